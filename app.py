@@ -1,0 +1,3 @@
+from pages.shared.router import run_app
+
+run_app()

@@ -1,0 +1,226 @@
+"""How a classifier does on rows it has not seen, under losses and a prior of use.
+
+The posteriors of held-out rows are computed once; every loss, prior of use and amount is applied to them afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.language import Message
+from bayes_engine.ledger import Status, prior_shift
+from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.priors import class_prior
+
+TINY = 60
+"""Tables of at most this many rows are evaluated by exact leave-one-out."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Posteriors of rows by models that had not seen them.
+
+    `log_posterior` (n, K) and the `prior` (n, K) of the model that gave it; `truth` (n,) class positions; `weight`
+    (n,); `scheme` says how they were held out.
+    """
+
+    classes: tuple[Any, ...]
+    log_posterior: Array
+    prior: Array
+    truth: NDArray[np.intp]
+    weight: Array
+    scheme: Message
+
+    def posterior(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
+        """(n, K) posteriors and (n,) statuses, shifted from each model's own prior to `prior_of_use` if given."""
+        joint = self.log_posterior
+        if prior_of_use is not None:
+            joint = joint + prior_shift_rows(self.prior, [prior_of_use[c] for c in self.classes])
+        nowhere = np.isneginf(joint).all(axis=1)
+        return normalize(joint), np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
+
+
+def prior_shift_rows(prior: Array, use: Any) -> Array:
+    """(n, K) log π_use − log π_model for a model prior of each row; a class a fold's model excludes stays excluded."""
+    floor = np.where(prior > 0, prior, 1.0)
+    return np.where(prior > 0, prior_shift(floor, np.broadcast_to(np.asarray(use, dtype=float), prior.shape)), 0.0)
+
+
+def held_out(
+    model: Any,
+    X: pd.DataFrame,
+    y: Any,
+    *,
+    folds: int = 5,
+    groups: Any = None,
+    sample_weight: Any = None,
+    seed: int = 0,
+) -> HeldOut:
+    """Held-out posteriors of a fitted generative classifier on its own rows: exact leave-one-out up to 60 rows (the
+    statistics minus one row), stratified folds beyond; rows of one group stay together.
+
+    Raises TableError where a class or the groups are too few for two folds.
+    """
+    classes = tuple(model.classes_.tolist())
+    labels = np.asarray(y)
+    truth = pd.Index(classes, dtype=object).get_indexer(pd.Index(pd.Series(labels).astype(object))).astype(np.intp)
+    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if groups is None and len(labels) <= TINY:
+        left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
+        left[np.arange(len(labels)), truth] -= weight
+        prior = class_prior(model.priors, np.maximum(left, 0.0), classes)
+        log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
+        return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
+    splits, scheme = _splits(truth, groups, folds, seed)
+    log_posterior = np.full((len(labels), len(classes)), -np.inf)
+    prior = np.zeros_like(log_posterior)
+    for train, test in splits:
+        fold = clone(model).set_params(schema=model.schema_)
+        fold.fit(X.iloc[train], labels[train], None if sample_weight is None else weight[train])
+        own = [classes.index(c) for c in fold.classes_.tolist()]
+        log_posterior[np.ix_(test, own)] = log_normalize(fold.predict_joint_log_proba(X.iloc[test]))
+        prior[np.ix_(test, own)] = [fold.class_prior_[c] for c in fold.classes_.tolist()]
+    return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
+
+
+def _splits(truth: NDArray[np.intp], groups: Any, folds: int, seed: int) -> tuple[Any, Message]:
+    smallest = int(np.bincount(truth)[np.unique(truth)].min())
+    if groups is not None:
+        together = pd.factorize(pd.Series(groups), use_na_sentinel=False)[0]
+        k = min(folds, len(np.unique(together)))
+        if k < 2:
+            raise TableError("the group column has one value only; risk cannot be estimated on groups left out")
+        splitter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
+        return splitter.split(truth, truth, together), Message("{k} folds, groups kept together", {"k": k})
+    k = min(folds, smallest)
+    if k < 2:
+        raise TableError(
+            "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class out"
+        )
+    template = "{k} folds, stratified" if k == folds else "{k} folds, stratified (the rarest class has {k} rows)"
+    return StratifiedKFold(k, shuffle=True, random_state=seed).split(truth, truth), Message(template, {"k": k})
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """Estimated risk on held-out rows.
+
+    `risk` per row with its 95 % bootstrap `interval`; `confusion` (A, K) weights by action and truth; `cost` (A, K)
+    their shares of the risk; `accuracy` the weight decided rightly; `undecided` rows without a posterior, left out;
+    `decision` of each row.
+    """
+
+    risk: float
+    interval: tuple[float, float]
+    confusion: Array
+    cost: Array
+    accuracy: float
+    undecided: int
+    decision: Decision
+
+
+def estimated_risk(
+    held: HeldOut,
+    loss: LossMatrix,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+    amount: Any = None,
+    decide_by: LossMatrix | None = None,
+    seed: int = 0,
+) -> RiskReport:
+    """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i.
+
+    With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
+    multiplies a row's loss; `decide_by` (0-1, say) makes the decisions while `loss` prices them.
+    """
+    posterior, status = held.posterior(prior_of_use)
+    rule = loss if decide_by is None else decide_by.for_classes(loss.classes)
+    weight = held.weight * _reweight(held, prior_of_use)
+    size = np.ones(len(weight)) if amount is None else np.asarray(amount, dtype=float)
+    if not np.isfinite(size).all():
+        raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
+    decision = decide(posterior, rule, status)
+    ok = decision.position >= 0
+    action, truth, w, m = decision.position[ok], held.truth[ok], weight[ok], size[ok]
+    priced = _priced(loss, rule)
+    shape = (len(rule.actions), len(rule.classes))
+    cell = action * shape[1] + truth
+    total = w.sum()
+    if not total > 0:
+        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    cost = np.bincount(cell, w * m * priced.ravel()[cell], minlength=priced.size) / total
+    right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
+    return RiskReport(
+        risk=float(cost.sum()),
+        interval=_bootstrap(w, w * m * priced.ravel()[cell], seed),
+        confusion=np.bincount(cell, w, minlength=priced.size).reshape(shape).astype(float),
+        cost=cost.reshape(shape),
+        accuracy=float(w[right].sum() / total),
+        undecided=int((~ok).sum()),
+        decision=decision,
+    )
+
+
+def _priced(loss: LossMatrix, rule: LossMatrix) -> Array:
+    """The losses, in the rows of the rule's actions."""
+    if rule is loss:
+        return loss.table
+    missing = [a for a in rule.actions if a not in loss.actions]
+    if missing:
+        raise ParameterError("the losses do not price the action '{action}'", action=str(missing[0]))
+    return loss.table[[loss.actions.index(a) for a in rule.actions]]
+
+
+def _reweight(held: HeldOut, prior_of_use: Mapping[Any, float] | None) -> Array:
+    if prior_of_use is None:
+        return np.ones(len(held.truth))
+    table = np.bincount(held.truth, held.weight, minlength=len(held.classes)) / held.weight.sum()
+    use = np.array([prior_of_use[c] for c in held.classes])
+    return np.asarray((use / np.where(table > 0, table, 1.0))[held.truth])
+
+
+def _bootstrap(weight: Array, loss: Array, seed: int, replicates: int = 999) -> tuple[float, float]:
+    """95 % percentile interval of Σ loss / Σ weight when rows are drawn again; alike rows are drawn together."""
+    alike, n = np.unique(np.stack([weight, loss]), axis=1, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(n.sum(), n / n.sum(), size=replicates)
+    total = draws @ alike[0]
+    means = (draws @ alike[1])[total > 0] / total[total > 0]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def risk_scorer(loss: Any = None) -> Callable[[Any, Any, Any], float]:
+    """A scikit-learn scorer: minus the mean loss of the least-risk decisions (greater is better).
+
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(float(cross_val_score(GaussianNB(), X, y, scoring=risk_scorer()).mean()), 4)
+    -0.0467
+    """
+
+    def score(estimator: Any, X: Any, y: Any) -> float:
+        classes = estimator.classes_.tolist()
+        matrix = LossMatrix.from_any(loss, classes)
+        if hasattr(estimator, "leave_one_out_log_proba"):
+            decision = estimator.decide(X, matrix)
+        else:
+            decision = decide(np.asarray(estimator.predict_proba(X)), matrix)
+        truth = pd.Index(classes, dtype=object).get_indexer(pd.Index(pd.Series(np.asarray(y)).astype(object)))
+        ok = (decision.position >= 0) & (truth >= 0)
+        if not ok.any():
+            raise TableError("no row to score has a posterior and a known class")
+        return -float(matrix.table[decision.position[ok], truth[ok]].mean())
+
+    return score

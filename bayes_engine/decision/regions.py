@@ -1,0 +1,95 @@
+"""Posteriors over a plane of two features, for drawing decision regions: the others integrated out, or held fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.ledger import Ledger
+from bayes_engine.logspace import Array
+from bayes_engine.table.schema import Level, Schema, Variable
+
+
+class Explains(Protocol):
+    """A fitted classifier of this library."""
+
+    def explain(self, X: Any) -> Ledger: ...
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of the plane: a numeric feature from `low` to `high`, or the `levels` of a discrete one."""
+
+    name: str
+    levels: tuple[Level, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+
+    def ticks(self, n: int) -> list[Any]:
+        """The values at which the plane is computed: all levels, or `n` numbers at the middle of equal steps."""
+        if self.levels:
+            return list(self.levels)
+        step = (self.high - self.low) / n
+        return [self.low + step * (i + 0.5) for i in range(n)]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """P(c|x) over a grid: `posterior` (rows of y, columns of x, C), y upwards; `status` (rows, columns)."""
+
+    x: Axis
+    y: Axis | None
+    classes: tuple[Any, ...]
+    posterior: Array
+    status: NDArray[np.int8]
+
+
+def axis_of(variable: Variable, column: pd.Series) -> Axis:
+    """The range to draw: the data's, with a margin of 6 % on each side."""
+    if variable.discrete:
+        return Axis(variable.name, variable.levels)
+    values = column.dropna().astype(float)
+    low, high = float(values.min()), float(values.max())
+    margin = 0.06 * (high - low) or abs(low) * 0.1 or 1.0
+    return Axis(variable.name, low=low - margin, high=high + margin)
+
+
+def posterior_plane(
+    model: Explains,
+    schema: Schema,
+    x: Axis,
+    y: Axis | None,
+    fixed: Mapping[str, Any] | None = None,
+    prior: tuple[Mapping[Any, float], Mapping[Any, float]] | None = None,
+    size: int = 200,
+) -> Plane:
+    """The posterior over the plane of features `x` and `y` (`size` steps a numeric side).
+
+    The other features are integrated out exactly (generative models can), or held at their values in `fixed`; `prior`
+    is (the model's, the prior of use).
+    """
+    across, up = x.ticks(size), [None] if y is None else y.ticks(size)
+    n = len(across) * len(up)
+    columns: dict[str, Any] = {}
+    for variable in schema.features:
+        if variable.name == x.name:
+            cells = pd.Series(across * len(up))
+        elif y is not None and variable.name == y.name:
+            cells = pd.Series([value for value in up for _ in across])
+        else:
+            value = None if fixed is None else fixed.get(variable.name)
+            cells = pd.Series([value] * n, dtype=float if variable.numeric else object)
+        columns[variable.name] = pd.Categorical(cells, categories=list(variable.levels)) if variable.discrete else cells
+    ledger = model.explain(pd.DataFrame(columns))
+    if prior is not None:
+        ledger = ledger.at_prior(*prior)
+    shape = (len(up), len(across))
+    posterior = ledger.posterior()
+    return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))
+
+

@@ -1,0 +1,57 @@
+"""The error classes. An error is a `Message`: what, where, what to do; `str()` is English, `.message.local()` is not."""
+
+from __future__ import annotations
+
+from bayes_engine.language import Message
+
+
+class BayesEngineError(ValueError):
+    """Base of every error raised on purpose here. A ValueError, so scikit-learn's callers already handle it."""
+
+    def __init__(self, template: str, **params: object) -> None:
+        self.message = Message(template, params)
+        super().__init__(str(self.message))
+
+
+class TableError(BayesEngineError):
+    """A table, a column or a cell cannot be used as it stands."""
+
+
+class ReadError(TableError):
+    """Bytes that cannot be read as a table."""
+
+
+class UnseenLevel(TableError):
+    """A categorical value outside the column's levels, where the policy is to refuse it."""
+
+
+class SchemaMismatch(TableError):
+    """Two tables or statistics do not speak of the same columns."""
+
+
+class NotASubset(BayesEngineError):
+    """Statistics are subtracted that were never added."""
+
+
+class ParameterError(BayesEngineError):
+    """An estimator's parameter has a value that cannot be meant."""
+
+
+class LossError(BayesEngineError):
+    """A loss matrix with a wrong label, a missing cell or a value that is no number."""
+
+
+class EstimationWarning(UserWarning):
+    """An estimate had to be replaced or a column set aside; the message names which."""
+
+    def __init__(self, template: str, **params: object) -> None:
+        self.message = Message(template, params)
+        super().__init__(str(self.message))
+
+
+class UndefinedPosterior(BayesEngineError):
+    """Rows for which P(c|x) is 0/0 or outside what the model can say. `.rows` are their positions."""
+
+    def __init__(self, template: str, rows: tuple[int, ...] = (), **params: object) -> None:
+        self.rows = rows
+        super().__init__(template, rows=", ".join(map(str, rows[:10])), n=len(rows), **params)

@@ -1,0 +1,78 @@
+"""Words as data: gettext catalogues, the language of the current context, and sentences that keep their parameters.
+
+English is the source and the message id. A library has no business translating a user's logs, so `str()` of an error
+or of a `Message` is always English; whoever shows it to a person asks for `.local()`.
+"""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文"}
+_LOCALE = Path(__file__).parent / "locale"
+_current: ContextVar[str] = ContextVar("bayes_engine_language", default="en")
+
+
+@cache
+def _catalogue(code: str) -> gettext.NullTranslations:
+    if code == "en":
+        return gettext.NullTranslations()
+    return gettext.translation("messages", _LOCALE, languages=[code])
+
+
+def set_language(code: str) -> None:
+    """Set the language of this context (thread or task); an unknown code means English."""
+    _current.set(code if code in LANGUAGES else "en")
+
+
+def current_language() -> str:
+    """The code of this context's language: a key of `LANGUAGES`."""
+    return _current.get()
+
+
+def preferred(accepted: str | None) -> str:
+    """The best language for an `Accept-Language` header or a locale name.
+
+    >>> preferred("zh-CN,zh;q=0.9,en;q=0.8"), preferred("fr"), preferred(None)
+    ('zh', 'en', 'en')
+    """
+    for part in (accepted or "").split(","):
+        code = part.split(";")[0].strip().replace("_", "-").split("-")[0].lower()
+        if code in LANGUAGES:
+            return code
+    return "en"
+
+
+def _(text: str) -> str:
+    """`text` in the language of this context; the English source where the catalogue has nothing."""
+    return _catalogue(_current.get()).gettext(text) if text else ""
+
+
+def ngettext(one: str, many: str, n: int) -> str:
+    """The singular or plural form for `n`, in the language of this context."""
+    return _catalogue(_current.get()).ngettext(one, many, n)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A sentence as data: an English template with named fields, and what goes into them.
+
+    >>> str(Message("column '{column}' is empty", {"column": "e"}))
+    "column 'e' is empty"
+    """
+
+    template: str
+    params: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.template.format(**self.params)
+
+    def local(self, escape: Callable[[str], str] = str) -> str:
+        """The sentence in the context's language; every text parameter goes through `escape` (a page's Markdown guard)."""
+        shown = {k: escape(v) if isinstance(v, str) else v for k, v in self.params.items()}
+        return _(self.template).format(**shown)

@@ -1,0 +1,100 @@
+"""The ledger: every log term of a prediction, by name. Posterior, contributions and the working are read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors import Row
+from bayes_engine.logspace import Array, log, log_sum, normalize
+
+
+class Status(IntEnum):
+    """Whether a row has a posterior: OK; IMPOSSIBLE (likelihood 0 in every class); OUT_OF_RANGE (so far out that every
+    density underflows); REFUSED (an infinite cell)."""
+
+    OK = 0
+    IMPOSSIBLE = 1
+    OUT_OF_RANGE = 2
+    REFUSED = 3
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Named log terms (n, C) whose sum is log p(c, x), in nats. `rows` is in order: prior first, last what was added.
+
+    >>> terms = (
+    ...     (Row("play", "play", (), "prior"), np.log([[0.6, 0.4]])),
+    ...     (Row("wind", "wind", ("play",), "log-probability"), np.log([[0.25, 0.75]])),
+    ... )
+    >>> ledger = Ledger(terms, ("no", "yes"), np.zeros(1, dtype=np.int8))
+    >>> ledger.posterior().round(4).tolist()
+    [[0.3333, 0.6667]]
+    >>> ledger.contributions("yes", "no").round(4).to_dict("records")
+    [{'play': -0.4055, 'wind': 1.0986}]
+    """
+
+    rows: tuple[tuple[Row, Array], ...]
+    classes: tuple[Any, ...]
+    status: NDArray[np.int8]
+
+    def joint(self) -> Array:
+        """(n, C) log p(c, x): the sum of all rows."""
+        return np.asarray(np.sum([term for _, term in self.rows], axis=0))
+
+    def log_evidence(self) -> Array:
+        """(n,) log P(x) = log Σ_c p(c, x)."""
+        return log_sum(self.joint(), axis=1)
+
+    def posterior(self) -> Array:
+        """(n, C) P(c|x). A row whose status is not OK has no posterior and is all zeros."""
+        return np.where((self.status == Status.OK)[:, None], normalize(self.joint()), 0.0)
+
+    def contributions(self, for_: Any, against: Any) -> pd.DataFrame:
+        """(n, rows) log p(x_j|for)/p(x_j|against) by row name: they add up to the log-odds. ±inf where one side is
+        impossible, 0 where both are."""
+        i, j = self._position(for_), self._position(against)
+        with np.errstate(invalid="ignore"):
+            columns = {row.name: np.nan_to_num(t[:, i] - t[:, j], nan=0.0, posinf=np.inf, neginf=-np.inf)
+                       for row, t in self.rows}  # fmt: skip
+        return pd.DataFrame(columns)
+
+    def by_variable(self) -> Ledger:
+        """The same ledger with one row for each child variable."""
+        merged: dict[tuple[str, bool], tuple[Row, Array]] = {}
+        for row, term in self.rows:
+            key = (row.child, row.kind == "prior")
+            merged[key] = (merged[key][0], merged[key][1] + term) if key in merged else (row, term)
+        return replace(self, rows=tuple(merged.values()))
+
+    def at_prior(self, model: Mapping[Any, float], use: Mapping[Any, float]) -> Ledger:
+        """The ledger with one more row, log π_use(c) − log π_model(c): the prior of use.
+
+        Raises ParameterError where the model's prior of a class is 0 and the prior of use is not.
+        """
+        shift = prior_shift([model[c] for c in self.classes], [use[c] for c in self.classes])
+        row = Row("prior of use", "prior of use", (), "constant")
+        return replace(self, rows=(*self.rows, (row, np.broadcast_to(shift, self.rows[0][1].shape))))
+
+    def _position(self, label: Any) -> int:
+        if label not in self.classes:
+            raise ParameterError(
+                "there is no class '{label}'; the classes are {classes}",
+                label=str(label), classes=", ".join(map(str, self.classes)),
+            )  # fmt: skip
+        return self.classes.index(label)
+
+
+def prior_shift(model: Any, use: Any) -> Array:
+    """(C,) log π_use − log π_model. Raises ParameterError where a class the model excludes is wanted."""
+    model, use = np.asarray(model, dtype=float), np.asarray(use, dtype=float)
+    if ((model == 0) & (use > 0)).any():
+        raise ParameterError("the model gives a class the prior 0; no prior of use can bring it back")
+    return np.where(model > 0, log(use) - log(np.where(model > 0, model, 1.0)), 0.0)

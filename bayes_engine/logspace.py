@@ -1,0 +1,51 @@
+"""The only file that exponentiates. Everything else adds logarithms (natural, nats).
+
+A probability of zero is -inf on purpose; what would be 0/0 is left to the caller as a row of zeros, never NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def log(p: Array | float) -> Array:
+    """Natural logarithm with log 0 = -inf and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(p), dtype=float)
+
+
+def exp(a: Array | float) -> Array:
+    """The inverse of `log`: exp(-inf) = 0."""
+    return np.asarray(np.exp(a), dtype=float)
+
+
+def log_sum(a: Array, axis: int = -1) -> Array:
+    """log Σ exp(a) along `axis`, without overflow; -inf where every term is -inf.
+
+    >>> float(log_sum(np.array([-1000.0, -1000.0])))
+    -999.3068528194401
+    """
+    top = a.max(axis=axis, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    return np.squeeze(safe, axis) + log(np.exp(a - safe).sum(axis=axis))
+
+
+def normalize(joint: Array) -> Array:
+    """P(c|x) = exp(joint - evidence) for a joint log-likelihood (n, C); a row that is -inf throughout gives zeros.
+
+    >>> normalize(np.array([[-100000.0, -100001.0], [-np.inf, -np.inf]])).round(4).tolist()
+    [[0.7311, 0.2689], [0.0, 0.0]]
+    """
+    top = joint.max(axis=1, keepdims=True)
+    p = np.exp(joint - np.where(np.isfinite(top), top, 0.0))
+    total = p.sum(axis=1, keepdims=True)
+    return np.divide(p, total, out=p, where=total > 0)
+
+
+def log_normalize(joint: Array) -> Array:
+    """log P(c|x) (n, C); a row that is -inf throughout stays so."""
+    evidence = log_sum(joint, axis=1)[:, None]
+    return joint - np.where(np.isfinite(evidence), evidence, 0.0)

@@ -1,0 +1,335 @@
+"""What every generative classifier shares. A model states two verbs, `_count` and `_estimate`; the rest is here.
+
+fit = estimate(count(rows)); partial_fit = estimate(stats + count(rows)); forget = estimate(stats − count(rows));
+with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of the posterior of the sum of the rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior
+from bayes_engine.factors import Factor
+from bayes_engine.ledger import Ledger, Status
+from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.labels import Labels, checked_weights
+from bayes_engine.table.encode import Table, as_frame, encode, observe
+from bayes_engine.table.schema import Schema, Variable, observed, sort_levels
+
+
+class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers: statistics that merge by addition, factors estimated from them, rows that add up."""
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset()
+    """The parameters that act in `_estimate` alone: the ones `with_params` may change without a recount."""
+
+    schema: Schema | None
+    unseen: str
+    missing: str
+
+    # what a model says ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        """Statistics of encoded rows; `_count(A ⧺ B) == _count(A) + _count(B)`."""
+
+    @abstractmethod
+    def _estimate(self, stats: Statistics) -> Factor:
+        """The factor of these statistics. Priors and smoothing enter here and nowhere else."""
+
+    # fitting ----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count the rows of X (n, d) with classes y (n,) and estimate.
+
+        Raises TableError, ParameterError (both ValueErrors) where table, labels or parameters do not allow it.
+        """
+        for name in ("stats_", "schema_", "target_", "factor_", "classes_"):
+            self.__dict__.pop(name, None)
+        return self._learn(X, y, sample_weight, classes=None, first=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None, sample_weight: Any = None) -> Self:
+        """Add rows. `classes` at the first call declares the classes; otherwise they grow as they are met."""
+        return self._learn(X, y, sample_weight, classes, first=not hasattr(self, "stats_"))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows away again, as if they had never been seen. Raises NotASubset where they never were."""
+        check_is_fitted(self, "stats_")
+        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
+        if target != self.target_:
+            raise NotASubset("cannot forget rows of a class that was never counted")
+        gone = self._count(encode(frame, self.schema_, unseen="error"), labels, target)
+        return self._settle(self.stats_ - gone)
+
+    def merge(self, other: Self) -> Self:
+        """A new model with the rows of both (same columns, same kinds); parameters are this one's."""
+        check_is_fitted(self, "stats_")
+        check_is_fitted(other, "stats_")
+        return self._copy({})._settle(self.stats_ + other.stats_)
+
+    def with_params(self, **parameters: Any) -> Self:
+        """A new model from the same statistics under other estimation parameters; nothing is counted again.
+
+        Raises ParameterError for a parameter that acts in counting: set it and refit.
+        """
+        check_is_fitted(self, "stats_")
+        for name in parameters:
+            if name not in self.estimation_parameters:
+                raise ParameterError(
+                    "with_params cannot change '{name}': it acts when rows are counted, or is no parameter; set it and "
+                    "refit. Without a recount: {known}",
+                    name=name, known=", ".join(sorted(self.estimation_parameters)),
+                )  # fmt: skip
+        return self._copy(parameters)._settle(self.stats_)
+
+    # predicting -------------------------------------------------------------------------------------------------
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """(n, C) log p(c, x), in nats; -inf where the model says never."""
+        return self.factor_.log(self._encode(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """(n, C) log P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""
+        table, joint = self._joint(X)
+        self._defined(table, joint)
+        return log_normalize(joint)
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, C) P(c|x), columns as `classes_`. Raises UndefinedPosterior, naming the rows, where there is none."""
+        table, joint = self._joint(X)
+        self._defined(table, joint)
+        return normalize(joint)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
+        decision = decide(self.predict_proba(X), LossMatrix.zero_one(tuple(self.classes_.tolist())))
+        return np.asarray(self.classes_[decision.position])
+
+    def explain(self, X: Any) -> Ledger:
+        """Every log term of the prediction, by name; never raises for a row, but carries its status."""
+        table = self._encode(X)
+        rows = tuple(self.factor_.rows(table))
+        joint = np.sum([term for _, term in rows], axis=0)
+        return Ledger(rows, tuple(self.classes_.tolist()), self._status(table, joint))
+
+    def risk(self, X: Any, loss: Any = None) -> Array:
+        """(n, A) the conditional risk R(a|x) of every action; a row without a posterior has inf throughout."""
+        posterior, status = self._posterior(X)
+        risk = self._loss(loss).risk(posterior)
+        return np.where((status == Status.OK)[:, None], risk, np.inf)
+
+    def decide(self, X: Any, loss: Any = None) -> Decision:
+        """The action of least risk for every row; `loss` as `LossMatrix.from_any` takes it, 0-1 by default."""
+        posterior, status = self._posterior(X)
+        return decide(posterior, self._loss(loss), status)
+
+    def leave_one_out_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """(n, C) log P(c|x_i) of the model without row i, given schema and structure; the rows must be among those
+        it was fitted on. A row of -inf has no posterior there.
+
+        Raises NotASubset where a row was never counted.
+        """
+        check_is_fitted(self, "stats_")
+        frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
+        if target != self.target_:
+            raise NotASubset("cannot leave out rows of a class that was never counted")
+        return log_normalize(self._leave_one_out(encode(frame, self.schema_, unseen="error"), labels))
+
+    def _leave_one_out(self, X: Table, labels: Labels) -> Array:
+        """(n, C) joint of row i under the statistics without it. This general form re-estimates n times."""
+        joint = np.empty((X.n, len(self.classes_)))
+        for i in range(X.n):
+            row = X.take(slice(i, i + 1))
+            rest = self.stats_ - self._count(row, labels.take(slice(i, i + 1)), self.target_)
+            joint[i] = self._estimate(rest).log(row)[0]
+        return joint
+
+    @property
+    def class_prior_(self) -> dict[Any, float]:
+        """The model's own prior by class label."""
+        prior = next(term for row, term in self.explain(self._blank()).rows if row.kind == "prior")
+        return dict(zip(self.classes_.tolist(), normalize(prior)[0].tolist(), strict=True))
+
+    # plumbing ---------------------------------------------------------------------------------------------------
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
+        declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
+        known = declared if first else self.target_
+        frame, labels, target = self._read(X, y, sample_weight, known, reset=first)
+        schema = observe(frame, self._initial_schema(frame) if first else self.schema_)
+        table = encode(frame, schema, unseen="error", missing=self.missing)
+        stats = self._count(table, labels, target)
+        return self._settle(stats if first else self.stats_ + stats)
+
+    def _initial_schema(self, frame: pd.DataFrame) -> Schema:
+        if self.schema is None:
+            return Schema.from_dtypes(frame)
+        # an explicit schema gives kinds and levels; the pivots come from the rows
+        pivots = {v.name: v.pivot for v in Schema.from_dtypes(frame.select_dtypes("number"))} if len(frame) else {}
+        return Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in self.schema.features))
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, known: Variable | None, *, reset: bool
+    ) -> tuple[pd.DataFrame, Labels, Variable]:
+        frame = self._frame(X, reset=reset)
+        if y is None:
+            raise TableError("requires y to be passed, but the target y is None")
+        target, codes = encode_target(y, known)
+        if len(codes) != len(frame):
+            raise TableError("X has {x} rows and y has {y}; each row needs one class", x=len(frame), y=len(codes))
+        weight = checked_weights(sample_weight, len(frame))
+        if reset:
+            met = np.bincount(codes, weight, minlength=len(target.levels)) > 0
+            if len(target.levels) < 2 or (known is None and not target.declared and met.sum() < 2):
+                raise TableError(
+                    "the target holds 1 class ('{label}'); a classifier needs two classes. Choose another target or "
+                    "add rows of a second class",
+                    label=str(target.levels[int(met.argmax())]),
+                )
+        return frame, Labels(len(target.levels), codes, weight), target
+
+    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        frame = as_frame(X)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if not reset and frame.shape[1] != self.n_features_in_:
+            raise TableError(
+                "X has {n} features, but {model} is expecting {d} features as input",
+                n=frame.shape[1], model=type(self).__name__, d=self.n_features_in_,
+            )  # fmt: skip
+        if self.schema is None:
+            return frame if all(isinstance(c, str) for c in frame.columns) else frame.set_axis(
+                [str(c) for c in frame.columns], axis=1
+            )  # fmt: skip
+        features = self.schema.features.names
+        if not isinstance(X, pd.DataFrame):
+            if len(features) != frame.shape[1]:
+                raise TableError(
+                    "the schema has {s} features and X has {d} columns", s=len(features), d=frame.shape[1]
+                )
+            return frame.set_axis(list(features), axis=1)
+        for name in features:
+            if name not in frame.columns:
+                raise TableError("the schema's column '{column}' is not in X", column=name)
+        return frame[list(features)]
+
+    def _settle(self, stats: Statistics) -> Self:
+        """Take these statistics as the fitted state, and estimate."""
+        self.stats_ = stats
+        self.schema_ = stats.schema
+        self.target_ = stats.target
+        self.classes_ = class_array(stats.target.levels)
+        self.factor_ = self._estimate(stats)
+        return self
+
+    def _copy(self, parameters: dict[str, Any]) -> Self:
+        new = clone(self).set_params(**parameters)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(new, name, getattr(self, name))
+        return new  # type: ignore[no-any-return]
+
+    def _encode(self, X: Any) -> Table:
+        check_is_fitted(self, "stats_")
+        return encode(self._frame(X, reset=False), self.schema_, unseen=self.unseen, missing=self.missing)
+
+    def _blank(self) -> pd.DataFrame:
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return pd.DataFrame({name: [np.nan] for name in names})
+
+    def _joint(self, X: Any) -> tuple[Table, Array]:
+        table = self._encode(X)
+        return table, self.factor_.log(table)
+
+    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+        table, joint = self._joint(X)
+        status = self._status(table, joint)
+        return np.where((status == Status.OK)[:, None], normalize(joint), 0.0), status
+
+    def _status(self, X: Table, joint: Array) -> NDArray[np.int8]:
+        status = np.zeros(X.n, dtype=np.int8)
+        nowhere = np.isneginf(joint).all(axis=1)
+        if nowhere.any():
+            rows = np.flatnonzero(nowhere)
+            far = np.zeros(len(rows), dtype=bool)
+            for row, term in self.factor_.rows(X.take(rows)):
+                far |= (row.kind == "log-density") & np.isneginf(term).all(axis=1)
+            status[rows] = np.where(far, Status.OUT_OF_RANGE, Status.IMPOSSIBLE)
+        status[X.infinite()] = Status.REFUSED
+        return status
+
+    def _defined(self, X: Table, joint: Array) -> None:
+        status = self._status(X, joint)
+        rows = tuple(np.flatnonzero(status != Status.OK).tolist())
+        if rows:
+            raise UndefinedPosterior(
+                "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
+                "far outside the data's range. Smooth (alpha > 0), or use decide and explain, which flag such rows",
+                rows,
+            )
+
+    def _loss(self, loss: Any) -> LossMatrix:
+        return LossMatrix.from_any(loss, self.classes_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "stats_")
+
+
+def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.intp]]:
+    """The target variable with its levels sorted (as scikit-learn's scorers assume), and y as codes 0…K−1.
+
+    A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
+    are declared.
+    """
+    y = column_or_1d(y, warn=True, dtype=None) if not isinstance(y, pd.Series) else y
+    column = y if isinstance(y, pd.Series) else pd.Series(np.asarray(y), name=None)
+    if len(column) == 0:
+        raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there are no labels")
+    if column.isna().any():
+        raise TableError(
+            "Input y contains NaN: {n} label(s) are missing, the first in row {row}; leave these rows out",
+            n=int(column.isna().sum()), row=int(column.isna().to_numpy().argmax()),
+        )  # fmt: skip
+    declared = isinstance(column.dtype, pd.CategoricalDtype)
+    if not declared:
+        if column.dtype.kind == "f" and not np.isfinite(column.to_numpy()).all():
+            raise TableError("Input y contains infinity: class labels must be finite")
+        check_classification_targets(np.asarray(column))
+    met = sort_levels(column.cat.categories if declared else observed(column))
+    if known is None:
+        name = "class" if column.name is None else str(column.name)
+        known = Variable(name, "categorical", met, declared=declared)
+    new = [label for label in met if label not in known.levels]
+    if new and known.declared and not declared:
+        raise TableError(
+            "y holds the class '{label}', which is not among the declared classes {classes}",
+            label=str(new[0]), classes=", ".join(map(str, known.levels)),
+        )  # fmt: skip
+    target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
+    where = pd.Index(target.levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
+    return target, where.astype(np.intp)
+
+
+def class_array(levels: tuple[Any, ...]) -> NDArray[Any]:
+    """`classes_` in the dtype that NumPy gives such labels (object where they are mixed)."""
+    mixed = len({isinstance(v, str) for v in levels}) > 1
+    return np.array(levels, dtype=object) if mixed else np.array(levels)
+

@@ -1,0 +1,75 @@
+"""Decisions as a scikit-learn estimator, so that losses survive a Pipeline and a grid search."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.logspace import Array
+from bayes_engine.models.naive_bayes import NaiveBayes
+
+
+class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Any classifier with `predict_proba`, deciding by least conditional risk: predict(x) = argmin_a Σ_j λ_aj P(c_j|x).
+
+    Parameters
+    ----------
+    estimator : a classifier; NaiveBayes() if None.
+    loss : LossMatrix, frame or {decision: {truth: loss}}; None is 0-1. An action that is no class (a refusal) may be
+        predicted like any label.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> loss = LossMatrix.zero_one([0, 1, 2]).with_refusal(0.2)
+    >>> sorted(set(map(str, MinimumRiskClassifier(NaiveBayes(), loss).fit(X, y).predict(X))))
+    ['0', '1', '2', 'refuse']
+    """
+
+    def __init__(self, estimator: Any = None, loss: Any = None) -> None:
+        self.estimator = estimator
+        self.loss = loss
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit a clone of the estimator. Raises LossError where the loss does not name the classes of y."""
+        base = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        self.estimator_ = base.fit(X, y) if sample_weight is None else base.fit(X, y, sample_weight=sample_weight)
+        self.classes_ = self.estimator_.classes_
+        self.loss_ = LossMatrix.from_any(self.loss, self.classes_.tolist())
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, C) the estimator's posterior."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def decide(self, X: Any) -> Decision:
+        """The action, its risk and the gap to the runner-up for every row."""
+        check_is_fitted(self)
+        if hasattr(self.estimator_, "decide"):
+            decision: Decision = self.estimator_.decide(X, self.loss_)
+            return decision
+        return decide(self.predict_proba(X), self.loss_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the action of least risk: class labels, and the names of further actions where the loss has any."""
+        decision = decide(self.predict_proba(X), self.loss_)
+        own = [self.classes_.tolist().index(a) if a in self.loss_.classes else -1 for a in self.loss_.actions]
+        if min(own) < 0:
+            return decision.action
+        return np.asarray(self.classes_[np.array(own)[decision.position]])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        base = get_tags(NaiveBayes() if self.estimator is None else self.estimator)
+        tags.input_tags = base.input_tags
+        tags.classifier_tags = base.classifier_tags
+        return tags

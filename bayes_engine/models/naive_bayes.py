@@ -1,0 +1,211 @@
+"""Naive Bayes over one real table: strings, numbers, missing cells, unseen values, weights.
+
+P(c|x) ∝ P(c) Π_j P(x_j|c) (Zhou, eq. 7.15): one factor a column, a table for a discrete one, a Gaussian for a number.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError
+from bayes_engine.factors import (
+    ClassPrior,
+    Factor,
+    GaussianFactor,
+    Product,
+    TableFactor,
+    normal_log_density,
+    table_estimate,
+    variance_estimate,
+)
+from bayes_engine.logspace import Array, log
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.priors import SMOOTHING, Smoothing, checked_alpha, class_prior
+from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Schema, Variable
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
+    "textbook": {"smoothing": "none", "alpha": 1.0, "priors": "empirical", "variance": "unbiased"},
+    "laplace": {"smoothing": "all", "alpha": 1.0, "priors": "laplace", "variance": "unbiased"},
+    "zero-only": {"smoothing": "zero-only", "alpha": 1.0, "priors": "empirical", "variance": "unbiased"},
+    "scikit-learn": {"smoothing": "all", "alpha": 1.0, "priors": "empirical", "variance": "mle"},
+})  # fmt: skip
+"""The estimation presets: as printed (eq. 7.16–7.18), Laplace correction (eq. 7.19–7.20), repair zeros only,
+scikit-learn's defaults."""
+
+
+class NaiveBayes(GenerativeClassifier):
+    """Naive Bayes for a table of discrete and numeric columns.
+
+    Parameters
+    ----------
+    alpha : float, pseudo-count added to every level (eq. 7.20); 0 adds nothing.
+    smoothing : "all" | "zero-only" | "none": everywhere; only for an (attribute, class) pair with a zero; nowhere.
+    priors : "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
+    variance : "mle" (ddof 0) | "unbiased" (ddof 1).
+    tied_variance : one variance for all classes: Gaussian discriminant analysis with a diagonal Σ.
+    var_floor : the least variance, as a share of the column's own.
+    missing : "marginalize" (a missing cell has no factor) | "category" (in a discrete column, a level of its own if
+        training had any) | "error".
+    unseen : "ignore" (no factor) | "smooth" (α/(n_c + α(S+1))) | "error", for a value not among the levels.
+    schema : kinds and levels of the columns; None takes them from the dtypes.
+
+    Attributes: `stats_`, `factor_`, `schema_`, `target_`, `classes_` (sorted), `n_features_in_`, `feature_names_in_`.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"colour": ["green", "dark", "dark", None], "sugar": [0.46, 0.37, 0.26, 0.09]})
+    >>> model = NaiveBayes().fit(X, ["good", "good", "bad", "bad"])
+    >>> model.predict(X).tolist()
+    ['good', 'good', 'bad', 'bad']
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"alpha", "smoothing", "priors", "variance", "tied_variance", "var_floor", "unseen"}
+    )
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        smoothing: Smoothing = "all",
+        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        variance: Literal["mle", "unbiased"] = "mle",
+        tied_variance: bool = False,
+        var_floor: float = 1e-9,
+        missing: Literal["marginalize", "category", "error"] = "marginalize",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        schema: Schema | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.smoothing = smoothing
+        self.priors = priors
+        self.variance = variance
+        self.tied_variance = tied_variance
+        self.var_floor = var_floor
+        self.missing = missing
+        self.unseen = unseen
+        self.schema = schema
+
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        return collect(X, labels, target)
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        self._check(stats)
+        weight, target = stats.class_weight, stats.target.name
+        prior = class_prior(self.priors, weight, stats.target.levels)
+        parts: list[Factor] = [ClassPrior(target, prior, weight, 1.0 if self.priors == "laplace" else 0.0)]
+        constant, floored = [], []
+        for variable in stats.schema:
+            if variable.discrete:
+                parts.append(self._table_factor(variable, stats))
+                continue
+            moments = stats.moments.column(variable.name)
+            if not moments.pooled().m2[0] > 0:
+                constant.append(variable.name)
+                continue
+            variance, replaced, used = self._variance(moments)
+            if (replaced & (weight > 0)).any():
+                floored.append(variable.name)
+            parts.append(GaussianFactor(variable, target, used, variance, replaced))
+        self._warn(stats, constant, floored)
+        return Product(tuple(parts))
+
+    def _table_factor(self, variable: Variable, stats: Statistics) -> TableFactor:
+        counts, as_level = self._level_counts(stats.counts.tables[variable.name])
+        added, unseen = table_estimate(counts, float(self.alpha), self.smoothing, self.unseen)
+        return TableFactor(variable, stats.target.name, counts, added, unseen, as_level)
+
+    def _level_counts(self, table: Array) -> tuple[Array, bool]:
+        """(C, S) counts of the levels; with missing="category" and missing seen, one more column for it."""
+        as_level = self.missing == "category" and bool(table[:, 0].any())
+        return (np.concatenate([table[:, 1:], table[:, :1]], axis=1) if as_level else table[:, 1:]), as_level
+
+    def _variance(self, moments: ColumnMoments) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
+        ddof = 1 if self.variance == "unbiased" else 0
+        return variance_estimate(moments, ddof, bool(self.tied_variance), float(self.var_floor))
+
+    def _leave_one_out(self, X: Table, labels: Labels) -> Array:
+        """All rows at once: a row's removal touches its own class only, so a table needs one variant for each
+        (class, level) and a Gaussian one downdate for each row."""
+        assert labels.codes is not None
+        n, own = X.n, labels.codes
+        weight = np.ones(n) if labels.weight is None else labels.weight
+        rows = np.arange(n)
+        left = np.repeat(self.stats_.class_weight[None, :], n, axis=0)
+        left[rows, own] -= weight
+        joint = log(class_prior(self.priors, np.where(left < 1e-9 * weight[:, None], 0.0, left), self.target_.levels))
+        for variable in self.schema_:
+            column = X[variable.name]
+            if variable.discrete:
+                joint = joint + self._table_without_one(variable, column, own, weight)
+            else:
+                joint = joint + self._gaussian_without_one(variable, column, own, weight)
+        return joint
+
+    def _table_without_one(self, variable: Variable, codes: Array, own: Any, weight: Array) -> Array:
+        """(n, C) log P(x_i|c) from counts without row i; rows alike in class, value and weight are done once."""
+        alike, back = np.unique(np.stack([own, codes.astype(float), weight]), axis=1, return_inverse=True)
+        cls, code, w = alike[0].astype(int), alike[1].astype(int), alike[2]
+        variants = np.repeat(self.stats_.counts.tables[variable.name][None], len(cls), axis=0)
+        at = np.arange(len(cls))
+        rest = variants[at, cls, code] - w
+        if (rest < -1e-9 * w).any():
+            raise NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
+        variants[at, cls, code] = np.where(rest <= 1e-9 * w, 0.0, rest)
+        terms = np.stack([
+            TableFactor(variable, "", counts, *table_estimate(counts, float(self.alpha), self.smoothing, self.unseen), level)
+            .lookup[:, s]
+            for (counts, level), s in zip(map(self._level_counts, variants), code, strict=True)
+        ])  # fmt: skip
+        return terms[np.ravel(back)]
+
+    def _gaussian_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
+        rest = self.stats_.moments.column(variable.name).without(own, x, weight)
+        spread = rest.pooled().m2 > 0
+        variance, _, used = self._variance(rest)
+        variance = np.where(spread, variance, 1.0)
+        term = normal_log_density((x - rest.pivot)[:, None], used.offset, variance)
+        return np.where(np.isnan(x)[:, None] | ~spread, 0.0, term)
+
+    def _check(self, stats: Statistics) -> None:
+        checked_alpha(self.alpha, float(stats.class_weight.sum()))
+        allowed: dict[str, tuple[Any, ...]] = {
+            "smoothing": SMOOTHING,
+            "variance": ("mle", "unbiased"),
+            "missing": ("marginalize", "category", "error"),
+            "unseen": ("ignore", "smooth", "error"),
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise ParameterError(
+                    "{name}={value} is none of {allowed}",
+                    name=name, value=repr(getattr(self, name)), allowed=", ".join(map(repr, values)),
+                )  # fmt: skip
+        if not 0.0 <= float(self.var_floor) < 1.0:
+            raise ParameterError("var_floor={value} is no share from 0 up to 1", value=repr(self.var_floor))
+
+    def _warn(self, stats: Statistics, constant: list[str], floored: list[str]) -> None:
+        if constant:
+            _say("column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
+                 names=", ".join(constant))  # fmt: skip
+        if floored:
+            _say("column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
+                 "floor var_floor × the column's variance", names=", ".join(floored))  # fmt: skip
+        empty = [str(c) for c, w in zip(stats.target.levels, stats.class_weight, strict=True) if w == 0]
+        if empty and self.priors != "empirical":
+            _say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))
+
+
+def _say(template: str, **names: str) -> None:
+    warnings.warn(EstimationWarning(template, **names), stacklevel=5)
+

@@ -1,0 +1,97 @@
+"""Where prior knowledge enters: pseudo-counts for a conditional table, and the class prior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.logspace import Array
+
+Smoothing = Literal["all", "zero-only", "none"]
+SMOOTHING: tuple[Smoothing, ...] = ("all", "zero-only", "none")
+
+
+def pseudo_counts(counts: Array, alpha: float, smoothing: Smoothing) -> Array:
+    """(..., 1): what is added to every level of each (attribute, class) pair of `counts` (..., S).
+
+    "all": α everywhere (Zhou, eq. 7.20 with α = 1). "zero-only": α for the whole pair that contains a zero, nothing
+    elsewhere. "none": nothing (eq. 7.17). A pair without a single count is uniform in every case: it gets 1 where it
+    would get 0.
+
+    >>> pseudo_counts(np.array([[3.0, 5.0, 0.0], [3.0, 3.0, 3.0]]), 1.0, "zero-only").tolist()
+    [[1.0], [0.0]]
+    """
+    if smoothing == "all":
+        added = np.full((*counts.shape[:-1], 1), float(alpha))
+    elif smoothing == "zero-only":
+        added = np.where((counts == 0).any(axis=-1, keepdims=True), float(alpha), 0.0)
+    else:
+        added = np.zeros((*counts.shape[:-1], 1))
+    return np.where((counts.sum(axis=-1, keepdims=True) == 0) & (added == 0), 1.0, added)
+
+
+def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
+    """P(c) (..., C) from class weights (..., C).
+
+    "empirical" |D_c|/|D| (eq. 7.16), "laplace" (|D_c|+1)/(|D|+K) (eq. 7.19), "uniform" 1/K, or {label: p}.
+    Raises ParameterError for a word that is none of these, a label that is no class, a missing one, a p outside [0, 1],
+    or a sum that is not 1.
+
+    >>> class_prior("laplace", np.array([8.0, 9.0]), ["no", "yes"]).round(4).tolist()
+    [0.4737, 0.5263]
+    """
+    k = weight.shape[-1]
+    if isinstance(priors, Mapping):
+        return np.broadcast_to(_given(priors, classes), weight.shape)
+    if isinstance(priors, str) and priors == "empirical":
+        return weight / weight.sum(axis=-1, keepdims=True)
+    if isinstance(priors, str) and priors == "laplace":
+        return (weight + 1.0) / (weight.sum(axis=-1, keepdims=True) + k)
+    if isinstance(priors, str) and priors == "uniform":
+        return np.full(weight.shape, 1.0 / k)
+    raise ParameterError(
+        "priors={value} is none of 'empirical', 'laplace', 'uniform' or a mapping from class label to probability",
+        value=repr(priors),
+    )
+
+
+def _given(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
+    known = list(classes)
+    for label in priors:
+        if label not in known:
+            raise ParameterError(
+                "priors name a class '{label}' that is not in the target; the classes are {classes}",
+                label=str(label), classes=", ".join(map(str, known)),
+            )  # fmt: skip
+    values = []
+    for label in known:
+        if label not in priors:
+            raise ParameterError("priors give no probability for class '{label}'", label=str(label))
+        try:
+            p = float(priors[label])
+        except (TypeError, ValueError):
+            p = float("nan")
+        if not 0.0 <= p <= 1.0:
+            raise ParameterError(
+                "the prior of class '{label}' is {value}; it must be a number from 0 to 1",
+                label=str(label), value=str(priors[label]),
+            )  # fmt: skip
+        values.append(p)
+    if abs(sum(values) - 1.0) > 1e-9:
+        raise ParameterError("priors sum to {total:.6g}, not 1", total=sum(values))
+    return np.array(values)
+
+
+def checked_alpha(alpha: Any, n: float) -> float:
+    """α as a float. Raises ParameterError where it is negative, no number, or above a million times the rows."""
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not np.isfinite(alpha) or alpha < 0:
+        raise ParameterError("alpha={value}; smoothing needs a number of 0 and more", value=repr(alpha))
+    if alpha > 1e6 * max(n, 1.0):
+        raise ParameterError(
+            "alpha={value:.3g} drowns the {n:.0f} rows: every conditional would be uniform; take a smaller one",
+            value=float(alpha), n=n,
+        )  # fmt: skip
+    return float(alpha)

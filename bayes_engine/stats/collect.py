@@ -1,0 +1,121 @@
+"""All that naive Bayes keeps of a table: one pure function, and the monoid it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import SchemaMismatch
+from bayes_engine.logspace import Array
+from bayes_engine.stats.counts import Counts, count, less
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import Moments, moments
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Schema, Variable, sort_levels
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Class weights (C,), counts and moments of n_rows rows, under `schema` with the classes in `target.levels`.
+
+    `collect(A ⧺ B) == collect(A) + collect(B)`: + is associative and commutative, − takes rows away again. Domains
+    travel along: an open one is united on merge, a declared one must be the same on both sides.
+    """
+
+    schema: Schema
+    target: Variable
+    class_weight: Array
+    counts: Counts
+    moments: Moments
+
+    def __add__(self, other: Statistics) -> Statistics:
+        a, b = _aligned(self, other)
+        return replace(
+            a,
+            class_weight=a.class_weight + b.class_weight,
+            counts=a.counts + b.counts,
+            moments=a.moments + b.moments,
+        )
+
+    def __sub__(self, other: Statistics) -> Statistics:
+        a, b = _aligned(self, other)
+        return replace(
+            a,
+            class_weight=less(a.class_weight, b.class_weight),
+            counts=a.counts - b.counts,
+            moments=a.moments - b.moments,
+        )
+
+    def scaled(self, weight: float) -> Statistics:
+        """Every row counted `weight` times."""
+        return replace(
+            self,
+            class_weight=self.class_weight * weight,
+            counts=self.counts.scaled(weight),
+            moments=self.moments.scaled(weight),
+        )
+
+    def under(self, schema: Schema, target: Variable) -> Statistics:
+        """The same statistics under wider domains: new levels and classes come in with zero counts."""
+        if schema == self.schema and target == self.target:
+            return self
+        classes = _positions(self.target, target)
+        tables = {
+            v.name: _widen(
+                self.counts.tables[v.name], classes, len(target.levels), _positions(self.schema[v.name], v, shift=1),
+                1 + len(v.levels),
+            )
+            for v in schema if v.discrete
+        }  # fmt: skip
+        pivot = np.array([v.pivot for v in schema if v.numeric], dtype=float)
+        own = self.moments.rebased(pivot)
+        every = np.arange(len(own.names))
+        grown = [_widen(a, classes, len(target.levels), every, len(every)) for a in (own.weight, own.mean, own.m2)]
+        weight = np.zeros(len(target.levels))
+        weight[classes] = self.class_weight
+        return Statistics(schema, target, weight, Counts(tables), Moments(own.names, pivot, *grown))
+
+
+def collect(table: Table, labels: Labels, target: Variable) -> Statistics:
+    """The statistics of an encoded table with its class memberships; `target.levels` names the classes in order."""
+    weight = labels.total(np.ones(table.n))
+    return Statistics(table.schema, target, weight, count(table, labels), moments(table, labels))
+
+
+def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
+    """One variable for two tables. Raises SchemaMismatch where kinds differ, or declared domains do."""
+    if a.name != b.name or a.discrete != b.discrete:
+        raise SchemaMismatch(
+            "column '{a}' ({kind_a}) does not match column '{b}' ({kind_b}); statistics merge only under one schema",
+            a=a.name, kind_a=a.kind, b=b.name, kind_b=b.kind,
+        )  # fmt: skip
+    if a.declared and b.declared and set(a.levels) != set(b.levels):
+        raise SchemaMismatch("column '{column}' has other declared levels on the two sides", column=a.name)
+    if b.declared and not a.declared:
+        return unite(b, a, ordered=ordered)
+    grown = a.observing(b.levels)
+    return replace(grown, levels=sort_levels(grown.levels)) if ordered else grown
+
+
+def _aligned(a: Statistics, b: Statistics) -> tuple[Statistics, Statistics]:
+    if a.schema == b.schema and a.target == b.target:
+        return a, b
+    if a.schema.names != b.schema.names:
+        raise SchemaMismatch("statistics of the columns {a} and {b} do not merge", a=a.schema.names, b=b.schema.names)
+    schema = Schema(tuple(unite(u, v) for u, v in zip(a.schema, b.schema, strict=True)))
+    target = unite(a.target, replace(b.target, name=a.target.name), ordered=True)
+    return a.under(schema, target), b.under(schema, target)
+
+
+def _positions(old: Variable, new: Variable, shift: int = 0) -> NDArray[np.intp]:
+    """Where each of the old levels stands among the new ones (`shift=1`: with the missing slot in front)."""
+    where = [new.levels.index(level) + shift for level in old.levels]
+    return np.array([0, *where] if shift else where, dtype=np.intp)
+
+
+def _widen(table: Array, rows: NDArray[np.intp], n_rows: int, columns: NDArray[np.intp], n_columns: int) -> Array:
+    wide = np.zeros((n_rows, n_columns))
+    wide[np.ix_(rows, columns)] = table
+    return wide

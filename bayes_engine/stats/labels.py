@@ -1,0 +1,88 @@
+"""Class memberships: hard, weighted or soft, behind the two sums that every statistic is made of.
+
+Mathematically R is (n, C), r_ic = weight of row i in class c. Hard labels keep it as codes and weights, because a
+one-hot matrix over a million rows would cost more than the counting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.logspace import Array
+
+MAX_WEIGHT = 2.0**53
+"""The largest total weight: beyond it a float no longer counts in ones."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Either `codes` (n,) with optional `weight` (n,), or a soft matrix `soft` (n, C)."""
+
+    n_classes: int
+    codes: NDArray[np.intp] | None = None
+    weight: Array | None = None
+    soft: Array | None = None
+
+    def tally(self, codes: NDArray[Any], size: int) -> Array:
+        """(C, size) Σ_i r_ic [code_i = s]: the contingency table of the class and a column of codes < `size`."""
+        if self.soft is not None:
+            return np.stack([np.bincount(codes, r, minlength=size) for r in self.soft.T])
+        assert self.codes is not None
+        joint = self.codes * size + codes
+        flat = np.bincount(joint, self.weight, minlength=self.n_classes * size)
+        return flat.reshape(self.n_classes, size).astype(float)
+
+    def total(self, values: Array) -> Array:
+        """(C,) Σ_i r_ic v_i."""
+        if self.soft is not None:
+            return np.asarray(values @ self.soft, dtype=float)
+        weighted = values if self.weight is None else values * self.weight
+        assert self.codes is not None
+        return np.bincount(self.codes, weighted, minlength=self.n_classes).astype(float)
+
+    def spread(self, per_class: Array) -> Array:
+        """(n,) the class's value for every row of hard labels."""
+        assert self.codes is not None
+        return np.asarray(per_class[self.codes])
+
+    def take(self, rows: Any) -> Labels:
+        """The memberships of the selected rows."""
+        codes, weight, soft = (None if a is None else a[rows] for a in (self.codes, self.weight, self.soft))
+        return Labels(self.n_classes, codes, weight, soft)
+
+
+def checked_weights(sample_weight: Any, n: int) -> Array | None:
+    """Weights as (n,) float, or None.
+
+    Raises ParameterError on a negative or NaN weight, a total of zero, or one of 2^53 and more.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.ndim > 1:
+        raise ParameterError("Sample weights must be 1D array or scalar, got {ndim} dimensions", ndim=weight.ndim)
+    if weight.shape != (n,):
+        raise ParameterError(
+            "sample_weight.shape == {shape}, expected {expected}: one weight for each row",
+            shape=str(weight.shape),
+            expected=str((n,)),
+        )
+    if np.isnan(weight).any() or (weight < 0).any():
+        row = int((np.isnan(weight) | (weight < 0)).argmax())
+        raise ParameterError(
+            "sample_weight is {value} in row {row}; weights are numbers of 0 and more", value=str(weight[row]), row=row
+        )
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if total == 0:
+        raise ParameterError("sample_weight is zero in every row; at least one row must count")
+    if total >= MAX_WEIGHT:
+        raise ParameterError("sample_weight sums to {total:.3g}, 2^53 or more; divide the weights", total=float(total))
+    return weight

@@ -1,0 +1,146 @@
+"""Weight, mean and sum of squared deviations per class and numeric column, under + and −.
+
+The mean is kept as an offset from the column's pivot and the squares around the mean, so that N(1e9, 1) keeps its
+digits. Merging is Chan, Golub & LeVeque 1979: M2 = M2a + M2b + δ² wa wb / (wa + wb).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayes_engine.errors import NotASubset, TableError
+from bayes_engine.logspace import Array
+from bayes_engine.stats.labels import Labels
+from bayes_engine.table.encode import Table
+
+
+@dataclass(frozen=True)
+class Moments:
+    """`weight`, `mean` (offset from pivot) and `m2`, each (C, d), for the d columns `names` with `pivot` (d,)."""
+
+    names: tuple[str, ...]
+    pivot: Array
+    weight: Array
+    mean: Array
+    m2: Array
+
+    def __add__(self, other: Moments) -> Moments:
+        other = other.rebased(self.pivot)
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        delta = other.mean - self.mean
+        m2 = self.m2 + other.m2 + delta**2 * self.weight * share
+        return replace(self, weight=weight, mean=self.mean + delta * share, m2=m2)
+
+    def __sub__(self, other: Moments) -> Moments:
+        other = other.rebased(self.pivot)
+        rounding = 1e-9 * np.maximum(self.weight, other.weight)
+        weight = self.weight - other.weight
+        if (weight < -rounding).any():
+            raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
+        empty = weight <= rounding
+        weight = np.where(empty, 0.0, weight)
+        kept = np.where(empty, 1.0, weight)
+        delta = other.mean - self.mean
+        mean = self.mean - delta * other.weight / kept
+        between = (other.mean - mean) ** 2 * kept * other.weight / (kept + other.weight)
+        m2 = self.m2 - other.m2 - between
+        tolerance = 1e-9 * np.maximum(self.m2, other.m2 + between)
+        if (~empty & (m2 < -tolerance)).any():
+            raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
+        nothing = empty | (m2 < 0)
+        return replace(self, weight=weight, mean=np.where(empty, 0.0, mean), m2=np.where(nothing, 0.0, m2))
+
+    def scaled(self, weight: float) -> Moments:
+        return replace(self, weight=self.weight * weight, m2=self.m2 * weight)
+
+    def rebased(self, pivot: Array) -> Moments:
+        """The same moments with offsets from another pivot."""
+        return self if np.array_equal(pivot, self.pivot) else replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
+
+    def column(self, name: str) -> ColumnMoments:
+        """One column's share, in its own units."""
+        j = self.names.index(name)
+        return ColumnMoments(self.weight[:, j], self.mean[:, j], self.m2[:, j], float(self.pivot[j]))
+
+
+@dataclass(frozen=True)
+class ColumnMoments:
+    """One numeric column: `weight`, `offset` (mean minus pivot) and `m2`, each (..., C); leading axes are variants of
+    the statistics (leave-one-out has one for each row left out)."""
+
+    weight: Array
+    offset: Array
+    m2: Array
+    pivot: float
+
+    @property
+    def mean(self) -> Array:
+        return self.offset + self.pivot
+
+    def pooled(self) -> ColumnMoments:
+        """All classes as one, (..., 1): total weight, overall mean, total sum of squares (within + between)."""
+        weight = self.weight.sum(axis=-1, keepdims=True)
+        safe = np.where(weight > 0, weight, 1.0)
+        offset = (self.weight * self.offset).sum(axis=-1, keepdims=True) / safe
+        between = (self.weight * (self.offset - offset) ** 2).sum(axis=-1, keepdims=True)
+        return ColumnMoments(weight, offset, self.m2.sum(axis=-1, keepdims=True) + between, self.pivot)
+
+    def without(self, codes: Array, values: Array, weight: Array) -> ColumnMoments:
+        """(n, C): the moments n times over, the i-th without its own row (class `codes`, `values`, `weight`; a missing
+        value takes nothing away). Exact to rounding: where a row carries most of its class's M2, what is left is
+        summed anew from the other rows rather than subtracted.
+        """
+        n, rows = len(values), np.arange(len(values))
+        w, offset, m2 = (np.repeat(a[None, :], n, axis=0) for a in (self.weight, self.offset, self.m2))
+        known = ~np.isnan(values)
+        x = np.where(known, values - self.pivot, 0.0)
+        own = np.where(known, weight, 0.0)
+        left = w[rows, codes] - own
+        left = np.where(left <= 1e-9 * w[rows, codes], 0.0, left)
+        safe = np.where(left > 0, left, 1.0)
+        delta = x - offset[rows, codes]
+        part = own * delta**2 * (w[rows, codes] / safe)
+        w[rows, codes] = left
+        m2_left = np.where(left > 0, np.maximum(m2[rows, codes] - part, 0.0), 0.0)
+        offset[rows, codes] = np.where(left > 0, offset[rows, codes] - own * delta / safe, 0.0)
+        for i in np.flatnonzero((own > 0) & (left > 0) & (part > 0.5 * m2[rows, codes])):
+            mates = (codes == codes[i]) & known & (rows != i)
+            m2_left[i] = (weight[mates] * (x[mates] - offset[i, codes[i]]) ** 2).sum()
+        m2[rows, codes] = m2_left
+        return ColumnMoments(w, offset, m2, self.pivot)
+
+
+def moments(table: Table, labels: Labels) -> Moments:
+    """The moments of every numeric column, in two passes (mean, then squares around it); NaN cells do not count.
+
+    Raises TableError on an infinite cell.
+    """
+    numeric = [v for v in table.schema if v.numeric]
+    weight, mean, m2 = (np.zeros((labels.n_classes, len(numeric))) for _ in range(3))
+    for j, variable in enumerate(numeric):
+        column = table[variable.name]
+        known = ~np.isnan(column)
+        there, of = (column, labels) if known.all() else (column[known], labels.take(known))
+        z = there - variable.pivot
+        if not np.isfinite(z).all():
+            raise TableError(
+                "column '{column}' holds infinity or a value too large for its scale in row {row}: Input X contains "
+                "infinity; mend the cell or make it missing",
+                column=variable.name,
+                row=int(np.flatnonzero(known)[int((~np.isfinite(z)).argmax())]),
+            )
+        weight[:, j], mean[:, j], m2[:, j] = _two_pass(z, of)
+    return Moments(tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float), weight, mean, m2)
+
+
+def _two_pass(z: Array, labels: Labels) -> Sequence[Array]:
+    weight = labels.total(np.ones_like(z))
+    safe = np.where(weight > 0, weight, 1.0)
+    mean = labels.total(z) / safe
+    if labels.soft is None:
+        return weight, mean, labels.total((z - labels.spread(mean)) ** 2)
+    return weight, mean, np.array([r @ (z - m) ** 2 for r, m in zip(labels.soft.T, mean, strict=True)])

@@ -1,0 +1,188 @@
+"""Rows → codes: a frame or an array, seen through a schema, as columns of small integers and floats.
+
+Codes of a discrete column: 0 = missing, 1…S = the levels in their order, the dtype's largest value = unseen. Numeric
+columns are float64 with NaN for missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
+from bayes_engine.table.schema import Schema, Variable, observed
+
+MISSING = 0
+
+
+def unseen_code(codes: NDArray[Any]) -> int:
+    """The code that stands for «a value outside the levels» in this array of codes."""
+    return int(np.iinfo(codes.dtype).max)
+
+
+def code_dtype(levels: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest unsigned type that holds missing, the levels and unseen."""
+    return np.uint8 if levels <= 254 else np.uint16 if levels <= 65534 else np.uint32
+
+
+@dataclass(frozen=True)
+class Table:
+    """n rows encoded under `schema`; `columns[j]` (n,) holds the codes or the numbers of variable j."""
+
+    schema: Schema
+    columns: tuple[NDArray[Any], ...]
+    n: int
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.columns[self.schema.names.index(name)]
+
+    def take(self, rows: Any) -> Table:
+        """The rows selected by a mask, a slice or positions."""
+        columns = tuple(column[rows] for column in self.columns)
+        return Table(self.schema, columns, len(np.arange(self.n)[rows]))
+
+    def infinite(self) -> NDArray[np.bool_]:
+        """(n,) True where a numeric cell is ±inf: such a row has no posterior."""
+        bad = np.zeros(self.n, dtype=bool)
+        for variable, column in zip(self.schema, self.columns, strict=True):
+            if variable.numeric:
+                bad |= np.isinf(column)
+        return bad
+
+
+def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """A DataFrame as it is, anything two-dimensional as one (columns x0, x1, … unless `names`).
+
+    Raises TableError on what is no table: sparse or complex data, one dimension, no row, no column.
+    """
+    if sparse.issparse(X):
+        raise TypeError("Sparse data was passed, but dense data is required: use X.toarray()")
+    if not isinstance(X, pd.DataFrame):
+        array = np.asarray(X)
+        if array.dtype.kind == "c":
+            raise TableError("Complex data not supported")
+        if array.ndim != 2:
+            raise TableError(
+                "Expected 2D array, got {ndim}D array instead. Reshape your data: rows are samples, columns features",
+                ndim=array.ndim,
+            )
+        if array.dtype.kind in "US":
+            array = array.astype(object)
+        X = pd.DataFrame(array, columns=list(names) if names is not None else [f"x{j}" for j in range(array.shape[1])])
+    if X.shape[0] == 0:
+        raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")
+    if X.shape[1] == 0:
+        raise TableError(
+            "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns",
+            shape=str(X.shape),
+        )
+    return X
+
+
+def align(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """The columns of `schema`, by name and in its order; extra columns are left out, absent ones come in as missing.
+
+    Raises SchemaMismatch where not one column of the schema is there.
+    """
+    if not any(v.name in frame.columns for v in schema):
+        raise SchemaMismatch(
+            "none of the model's columns is in this table; it needs {known}",
+            known=", ".join(f"'{v.name}'" for v in schema),
+        )
+    blank = pd.Series(np.nan, index=frame.index)
+    return pd.DataFrame({v.name: frame[v.name] if v.name in frame.columns else blank for v in schema})
+
+
+def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
+    """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
+    grown = []
+    for variable in schema:
+        column = frame[variable.name]
+        if variable.discrete and not (variable.declared and isinstance(column.dtype, pd.CategoricalDtype)):
+            variable = variable.observing(observed(column))
+        elif variable.discrete:
+            variable.observing(observed(column.cat.remove_unused_categories()))
+        grown.append(variable)
+    return Schema(tuple(grown))
+
+
+def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missing: str = "marginalize") -> Table:
+    """`frame` (columns in the schema's order) as codes.
+
+    Raises UnseenLevel where `unseen="error"` and a value is outside the levels; TableError where `missing="error"` and
+    a cell is missing, or a numeric column holds text.
+
+    >>> schema = Schema((Variable("colour", "categorical", ("green", "dark")),))
+    >>> encode(pd.DataFrame({"colour": ["dark", None, "pink", "green"]}), schema)["colour"].tolist()
+    [2, 0, 255, 1]
+    """
+    columns = []
+    for j, variable in enumerate(schema):
+        column = frame.iloc[:, j]
+        if variable.discrete:
+            values = encode_levels(column, variable)
+            absent = values == MISSING
+            if unseen == "error" and (strange := values == unseen_code(values)).any():
+                raise UnseenLevel(
+                    "column '{column}' holds '{value}', not seen in training; choose unseen='ignore'",
+                    column=variable.name,
+                    value=str(column.iloc[int(strange.argmax())]),
+                )
+        else:
+            values = _numbers(column, variable)
+            absent = np.isnan(values)
+        if missing == "error" and absent.any():
+            raise TableError(
+                "column '{column}' has a missing cell (NaN) in row {row}; choose missing='marginalize'",
+                column=variable.name,
+                row=int(absent.argmax()),
+            )
+        columns.append(values)
+    return Table(schema, tuple(columns), len(frame))
+
+
+def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
+    """(n,) codes of one discrete column."""
+    dtype = code_dtype(len(variable.levels))
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        own = observed(pd.Series(column.cat.categories, name=column.name))
+        known = {level: code for code, level in enumerate(variable.levels, start=1)}
+        lookup = np.array([*(known.get(level, np.iinfo(dtype).max) for level in own), MISSING], dtype=dtype)
+        return lookup[column.cat.codes.to_numpy()]  # pandas' -1 for missing is the last entry
+    if column.dtype.kind in "iu" and _consecutive(variable):
+        low, high = int(variable.levels[0]), int(variable.levels[-1])
+        values = column.to_numpy()
+        if low <= values.min() and values.max() <= high:
+            return (values - (low - 1)).astype(dtype)
+    values = column.astype(object) if column.dtype.kind != "O" else column
+    where = pd.Index(variable.levels, dtype=object).get_indexer(pd.Index(values))
+    codes = np.where(where < 0, np.iinfo(dtype).max, where + 1).astype(dtype)
+    codes[column.isna().to_numpy()] = MISSING
+    return codes
+
+
+def _consecutive(variable: Variable) -> bool:
+    levels = variable.levels
+    whole = all(isinstance(v, int) and not isinstance(v, bool) for v in levels)
+    return whole and bool(levels) and list(levels) == list(range(int(levels[0]), int(levels[0]) + len(levels)))
+
+
+def _numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    try:
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        text = next(v for v in column if isinstance(v, str) and pd.isna(pd.to_numeric(v, errors="coerce")))
+        raise TableError(
+            "column '{column}' should hold numbers, but row {row} holds '{value}'",
+            column=variable.name,
+            row=int(np.flatnonzero((column == text).to_numpy())[0]),
+            value=text,
+        ) from None

@@ -1,0 +1,322 @@
+"""Cells written as text → typed columns, with a note for everything that was read into them.
+
+A column is converted through its distinct spellings (`factorize`), so a rule may be slow per spelling and the whole
+still fast per cell. A number is a number only where every cell that is not a missing token is one; otherwise the text
+stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.language import Message
+
+Severity = Literal["info", "warning"]
+Mark = Literal[".", ","]
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that was inferred or changed while reading."""
+
+    message: Message
+    severity: Severity = "info"
+    column: str | None = None
+    line: int | None = None
+
+
+def note(template: str, severity: Severity = "info", at: int | None = None, /, **params: object) -> Note:
+    """A Note on line `at`, whose column is the parameter `column`, where there is one."""
+    column = params.get("column")
+    return Note(Message(template, params), severity, None if column is None else str(column), at)
+
+
+ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
+"""Tokens that mean missing in a column of any kind: nobody calls a class or a place so."""
+MISSING_AMONG_NUMBERS = (
+    *ALWAYS_MISSING, "NA", "N/A", "n/a", "na", "None", "none", "NULL", "null", "-", "--", "—", ".", "*",
+    "#NA", "#NULL!", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "missing", "缺失",
+)  # fmt: skip
+"""Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
+
+_PLAIN_CHARACTERS = frozenset("0123456789+-.eE")
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_GROUP = r"['’ \u00a0\u202f\u2009]"
+_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_STYLE: dict[Mark, re.Pattern[str]] = {
+    ".": re.compile(
+        rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:{_GROUP}\d{{3}})+)(?:\.\d*)?|(?:\d+\.?\d*|\.\d+){_EXPONENT}"
+    ),
+    ",": re.compile(rf"[1-9]\d{{0,2}}(?:(?:\.\d{{3}})+|(?:{_GROUP}\d{{3}})+)(?:,\d*)?|(?:\d+,?\d*|,\d+){_EXPONENT}"),
+}
+_MONEY = "$€£¥￥₹₽₩"
+_DRESSED = re.compile(
+    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>[{_MONEY}])?\s*(?P<sign2>[+-])?\s*"
+    rf"(?P<body>[\d.,](?:[\d.,eE+'’ \u00a0\u202f\u2009-]*[\d.,])?)\s*(?P<after>[%％{_MONEY}元])?\s*(?P<close>\))?"
+)
+_UNIFORM = str.maketrans("０１２３４５６７８９−﹣．，", "0123456789--.,")
+DATE = re.compile(
+    r"(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}"
+    r"|[A-Za-z]{3,9} \d{1,2},? \d{4})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
+_TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
+_YES_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "是", "否"))
+
+
+class Column(NamedTuple):
+    """A converted column; `mark` is the decimal mark it shows beyond doubt, `None` where it shows none."""
+
+    values: pd.Series
+    notes: tuple[Note, ...]
+    mark: Mark | None = None
+
+
+class _Numbers(NamedTuple):
+    """`values` in the order of the spellings; `example` is the spelling that most needs explaining, `reads` its value."""
+
+    values: NDArray[np.float64]
+    whole: bool
+    mark: Mark | None = None
+    example: str = ""
+    reads: float = 0.0
+    unit: str = ""
+
+
+def is_number(cell: str) -> bool:
+    """True where a cell reads as a number by itself, in either decimal style, with % or a currency sign.
+
+    >>> [is_number(c) for c in ("1.234,56", "12 %", "$5", "-0", "1e5", "4D2", "")]
+    [True, True, True, True, True, False, False]
+    """
+    dressed = _DRESSED.fullmatch(cell.strip().translate(_UNIFORM))
+    return dressed is not None and any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
+
+
+def convert(
+    cells: pd.DataFrame, decimal: Mark | None, missing: Sequence[str] | None
+) -> tuple[pd.DataFrame, list[Note], Mark]:
+    """Every column of text in `cells` typed: int64, float64, bool or text ('' is an empty cell), and the decimal mark.
+
+    `decimal` and `missing` override the guesses. A column that shows its decimal mark beyond doubt (12,5) decides
+    for those that do not (1,234).
+
+    >>> frame, notes, mark = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
+    >>> frame["x"].tolist(), frame["well"].tolist(), len(notes), mark
+    ([1.5, 2.25], ['1E5', '4D2'], 2, ',')
+    """
+    columns = {name: convert_column(cells[name], decimal, missing) for name in cells}
+    marks = {column.mark for column in columns.values()}
+    if decimal is None and "," in marks and "." not in marks:  # the doubtful columns follow the certain ones
+        comma = {name: convert_column(cells[name], ",", missing) for name in cells if columns[name].mark is None}
+        columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
+    frame = pd.DataFrame({name: column.values for name, column in columns.items()}, index=cells.index)
+    mark = decimal or ("," if "," in marks else ".")
+    return frame, [n for column in columns.values() for n in column.notes], mark
+
+
+def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None) -> Column:
+    """One column of text, typed. See `convert`."""
+    name = str(column.name)
+    codes, levels = pd.factorize(column)
+    spelled = [str(level) for level in levels]
+    bare = [s.strip() for s in spelled]
+    tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
+    known = [b not in tokens for b in bare]
+    rest = [b for b, k in zip(bare, known, strict=True) if k]
+    if not rest:
+        return _empty(column, bare, codes)
+    if (identifier := _identifier(rest)) is not None:
+        numbers = None
+    else:
+        numbers = _plain(rest) if decimal != "," else None
+        numbers = numbers or _dressed(rest, decimal)
+    if numbers is None:
+        return _text(column, codes, spelled, bare, missing, identifier)
+
+    per_level = np.full(len(bare), np.nan)
+    per_level[known] = numbers.values
+    values = per_level[codes] + 0.0  # −0.0 becomes 0.0: one value, not two
+    absent = [b for b, k in zip(bare, known, strict=True) if not k]
+    notes = _missing_notes(name, absent, codes, bare)
+    notes += _number_notes(name, numbers, decimal)
+    if numbers.whole and not absent:
+        return Column(pd.Series(values.astype(np.int64), index=column.index), tuple(notes), numbers.mark)
+    return Column(pd.Series(values, index=column.index), tuple(notes), numbers.mark)
+
+
+def _empty(column: pd.Series, bare: list[str], codes: NDArray[np.intp]) -> Column:
+    name = str(column.name)
+    told = [b for b in bare if b]
+    if told:
+        said = note("column '{column}' holds nothing but {tokens}, read as missing", "warning", column=name,
+                    tokens=_listed(told))  # fmt: skip
+    else:
+        said = note("column '{column}' is empty: every cell is missing", "warning", column=name)
+    return Column(pd.Series(np.nan, index=column.index, dtype=float), (said,))
+
+
+def _identifier(rest: list[str]) -> str | None:
+    """The first cell that is digits but no quantity: a leading zero (007) or more than 15 digits, provided that all
+    cells are whole numbers written plainly."""
+    joined = "\n".join(rest)
+    found = re.search(r"^(?:0\d+|\d{16,})$", joined, re.MULTILINE)
+    plain = found is not None and re.search(r"[^\d+\-\n]", joined) is None
+    return found.group() if found is not None and plain else None
+
+
+def _plain(rest: list[str]) -> _Numbers | None:
+    """Numbers as a program writes them: 5, -0.25, 1e5."""
+    characters = set().union(*(set(r) for r in rest)) if len(rest) < 64 else set("".join(rest))
+    if not characters <= _PLAIN_CHARACTERS:
+        return None
+    try:
+        values = np.array(rest, dtype=object).astype(np.float64)  # Python's float: exact to the last digit
+    except ValueError:
+        return None
+    whole = not characters & set(".eE") and bool((np.abs(values) < 2.0**53).all())
+    doubtful = "." not in characters or all(_STYLE[","].fullmatch(r.lstrip("+-")) for r in rest)
+    return _Numbers(values, whole, None if doubtful else ".", rest[0], float(values[0]))
+
+
+def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
+    """Numbers as people write them: 1.234,56, 1,100,000, 12 %, $5, (3), −4, inf."""
+    matches = []
+    for cell in rest:
+        found = _DRESSED.fullmatch(cell.translate(_UNIFORM))
+        infinite = None if found else _INFINITE.fullmatch(cell)
+        if not (found or infinite) or (found and bool(found["open"]) != bool(found["close"])):
+            return None
+        matches.append(found)
+    dressed = [m for m in matches if m is not None]
+    units = {((m["before"] or "") + (m["after"] or "")).replace("％", "%") for m in dressed}
+    if not dressed or len(units) > 1:
+        return None
+    styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
+    fitting = [s for s in styles if all(_STYLE[s].fullmatch(m["body"]) for m in dressed)]
+    if not fitting:
+        return None
+    mark = fitting[0]
+    values = np.array([_value(m, mark) if m else float(cell) for m, cell in zip(matches, rest, strict=True)])
+    plain = not any(c in m["body"] for m in dressed for c in ".eE,")
+    example = next((r for r in rest if "," in r), None) or max(rest, key=lambda r: not _PLAIN_CHARACTERS.issuperset(r))
+    certain = mark if len(fitting) == 1 and not plain else None
+    finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
+    return _Numbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
+                    certain, example, float(values[rest.index(example)]), units.pop())  # fmt: skip
+
+
+def _value(match: re.Match[str], mark: Mark) -> float:
+    body = re.sub(rf"{_GROUP}|[{'.' if mark == ',' else ','}]", "", match["body"]).replace(",", ".")
+    negative = (match["sign"] == "-") ^ (match["sign2"] == "-") ^ bool(match["open"])
+    return -float(body) if negative else float(body)
+
+
+def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None) -> list[Note]:
+    notes = []
+    written, value = numbers.example, f"{numbers.reads:.15g}"
+    if numbers.mark == "," or decimal == ",":
+        if "," in written or "." in written:
+            notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
+                              column=name, example=written, value=value))  # fmt: skip
+    elif "," in written:
+        doubt: Severity = "info" if numbers.mark == "." or decimal == "." else "warning"
+        notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if they "
+                          "are decimal commas, choose decimal=','", doubt, column=name, example=written,
+                          value=value))  # fmt: skip
+    if numbers.unit == "%":
+        notes.append(note("column '{column}' is in percent: '12 %' is read as 12, not as 0.12", column=name))
+    elif numbers.unit:
+        notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept", column=name,
+                          sign=numbers.unit))  # fmt: skip
+    if not np.isfinite(numbers.values).all():
+        notes.append(note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
+                          column=name))  # fmt: skip
+    if not notes and not _PLAIN_CHARACTERS.issuperset(written):
+        notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
+                          value=value))  # fmt: skip
+    return notes
+
+
+def _text(column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: list[str],
+          missing: Sequence[str] | None, identifier: str | None) -> Column:  # fmt: skip
+    """A column that stays text (or truth values): only tokens that mean missing anywhere are taken out."""
+    name = str(column.name)
+    tokens = ALWAYS_MISSING if missing is None else ("", *missing)
+    absent = [b for b in bare if b in tokens]
+    kept = sorted({b for b in bare if b not in tokens})
+    notes = _missing_notes(name, absent, codes, bare)
+    truth = next((pair for pair in _TRUTH if set(kept) == pair), None)
+    if truth is not None:
+        lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
+        values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
+        notes.append(note("column '{column}': {values} are read as truth values", column=name, values=_listed(kept)))
+        return Column(values, tuple(notes))
+
+    lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
+    values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
+    if identifier is not None:
+        notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
+                          column=name, example=identifier))  # fmt: skip
+        return Column(values, tuple(notes))
+    doubtful = [t for t in kept if t in MISSING_AMONG_NUMBERS]
+    if doubtful and missing is None:
+        notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
+                          "tokens", "warning", column=name, tokens=_listed(doubtful)))  # fmt: skip
+    notes += _spelling_notes(name, spelled, bare, kept)
+    return Column(values, tuple(notes))
+
+
+def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str]) -> list[Note]:
+    """What the distinct spellings of a text column suggest: half a number, yes and no, a date, two spellings of one."""
+    if {k.casefold() for k in kept} <= _YES_NO and len(kept) > 2:
+        return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
+                     "warning", column=name, n=len(kept), values=_listed(kept))]  # fmt: skip
+    notes = []
+    numbers = [is_number(k) for k in kept]
+    if any(numbers) and 2 * sum(numbers) >= len(kept):
+        strange = [k for k, number in zip(kept, numbers, strict=True) if not number]
+        if strange:
+            notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
+                              "missing, add them to the missing tokens", "warning", column=name,
+                              values=_listed(strange)))  # fmt: skip
+        else:
+            notes.append(note("column '{column}' writes its numbers in different ways ({values}), so it stays text",
+                              "warning", column=name, values=_listed(kept)))  # fmt: skip
+    elif all(DATE.fullmatch(k) for k in kept):
+        notes.append(note("column '{column}' looks like dates ('{example}'); they are kept as text", "warning",
+                          column=name, example=kept[0]))  # fmt: skip
+    folded: dict[str, list[str]] = {}
+    for s, b in zip(spelled, bare, strict=True):
+        if b:
+            folded.setdefault(unicodedata.normalize("NFKC", b).casefold(), []).append(s)
+    alike = [group for group in folded.values() if len(group) > 1]
+    if alike and len(folded) < len(bare):
+        notes.append(note("column '{column}': {values} differ only in case, spaces or width; they are kept as different "
+                          "values", "warning", column=name, values=_listed(alike[0])))  # fmt: skip
+    return notes
+
+
+def _missing_notes(name: str, absent: list[str], codes: NDArray[np.intp], bare: list[str]) -> list[Note]:
+    if not absent:
+        return []
+    tokens = set(absent)
+    n = int(np.array([b in tokens for b in bare])[codes].sum())
+    told = [a for a in dict.fromkeys(absent) if a]
+    if told:
+        return [note("column '{column}': {n} cells are missing ({tokens} read as missing)", "warning", column=name, n=n,
+                     tokens=_listed(told))]  # fmt: skip
+    return [note("column '{column}': {n} cells are empty, read as missing", column=name, n=n)]
+
+
+def _listed(values: Sequence[str], most: int = 6) -> str:
+    """Quoted, comma-separated, cut to the first few and each to 40 characters."""
+    shown = ", ".join(f"'{v if len(v) <= 40 else v[:39] + '…'}'" for v in values[:most])
+    return shown if len(values) <= most else shown + ", …"

@@ -1,0 +1,100 @@
+"""Roles → what a fit needs: features, target, weights, groups and amounts, from one frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from bayes_engine.errors import TableError
+from bayes_engine.language import Message
+from bayes_engine.table.schema import Role, Schema, Variable
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A table taken apart by role. `rows` are the positions kept of the original; `notes` say what was left out."""
+
+    schema: Schema
+    target: Variable
+    X: pd.DataFrame
+    y: pd.Series
+    weight: pd.Series | None
+    groups: pd.Series | None
+    amount: pd.Series | None
+    rows: pd.Index
+    notes: tuple[Message, ...]
+
+
+def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
+    """Split `frame` by the roles of `schema`; rows without a class or without a weight are left out, and said.
+
+    Raises TableError where there is no target, no class or fewer than two, or no feature; and where a weight or an
+    amount is negative or no number.
+
+    >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]})
+    >>> parts = take_apart(table, Schema.from_dtypes(table).with_role("y", "target"))
+    >>> len(parts.X), str(parts.notes[0])
+    (2, "1 row(s) without a value in 'y' are left out")
+    """
+    target = schema.target
+    if target is None:
+        raise TableError("no column is the target; choose the column that holds the classes")
+    if target.kind in ("text", "date", "identifier", "empty"):
+        raise TableError(
+            "the target '{column}' holds {kind} values, not a few classes; choose another column",
+            column=target.name, kind=target.kind,
+        )  # fmt: skip
+    features = schema.features
+    if not len(features):
+        raise TableError("no column is left to learn from; give at least one column the role feature")
+    known = frame[target.name].notna()
+    notes = []
+    if not known.all():
+        notes.append(
+            Message("{n} row(s) without a value in '{column}' are left out",
+                    {"n": int((~known).sum()), "column": target.name})
+        )  # fmt: skip
+    weight = _measure(frame, schema, "weight")
+    if weight is not None:
+        known &= weight > 0
+    kept = frame.loc[known]
+    found = kept[target.name].nunique()
+    if found < 2:
+        raise TableError(
+            "the target '{column}' holds {n} class(es) in the rows with a value; a classifier needs two. Choose "
+            "another target, or add rows",
+            column=target.name, n=int(found),
+        )  # fmt: skip
+    groups = _named(schema, "group")
+    amount = _measure(frame, schema, "amount")
+    return Parts(
+        schema=schema,
+        target=target,
+        X=kept[list(features.names)],
+        y=kept[target.name],
+        weight=None if weight is None else weight.loc[known],
+        groups=None if groups is None else kept[groups],
+        amount=None if amount is None else amount.loc[known],
+        rows=pd.RangeIndex(len(frame))[known.to_numpy()],
+        notes=tuple(notes),
+    )
+
+
+def _named(schema: Schema, role: Role) -> str | None:
+    return next((v.name for v in schema if v.role == role), None)
+
+
+def _measure(frame: pd.DataFrame, schema: Schema, role: Role) -> pd.Series | None:
+    name = _named(schema, role)
+    if name is None:
+        return None
+    numbers: Any = pd.to_numeric(frame[name], errors="coerce").astype(float)
+    bad = numbers.isna() | (numbers < 0)
+    if bad.any():
+        raise TableError(
+            "column '{column}' cannot be the {role}: row {row} holds '{value}', not a number of 0 and more",
+            column=name, role=role, row=int(bad.to_numpy().argmax()) + 1, value=str(frame[name][bad].iloc[0]),
+        )  # fmt: skip
+    return pd.Series(numbers)

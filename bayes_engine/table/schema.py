@@ -1,0 +1,247 @@
+"""A table's columns as data: what each holds (kind, levels) and what it is for (role).
+
+Estimators take kinds from the dtype (`Schema.from_dtypes`) or from an explicit schema, never from the values, so that
+two folds of one table cannot disagree. Guessing from values is `Schema.infer`, for the app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import SchemaMismatch, TableError
+
+Level = str | int | float | bool
+Kind = Literal["categorical", "binary", "continuous", "count", "text", "date", "identifier", "constant", "empty"]
+Role = Literal["feature", "target", "ignore", "id", "group", "weight", "amount"]
+
+DISCRETE: tuple[Kind, ...] = ("categorical", "binary")
+NUMERIC: tuple[Kind, ...] = ("continuous", "count")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One column: `levels` is the domain of a discrete column in its order; `declared` says that it is closed
+    (a declared level may have no row; a value outside it is an error in training), otherwise it was observed and may
+    grow at its end. `pivot` is the number near which a numeric column's values lie (moments are kept as offsets)."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Level, ...] = ()
+    declared: bool = False
+    role: Role = "feature"
+    pivot: float = 0.0
+
+    @property
+    def discrete(self) -> bool:
+        return self.kind in DISCRETE
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind in NUMERIC
+
+    def observing(self, values: Iterable[Any]) -> Variable:
+        """This variable with the unknown ones of `values` appended to an open domain, in sorted order.
+
+        Raises SchemaMismatch where the domain is declared and a value lies outside it.
+        """
+        known = set(self.levels)
+        new = sort_levels(v for v in values if v not in known)
+        if new and self.declared:
+            raise SchemaMismatch(
+                "column '{column}' holds '{value}', which is not among its declared levels; add the level or mend "
+                "the cell",
+                column=self.name,
+                value=str(new[0]),
+            )
+        return replace(self, levels=self.levels + new) if new else self
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The variables of a table, in column order.
+
+    >>> schema = Schema.from_dtypes(pd.DataFrame({"colour": ["green", "dark"], "sugar": [0.46, 0.37]}))
+    >>> [(v.name, v.kind, v.levels) for v in schema]
+    [('colour', 'categorical', ('dark', 'green')), ('sugar', 'continuous', ())]
+    """
+
+    variables: tuple[Variable, ...]
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __getitem__(self, name: str) -> Variable:
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        raise SchemaMismatch("there is no column '{column}'; the columns are {known}", column=name, known=self._known)
+
+    def __contains__(self, name: object) -> bool:
+        return any(v.name == name for v in self.variables)
+
+    @property
+    def _known(self) -> str:
+        return ", ".join(f"'{v.name}'" for v in self.variables)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(v.name for v in self.variables)
+
+    @property
+    def features(self) -> Schema:
+        """Only the variables a model reads: role feature, and a kind that holds information."""
+        return Schema(tuple(v for v in self if v.role == "feature" and (v.discrete or v.numeric)))
+
+    @property
+    def target(self) -> Variable | None:
+        return next((v for v in self if v.role == "target"), None)
+
+    def with_variable(self, variable: Variable) -> Schema:
+        """This schema with the variable of that name replaced."""
+        return Schema(tuple(variable if v.name == variable.name else v for v in self))
+
+    def with_role(self, name: str, role: Role) -> Schema:
+        """This schema with one column's role changed; a former target becomes a feature."""
+        moved = self if role != "target" else Schema(
+            tuple(replace(v, role="feature") if v.role == "target" else v for v in self)
+        )  # fmt: skip
+        return moved.with_variable(replace(moved[name], role=role))
+
+    @classmethod
+    def from_dtypes(cls, frame: pd.DataFrame) -> Schema:
+        """The schema a fit uses when none is given: numbers are continuous; strings, categoricals and booleans are
+        categorical, with a pandas Categorical's levels as their declared domain.
+
+        Raises TableError on a dtype that has no likelihood here (dates, intervals).
+        """
+        return cls(tuple(_from_dtype(str(name), frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
+
+    @classmethod
+    def infer(cls, frame: pd.DataFrame) -> Schema:
+        """A guess from the values, for a person to correct: kinds, levels, roles, and the last discrete column as the
+        target.
+
+        >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0] * 20})
+        >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
+        [('Tid', 'identifier', 'id'), ('sex', 'binary', 'target'), ('age', 'continuous', 'feature')]
+        """
+        schema = cls(tuple(_infer(str(name), frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
+        labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
+        return schema.with_role(labels[-1].name, "target") if labels else schema
+
+
+MAX_CLASSES = 50
+"""A discrete column with more levels than this is never guessed to be the target."""
+
+_IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
+
+
+def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
+    """`variable` read as another kind, with the levels or the pivot that go with it.
+
+    Raises TableError where a numeric kind is wanted and the column holds text.
+    """
+    if kind == variable.kind:
+        return variable
+    if kind in NUMERIC:
+        numbers = pd.to_numeric(column.astype(object), errors="coerce")
+        bad = numbers.isna() & column.notna()
+        if bad.any():
+            raise TableError(
+                "column '{column}' cannot be {kind}: row {row} holds '{value}', which is no number",
+                column=variable.name, kind=kind, row=int(bad.to_numpy().argmax()) + 1, value=str(column[bad].iloc[0]),
+            )  # fmt: skip
+        return replace(variable, kind=kind, levels=(), declared=False, pivot=_pivot(numbers))
+    levels = variable.levels or sort_levels(observed(column)) if kind in DISCRETE else ()
+    return replace(variable, kind=kind, levels=levels)
+
+
+def sort_levels(values: Iterable[Any]) -> tuple[Level, ...]:
+    """Distinct levels in an order that does not depend on the order of rows: by type (numbers first), then value."""
+    return tuple(sorted(set(values), key=lambda v: (isinstance(v, str), v if not isinstance(v, str) else 0, str(v))))
+
+
+def observed(column: pd.Series) -> list[Any]:
+    """The distinct, non-missing values of a column, as plain Python scalars.
+
+    Raises TableError (and TypeError, as scikit-learn's callers expect) where a cell is no scalar.
+    """
+    try:
+        values = column.dropna().unique()
+    except TypeError:
+        raise TypeError(
+            f"argument must be a string or a number: column '{column.name}' holds a cell that is neither"
+        ) from None
+    return [v.item() if isinstance(v, np.generic) else v for v in values]
+
+
+def _from_dtype(name: str, column: pd.Series) -> Variable:
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = tuple(v.item() if isinstance(v, np.generic) else v for v in dtype.categories)
+        return Variable(name, "categorical", levels, declared=True)
+    if pd.api.types.is_bool_dtype(dtype):
+        return Variable(name, "categorical", (False, True), declared=True)
+    if pd.api.types.is_complex_dtype(dtype):
+        raise TableError("Complex data not supported: column '{column}'", column=name)
+    if pd.api.types.is_numeric_dtype(dtype):
+        return Variable(name, "continuous", pivot=_pivot(column))
+    if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
+        return Variable(name, "categorical", sort_levels(observed(column)))
+    raise TableError(
+        "column '{column}' holds {dtype}, for which there is no likelihood; turn it into a number or a category",
+        column=name,
+        dtype=str(dtype),
+    )
+
+
+def _pivot(column: pd.Series) -> float:
+    values = column.to_numpy(dtype=float, na_value=np.nan)
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return 0.0
+    middle = finite[finite.size // 2]  # near the data first, so that the mean itself loses no digits
+    return float(middle + (finite - middle).mean()) if np.isfinite(finite - middle).all() else float(middle)
+
+
+def _infer(name: str, column: pd.Series) -> Variable:
+    """Kind and role of one column, from its dtype and its values."""
+    values = column.dropna()
+    distinct = observed(column)
+    n = len(values)
+    if not distinct:
+        return Variable(name, "empty", role="ignore")
+    if len(distinct) == 1:
+        return Variable(name, "constant", sort_levels(distinct), role="ignore")
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return Variable(name, "date", role="ignore")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        declared = _from_dtype(name, column)
+        return replace(declared, kind="binary" if len(declared.levels) == 2 else "categorical")
+    named_like_id = name.strip().lower().replace("_", " ").split(" ")[-1] in _IDENTIFIER_WORDS
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
+        numbers = values.to_numpy(dtype=float)
+        whole = bool((numbers == np.round(numbers)).all())
+        if len(distinct) == 2:
+            return Variable(name, "binary", sort_levels(distinct))
+        consecutive = whole and len(distinct) == n and numbers.max() - numbers.min() == n - 1
+        if whole and len(distinct) == n and n >= 5 and (named_like_id or consecutive):
+            return Variable(name, "identifier", role="id")
+        kind: Kind = "count" if whole and numbers.min() >= 0 else "continuous"
+        return Variable(name, kind, pivot=_pivot(column))
+    if len(distinct) == 2:
+        return Variable(name, "binary", sort_levels(distinct))
+    texts = [str(v) for v in distinct]
+    if sum(map(len, texts)) >= 30 * len(texts) or sum(len(t.split()) for t in texts) >= 5 * len(texts):
+        return Variable(name, "text", role="ignore")
+    if n >= 10 and (len(distinct) == n or (named_like_id and len(distinct) > n / 2)):
+        return Variable(name, "identifier", role="id")
+    return Variable(name, "categorical", sort_levels(distinct))

@@ -1,0 +1,107 @@
+"""The four chips of global state on the left of every page: table ▸ model ▸ case ▸ prior of use and losses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.language import LANGUAGES, _, current_language
+from pages.shared import data, words
+from pages.shared.escape import md
+from pages.shared.state import bound, change, current, upload_in
+
+_STYLE = """<style>
+[data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
+[data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
+[data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 3rem; max-width: 1500px; }
+</style>"""
+
+
+def heading() -> None:
+    """The name of the house."""
+    st.html(_STYLE)
+    st.markdown("#### " + _("Bayes Workbench"))
+
+
+def four() -> None:
+    """The chips; each opens what is changed most, and names the page for the rest."""
+    table = data.table_in_use()
+    with st.popover(f"**{_('Table')}** · {md(table.title, 24)}", icon=":material/table:", width="stretch"):
+        _table_chip(table)
+    if table.parts is None:
+        return
+    specs = data.shelf(table)
+    active = min(current().active, len(specs) - 1)
+    with st.popover(f"**{_('Model')}** · {md(words.spec(specs[active]), 24)}", icon=":material/tune:", width="stretch"):
+        st.radio(_("Active model"), range(len(specs)), format_func=lambda i: md(words.spec(specs[i])),
+                 **bound("chip_model", active, lambda s, i: replace(s, active=i)))  # fmt: skip
+    row = current().row
+    shown = _("row {n}").format(n=row + 1) if row >= 0 else _("typed") if current().case else _("first")
+    with st.popover(f"**{_('Case')}** · {shown}", icon=":material/search:", width="stretch"):
+        _case_chip(table)
+    with st.popover(f"**{_('Losses')}** · {_losses_word(table)}", icon=":material/balance:", width="stretch"):
+        _losses_chip(table)
+
+
+def _table_chip(table: data.InUse) -> None:
+    names = [n for n in dataset_names() if dataset_info(n).group != "text"]
+    here = table.dataset.name if table.dataset else None
+    st.selectbox(_("Data set"), names, format_func=lambda n: dataset_info(n).text("title", current_language()),
+                 **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s))  # fmt: skip
+    if table.info:
+        st.toggle(_("Labels as they are in the file"),
+                  **bound("chip_labels", current().labels == "file",
+                          lambda s, on: replace(s, labels="file" if on else "")))  # fmt: skip
+
+
+def _case_chip(table: data.InUse) -> None:
+    assert table.parts is not None
+    st.number_input(_("Take a row of the table"), 1, len(table.parts.X), step=1,
+                    **bound("chip_row", current().row + 1 if current().row >= 0 else None,
+                            lambda s, n: pick_row(s, table, n)))  # fmt: skip
+
+
+def pick_row(state, table: data.InUse, n: int | None):
+    """The state with the case taken from row n (from 1)."""
+    if n is None:
+        return state
+    return replace(state, row=n - 1, case=data.case_codes(table, data.row_values(table, n - 1)))
+
+
+def _losses_word(table: data.InUse) -> str:
+    if not current().losses:
+        return _("0-1")
+    if table.info and data.story_losses(table)[0] == current().losses:
+        return _("the story's")
+    return _("own")
+
+
+def _losses_chip(table: data.InUse) -> None:
+    st.button(_("0-1 loss"), key="chip_zero_one", width="stretch",
+              on_click=change, args=(lambda s: replace(s, losses=(), extra=""),))  # fmt: skip
+    if table.info:
+        table_, extra = data.story_losses(table)
+        st.button(_("The data set's story"), key="chip_story", width="stretch",
+                  on_click=change, args=(lambda s: replace(s, losses=table_, extra=extra),))  # fmt: skip
+    st.button(_("Prior of use: as in the model"), key="chip_prior", width="stretch", disabled=not current().prior,
+              on_click=change, args=(lambda s: replace(s, prior=()),))  # fmt: skip
+
+
+def language() -> None:
+    """The switch of languages."""
+    st.segmented_control(_("Language"), list(LANGUAGES), format_func=LANGUAGES.get, label_visibility="collapsed",
+                         required=True, **bound("language", current_language(), lambda s, code: replace(s, language=code)))  # fmt: skip
+
+
+def warnings() -> None:
+    """What must be said before the page: a link that could not be read, a table that must be given again."""
+    if st.session_state.get("broken_link"):
+        st.warning(_("This link could not be read: it was cut off, or made by another version. You see the last state."))
+    if st.session_state.get("too_long"):
+        st.info(_("This state is too large for a link: losses, case and column changes are not in the address."))
+    state = current()
+    if state.table.startswith("upload:") and upload_in(state) is None:
+        st.warning(_("This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
+                     "everything is as it was; until then you see the start table."))  # fmt: skip

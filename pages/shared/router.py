@@ -1,0 +1,104 @@
+"""The one place that knows the pages. Works whether Streamlit enters through app.py or straight through a page file.
+
+Until a process has executed `st.navigation` once, a deep link such as /decisions runs that page without app.py;
+`boot()`, the first line of every page, repairs it on the spot.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bayes_engine.language import _
+from pages.shared import chips
+from pages.shared.state import link_token, read_url, write_url
+
+_ROUTED = contextvars.ContextVar("routed", default=False)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page: its file, its name on screen, its icon, and the group it stands in."""
+
+    file: str
+    title: str
+    icon: str
+    group: str = ""
+
+
+def places() -> list[Place]:
+    """The pages, in the order of the menu."""
+    use = _("Use")
+    return [
+        Place("pages/start.py", _("Start"), ":material/home:"),
+        Place("pages/data.py", _("Data"), ":material/table:", use),
+        Place("pages/model.py", _("Model"), ":material/tune:", use),
+        Place("pages/decisions.py", _("Decisions"), ":material/balance:", use),
+        Place("pages/case.py", _("One case"), ":material/search:", use),
+        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use),
+    ]
+
+
+@st.cache_resource(show_spinner=False)
+def _process_start() -> None:
+    """Load what is heavy once and keep the collector off it: a full collection after every run costs more than the run."""
+    import plotly.graph_objects  # noqa: F401
+    import sklearn.model_selection  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+
+
+def run_app() -> None:
+    """One run: state from the URL, the frame around the page, the page, state to the URL."""
+    _process_start()
+    st.set_page_config(
+        page_title="Bayes Workbench",
+        page_icon=":material/scatter_plot:",
+        layout="wide",
+        initial_sidebar_state="expanded",
+    )
+    listed = {place.file: st.Page(place.file, default=place.file == "pages/start.py") for place in places()}
+    page = st.navigation(list(listed.values()), position="hidden")
+    read_url(page.url_path)
+    token = _ROUTED.set(True)
+    try:
+        with st.sidebar:
+            chips.heading()
+            chips.four()
+            _menu(listed)
+            chips.language()
+        chips.warnings()
+        page.run()
+    finally:
+        _ROUTED.reset(token)
+        write_url()
+
+
+def boot() -> None:
+    """First line of every page."""
+    if not _ROUTED.get():
+        run_app()
+        st.stop()
+
+
+def go(file: str, label: str, icon: str | None = None) -> None:
+    """A link to another page that carries the state."""
+    st.page_link(file, label=label, icon=icon, query_params=_address())
+
+
+def _menu(listed: dict[str, st.Page]) -> None:
+    group = ""
+    for place in places():
+        if place.group != group:
+            group = place.group
+            st.caption(group)
+        st.page_link(listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=_address())
+
+
+def _address() -> dict[str, str]:
+    token = link_token()
+    return {"s": token} if token else {}

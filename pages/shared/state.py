@@ -1,0 +1,190 @@
+"""The app's state: one frozen value. The session holds it; the URL is its other encoding; widgets are views of it.
+
+A token in the URL (`?s=1.…`) is compressed JSON of what differs from the start: ids, numbers and level codes, never a
+cell of an uploaded table. The empty token is the start itself, so that Back from the first edit leads somewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import LANGUAGES, preferred, set_language
+
+VERSION = "1"
+LONGEST = 1500
+"""A longer token does not go into a link."""
+REMEMBERED = 200
+"""How many tokens of its own a session recognizes."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A model on the shelf: an estimation preset, and the knobs that differ from it."""
+
+    preset: str = "textbook"
+    knobs: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """All that a link reopens. Positions and codes refer to the table's columns and levels in their own order."""
+
+    language: str = ""  # "" = the browser's
+    table: str = "watermelon3a"  # an embedded data set, or "upload:<digest>"
+    columns: tuple[tuple[Any, ...], ...] = ()  # (position, role, kind, levels) that differ from what was inferred
+    shelf: tuple[Spec, ...] = ()  # () = one model, the table's own preset
+    active: int = 0
+    case: tuple[Any, ...] = ()  # a cell for each feature: level position, number, or None for missing; () = the first
+    row: int = -1  # the row the case was taken from, -1 = typed
+    prior: tuple[float, ...] = ()  # prior of use, in the order of the classes; () = the model's
+    losses: tuple[tuple[float, ...], ...] = ()  # rows: decisions; () = 0-1
+    extra: str = ""  # the name of a further action, the last row of the losses ("" = none)
+    labels: str = ""  # "file" shows labels as they are in the file, "" in the interface's language where there are any
+    view: tuple[tuple[str, Any], ...] = ()  # what a page shows: axes, switches
+
+    def seen(self, key: str, default: Any) -> Any:
+        """A page's own setting; one of another type than its default (a forged link) counts as not set."""
+        value = dict(self.view).get(key, default)
+        return value if default is None or isinstance(value, type(default)) else default
+
+    def showing(self, **settings: Any) -> State:
+        """With a page's settings changed."""
+        return replace(self, view=tuple(sorted({**dict(self.view), **settings}.items())))
+
+    def on_table(self, table: str) -> State:
+        """Another table: all that spoke of the old one is gone; language stays."""
+        return State(language=self.language, table=table)
+
+
+START = State()
+
+
+def encode(state: State) -> str:
+    """The token of a state: "" for the start."""
+    changed = {f.name: getattr(state, f.name) for f in fields(State) if getattr(state, f.name) != getattr(START, f.name)}
+    if not changed:
+        return ""
+    if "shelf" in changed:
+        changed["shelf"] = [[spec.preset, spec.knobs] for spec in state.shelf]
+    packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+def decode(token: str) -> State | None:
+    """The state of a token; None where it is not one of ours (another version, cut off, forged)."""
+    version, _, packed = token.partition(".")
+    if not token:
+        return START
+    if version != VERSION or len(token) > 20 * LONGEST:
+        return None
+    try:
+        raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
+        values = json.loads(raw)
+        values["shelf"] = [Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs)) for p, knobs in values.get("shelf", [])]
+        state = State(**{k: _tuples(v) for k, v in values.items()})
+    except (ValueError, TypeError, AttributeError, zlib.error, RecursionError):
+        return None
+    alike = all(isinstance(getattr(state, f.name), type(getattr(START, f.name))) for f in fields(State))
+    return state if alike and _well_formed(state) else None
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list | tuple) else value
+
+
+def _well_formed(state: State) -> bool:
+    number = (int, float)
+    return (
+        (state.language in LANGUAGES or not state.language)
+        and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
+        and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
+        and all(v is None or isinstance(v, number) for v in state.case)
+        and all(isinstance(c, tuple) and [type(v) for v in c] == [int, str, str, tuple] for c in state.columns)
+        and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
+        and len(state.shelf) <= 6
+        and 0 <= state.active < max(len(state.shelf), 1)
+    )
+
+
+# the session ----------------------------------------------------------------------------------------------------
+
+
+def current() -> State:
+    """The state of this session."""
+    state: State = st.session_state.setdefault("state", START)
+    return state
+
+
+def change(edit: Callable[[State], State]) -> None:
+    """Replace the session's state by `edit(state)`; for widget callbacks."""
+    st.session_state["state"] = edit(current())
+    st.session_state["edited"] = True
+    speak()
+
+
+def speak() -> None:
+    """Set the language of this run from the session: callbacks and fragments start from the context's default."""
+    set_language(current().language or preferred(st.context.locale))
+
+
+def read_url(page: str) -> None:
+    """Start of a run: take over the URL's state if a person went there (a link, Back, Forward).
+
+    The URL wins when it differs from the last token written, except where it is merely late: the run of an edit
+    carries the address the browser had when the edit was made, and a page link the token it was drawn with.
+    """
+    session = st.session_state
+    token = st.query_params.get("s", "")
+    own: list[str] = session.setdefault("tokens", [])
+    edited, turned = session.pop("edited", False), session.get("page") != page
+    session["page"] = page
+    late = edited or (turned and token in own)
+    if not own or (token != own[-1] and not late):
+        state = decode(token)
+        session["broken_link"] = state is None
+        session["state"] = state or session.get("state", START)
+        own.append(token)
+    speak()
+
+
+def write_url() -> None:
+    """End of a run: the one place that writes the URL."""
+    own: list[str] = st.session_state["tokens"]
+    token = link_token()
+    if token != own[-1]:
+        own.append(token)
+        del own[:-REMEMBERED]
+    if token != st.query_params.get("s", ""):
+        st.query_params.from_dict({"s": token} if token else {})
+
+
+def link_token() -> str:
+    """The token of the present state, as links carry it; without the losses where it would grow too long."""
+    token = encode(current())
+    st.session_state["too_long"] = len(token) > LONGEST
+    if len(token) > LONGEST:
+        token = encode(replace(current(), losses=(), extra="", view=(), case=(), columns=()))
+    return token
+
+
+# widgets as views -----------------------------------------------------------------------------------------------
+
+
+def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:
+    """Keyword arguments that make a widget a view of the state: it shows `value`, and a change of it edits the state.
+
+    `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
+    """
+    st.session_state[key] = value
+
+    def changed() -> None:
+        change(lambda state: edit(state, st.session_state[key]))
+
+    return {"key": key, "on_change": changed}
