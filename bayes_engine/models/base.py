@@ -23,6 +23,7 @@ from bayes_engine.errors import NotASubset, ParameterError, TableError, Undefine
 from bayes_engine.factors import Factor
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.priors import class_prior
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.encode import Table, as_frame, encode, observe
@@ -36,6 +37,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """The parameters that act in `_estimate` alone: the ones `with_params` may change without a recount."""
 
     schema: Schema | None
+    priors: Any
     unseen: str
     missing: str
 
@@ -159,8 +161,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     @property
     def class_prior_(self) -> dict[Any, float]:
         """The model's own prior by class label."""
-        prior = next(term for row, term in self.explain(self._blank()).rows if row.kind == "prior")
-        return dict(zip(self.classes_.tolist(), normalize(prior)[0].tolist(), strict=True))
+        check_is_fitted(self, "stats_")
+        prior = class_prior(self.priors, self.stats_.class_weight, self.target_.levels)
+        return dict(zip(self.target_.levels, prior.tolist(), strict=True))
 
     # plumbing ---------------------------------------------------------------------------------------------------
 
@@ -243,10 +246,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _encode(self, X: Any) -> Table:
         check_is_fitted(self, "stats_")
         return encode(self._frame(X, reset=False), self.schema_, unseen=self.unseen, missing=self.missing)
-
-    def _blank(self) -> pd.DataFrame:
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return pd.DataFrame({name: [np.nan] for name in names})
 
     def _joint(self, X: Any) -> tuple[Table, Array]:
         table = self._encode(X)

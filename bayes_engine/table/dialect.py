@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.numbers import ALWAYS_MISSING, DATE, MISSING_AMONG_NUMBERS, is_number
+from bayes_engine.table.numbers import DATE, MISSING_AMONG_NUMBERS, is_number
 
 MAX_COLUMNS = 20_000
 MAX_CELLS = 100_000_000
@@ -63,8 +63,9 @@ def _pattern(dialect: Dialect) -> re.Pattern[str]:
         return re.compile(rf"(?P<quoted>(?!))?(?P<raw>{raw})(?P<end>{stop})")
     q, e = re.escape(dialect.quote), re.escape(dialect.escape)
     inside = rf"[^{q}{e}]*+(?:(?:{q}{q}{rf'|{e}(?s:.)' if e else ''})[^{q}{e}]*+)*+"
-    space = " *+" if dialect.skip_space else ""
-    return re.compile(rf"{space}(?:{q}(?P<quoted>{inside}){q} *+(?={stop})|(?P<raw>{raw}))(?P<end>{stop})")
+    before = " *+" if dialect.skip_space else ""
+    after = "" if dialect.delimiter.startswith(" ") else " *+"
+    return re.compile(rf"{before}(?:{q}(?P<quoted>{inside}){q}{after}(?={stop})|(?P<raw>{raw}))(?P<end>{stop})")
 
 
 def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str], bool]]:
@@ -92,19 +93,17 @@ def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str], bool]
 
 
 def _aligned(text: str) -> Iterator[tuple[int, list[str], bool]]:
-    """Records of columns lined up with spaces: words where every line has as many, else cut where all lines are blank."""
+    """Records of columns lined up with spaces: cut where all lines are blank, or
+    at every blank where the lines do not line up but have as many words each."""
     spans = [(m.start(), m.group()) for m in re.finditer(r"[^\r\n]*\S[^\r\n]*", text)]
     words = [line.split() for _, line in spans]
-    if len({len(w) for w in words}) > 1:
-        size = max(len(line) for _, line in spans)
-        used = np.zeros(size + 1, dtype=bool)
-        for _, line in spans:
-            used[: len(line)] |= np.frombuffer(line.encode("utf-32-le"), dtype=np.uint32) > 32
-        cuts = [0, *(np.flatnonzero(used[1:] & ~used[:-1]) + 1).tolist(), size]
-        sliced = [[line[a:b].strip() for a, b in pairwise(cuts)] for _, line in spans]
-        words = [[cell for cell, keep in zip(row, [cuts[1] > 0, *[True] * size], strict=False) if keep] for row in sliced]
-        if not used[0]:
-            words = [row[1:] for row in words]
+    size = max(len(line) for _, line in spans)
+    used = np.zeros(size + 1, dtype=bool)
+    for _, line in spans:
+        used[: len(line)] |= np.frombuffer(line.encode("utf-32-le"), dtype=np.uint32) > 32
+    cuts = [*np.flatnonzero(used & ~np.append(False, used[:-1])).tolist(), size]
+    if len({len(w) for w in words}) > 1 or len(cuts) > len(words[0]):  # more cuts than words: a cell holds a blank
+        words = [[line[a:b].strip() for a, b in pairwise(cuts)] for _, line in spans]
     for (start, _), row in zip(spans, words, strict=True):
         yield start, row, True
 
@@ -202,7 +201,9 @@ def _score(rows: Sequence[Sequence[str]], dialect: Dialect, whole: bool) -> floa
     width, common = Counter(map(len, rows)).most_common(1)[0]
     cells = [cell for row in rows if len(row) == width for cell in row]
     shape = 0.35 if width == 1 else (width - 1) / width * common / len(rows)
-    habit = {" ": 0.6, ":": 0.5, "~": 0.8, "^": 0.8, ALIGNED: 0.62}.get(dialect.delimiter, 1.0)
+    habit = {":": 0.5, "~": 0.8, "^": 0.8}.get(dialect.delimiter, 1.0)
+    if dialect.delimiter in (" ", ALIGNED):  # words of one text are as regular as columns; numbers are a sign
+        habit = 0.85 if any(map(is_number, cells)) else 0.6
     if width == 1 and dialect.delimiter:
         return 0.0
     return shape * habit * sum(map(_plausible, cells)) / len(cells) * (1.0 if whole else 0.9)
@@ -219,7 +220,8 @@ def sniff(text: str, delimiter: str | None = None) -> Dialect:
         cut = max(sample.rfind("\n"), sample.rfind("\r"))
         sample = sample[: cut + 1] if cut > 0 else text[: 16 * _SAMPLE]
     sample = re.sub(r"\A(?:[#%][^\r\n]*[\r\n]+)+(?=.)", "", sample, flags=re.DOTALL) or sample
-    candidates = ("", *(d for d in DELIMITERS if (" " if d == ALIGNED else d) in sample))
+    lined_up = re.search(r"\S  +\S", sample) is not None
+    candidates = ("", *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)))
     best, most = Dialect(""), -1.0
     for d in candidates if delimiter is None else (delimiter,):
         for q in ('"', "'") if re.search(rf"(?:^|{re.escape(d)})'[^'\r\n]*'", sample, re.MULTILINE) else ('"',):
@@ -270,6 +272,10 @@ def locate(grid: Grid) -> Place:
         header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
     if header is None:
         return Place(None, k)
+    if any(not cell.strip() for cell in head[header][:usual]) and header + 2 < len(head):
+        nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
+        if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
+            header += 1
     first = header + 1
     while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
@@ -318,17 +324,15 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
 
 
 def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
-    """True for a row of units or of further names: text over every numeric column, nothing known over the others."""
-    over = []
+    """True for a row of units or of further names: short text over every numeric column, nothing known over the others.
+    Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
+    over, beside = [], []
     for j, cell in enumerate(row[:usual]):
         column = [r[j] for r in below]
-        if _typed(column):
-            over.append(cell.strip())
-        elif cell.strip() and (cell in column or len(set(column)) > len(column) / 3):
+        (over if _typed(column) else beside).append(cell.strip())
+        if cell.strip() and cell in column:
             return False
-    told = [c for c in over if c]
-    short = all(len(c) <= 16 for c in told)
-    return (
-        bool(told) and short and not any(_value(c) or c in ALWAYS_MISSING for c in told)
-        and not any(c in MISSING_AMONG_NUMBERS for c in told) and (len(over) > 1 or over == [t for t in told if len(t) <= 8])
-    )  # fmt: skip
+    told = [cell for cell in over if cell]
+    if not told or any(_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in told):
+        return False
+    return len(told) > 1 or not any(beside)

@@ -47,6 +47,8 @@ MISSING_AMONG_NUMBERS = (
 )  # fmt: skip
 """Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
 
+_DOUBTFUL = ("NA", "N/A", "n/a", "None", "NULL", "null", "-", "--", "—")
+
 _PLAIN_CHARACTERS = frozenset("0123456789+-.eE")
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 _GROUP = r"['’ \u00a0\u202f\u2009]"
@@ -126,7 +128,7 @@ def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequ
     """One column of text, typed. See `convert`."""
     name = str(column.name)
     codes, levels = pd.factorize(column)
-    spelled = [str(level) for level in levels]
+    spelled: list[str] = np.asarray(levels, dtype=object).tolist()
     bare = [s.strip() for s in spelled]
     tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
     known = [b not in tokens for b in bare]
@@ -266,7 +268,7 @@ def _text(column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: 
         notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
                           column=name, example=identifier))  # fmt: skip
         return Column(values, tuple(notes))
-    doubtful = [t for t in kept if t in MISSING_AMONG_NUMBERS]
+    doubtful = [t for t in kept if t in _DOUBTFUL]
     if doubtful and missing is None:
         notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
                           "tokens", "warning", column=name, tokens=_listed(doubtful)))  # fmt: skip
@@ -311,9 +313,9 @@ def _missing_notes(name: str, absent: list[str], codes: NDArray[np.intp], bare: 
     n = int(np.array([b in tokens for b in bare])[codes].sum())
     told = [a for a in dict.fromkeys(absent) if a]
     if told:
-        return [note("column '{column}': {n} cells are missing ({tokens} read as missing)", "warning", column=name, n=n,
+        return [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name, n=n,
                      tokens=_listed(told))]  # fmt: skip
-    return [note("column '{column}': {n} cells are empty, read as missing", column=name, n=n)]
+    return [note("column '{column}': empty cells, read as missing: {n}", column=name, n=n)]
 
 
 def _listed(values: Sequence[str], most: int = 6) -> str:

@@ -26,7 +26,7 @@ import pandas as pd
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table import dialect as text_dialect
-from bayes_engine.table.dialect import ALIGNED, Dialect, Grid, locate, records, sniff, tokenize
+from bayes_engine.table.dialect import ALIGNED, Grid, locate, sniff, tokenize
 from bayes_engine.table.numbers import Mark, Note, convert, convert_column, note
 from bayes_engine.table.schema import Schema
 
@@ -341,7 +341,7 @@ def _sheet(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Gr
         raise ReadError("there is no sheet '{sheet}'; the sheets are {known}", sheet=sheet,
                         known=", ".join(f"'{s}'" for s in sheets))  # fmt: skip
     for chosen in sheets if sheet is None else (sheet,):
-        raw = book.parse(chosen, header=None, na_filter=False, dtype=object)
+        raw = pd.read_excel(book, sheet_name=chosen, header=None, na_filter=False, dtype=object)
         text_dialect.check_size(*raw.shape)
         cells = raw.map(_cell_text)
         filled = cells != ""
@@ -395,7 +395,7 @@ def _table(
         place = text_dialect.Place(int(at[0]), int(at[0]) + 1)
     top = place.first if place.header is None else place.header
     if top:
-        notes.append(note("{n} lines above the table are left out (comments, titles), from line {line}: '{text}'", "info",
+        notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'", "info",
                           int(grid.lines[0]), n=top, line=int(grid.lines[0]), text=_shown(grid, 0)))  # fmt: skip
     for i in place.units:
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); if "
@@ -418,7 +418,7 @@ def _table(
     names += [""] * (width - len(names))
     blank = [j for j in range(width) if not names[j].strip() and place.header is not None and cells[j].eq("").all()]
     if blank:
-        notes.append(note("{n} columns without name and content are left out", n=len(blank)))
+        notes.append(note("columns without name and content that are left out: {n}", n=len(blank)))
     extra = ["extra"] if cells.shape[1] > width else []
     cells = cells.drop(columns=blank)
     kept = [names[j] for j in range(width) if j not in blank]
@@ -448,7 +448,7 @@ def _rows(grid: Grid, place: text_dialect.Place, notes: list[Note]) -> tuple[pd.
         last -= 1
     if last < n and last > first:
         keep[last:] = False
-        notes.append(note("{n} empty rows at the end are left out", n=n - last))
+        notes.append(note("empty rows at the end that are left out: {n}", n=n - last))
     end = last
     while usual >= 3 and end > first + 1 and end > last - 20 and filled(end - 1) == 1 and grid.cells.iat[end - 1, 0]:
         end -= 1
@@ -456,7 +456,7 @@ def _rows(grid: Grid, place: text_dialect.Place, notes: list[Note]) -> tuple[pd.
     if gap:
         keep[end:last] = False
         line = int(grid.lines[end])
-        notes.append(note("{n} lines below the table are left out as a footer, from line {line}: '{text}'", "warning", line,
+        notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning", line,
                           n=last - end, line=line, text=_shown(grid, end)))  # fmt: skip
     if place.header is not None:
         names = grid.cells.iloc[place.header]
@@ -484,7 +484,7 @@ def _fit(cells: pd.DataFrame, widths: Any, lines: Any, width: int, named: int, n
         notes.append(note("the header has {named} names, but no row has more than {cells} cells: the last columns are "
                           "empty", "warning", named=named, cells=int(widths.max())))  # fmt: skip
     elif short.any():
-        notes.append(note("{n} rows have fewer fields than the header (line {lines}): the cells that are not there are "
+        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there are "
                           "missing", "warning", int(lines[short][0]), n=int(short.sum()), lines=_lines(lines[short])))  # fmt: skip
     if not beyond.shape[1]:
         return cells
@@ -494,11 +494,11 @@ def _fit(cells: pd.DataFrame, widths: Any, lines: Any, width: int, named: int, n
     joined[long] = told
     if (joined == "").all():
         if long.any():
-            notes.append(note("{n} rows end with a delimiter too many (line {lines}); nothing is lost", n=int(long.sum()),
+            notes.append(note("rows that end with a delimiter too many: {n} (line {lines}); nothing is lost", n=int(long.sum()),
                               lines=_lines(lines[long])))  # fmt: skip
         return cells
     cells[width] = joined
-    notes.append(note("{n} rows have more fields than the header (line {lines}): what is beyond is in the column 'extra'; "
+    notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column 'extra': "
                       "check whether these rows are shifted", "warning", int(lines[long][0]), n=int(long.sum()),
                       lines=_lines(lines[long])))  # fmt: skip
     return cells
@@ -582,7 +582,7 @@ def _parquet(data: bytes, notes: list[Note]) -> pd.DataFrame:
             continue
         if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
             frame[name] = frame[name].astype(float)
-        elif not pd.api.types.is_datetime64_any_dtype(kind) and not pd.api.types.is_string_dtype(kind):
+        elif not pd.api.types.is_datetime64_any_dtype(kind) and pd.api.types.infer_dtype(frame[name], skipna=True) != "string":
             frame[name] = frame[name].where(frame[name].notna(), None).map(str, na_action="ignore").astype("str")
             notes.append(note("column '{column}' ({kind}) is shown as text", "warning", column=name, kind=str(kind)))
     return frame
@@ -590,9 +590,8 @@ def _parquet(data: bytes, notes: list[Note]) -> pd.DataFrame:
 
 def _arff(text: str) -> pd.DataFrame:
     """Weka's format: nominal columns keep their declared levels and order; '?' is missing; sparse rows are filled."""
-    comma = Dialect(",", "'", "\\", skip_space=True)
-    head, start = re.split(r"^\s*@data\b[^\n]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE), 0
-    start = head[0].count("\n") + 1
+    head = re.split(r"^\s*@data\b[^\n]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
+    start = len(text[: len(text) - len(head[1])].splitlines())
     word = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+)"""
     attribute = rf"^[ \t]*@attribute[ \t]+(?:{word})[ \t]*(\{{[^\n]*\}}|\w+)"
     found = re.findall(attribute, head[0], flags=re.IGNORECASE | re.MULTILINE)
@@ -600,7 +599,7 @@ def _arff(text: str) -> pd.DataFrame:
         raise ReadError("the ARFF file declares no @attribute; write it again")
     names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], [])
     kinds = [kind for *_, kind in found]
-    levels = [_arff_cells(k[1:-1], comma) if k.startswith("{") else None for k in kinds]
+    levels = [_arff_cells(k[1:-1]) if k.startswith("{") else None for k in kinds]
     rows = []
     for line, row in enumerate(head[1].splitlines(), start=start):
         if not row.strip() or row.lstrip().startswith("%"):
@@ -613,7 +612,7 @@ def _arff(text: str) -> pd.DataFrame:
                                     line=line, index=index)  # fmt: skip
                 cells[int(index)] = value.strip().strip("'\"")
         else:
-            cells = _arff_cells(row, comma)
+            cells = _arff_cells(row)
         if len(cells) != len(names):
             raise ReadError("line {line} of the ARFF data has {n} cells for {width} attributes; mend the line", line=line,
                             n=len(cells), width=len(names))  # fmt: skip
@@ -639,8 +638,13 @@ def _arff(text: str) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _arff_cells(row: str, dialect: Dialect) -> list[str]:
-    if '"' in row and "'" not in row:
-        dialect = replace(dialect, quote='"')
-    found = next(records(row.strip(), dialect), None)
-    return [cell.rstrip() for cell in found[1]] if found else []
+_ARFF_CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(,|$)""")
+
+
+def _arff_cells(row: str) -> list[str]:
+    cells = []
+    for match in _ARFF_CELL.finditer(row):
+        cells.append(re.sub(r"\\(.)", r"\1", match[1] or match[2] or match[3] or ""))
+        if not match[4]:
+            break
+    return cells

@@ -10,12 +10,14 @@ from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
-from pages.shared.state import bound, change, current, upload_in
+from pages.shared.state import bound, change, current
 
 _STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
 [data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
-[data-testid="stMainBlockContainer"] { padding-top: 2.6rem; padding-bottom: 3rem; max-width: 1500px; }
+[data-testid="stMainBlockContainer"] { padding-top: 3.6rem; padding-bottom: 3rem; max-width: 1500px; }
+.st-key-loss_editor [data-testid="stNumberInputContainer"] button { display: none; }
+.st-key-loss_editor [data-testid="stColumn"] { min-width: 3.5rem; }
 </style>"""
 
 
@@ -102,6 +104,6 @@ def warnings() -> None:
     if st.session_state.get("too_long"):
         st.info(_("This state is too large for a link: losses, case and column changes are not in the address."))
     state = current()
-    if state.table.startswith("upload:") and upload_in(state) is None:
+    if state.table.startswith("upload:") and data.upload_in(state) is None:
         st.warning(_("This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
                      "everything is as it was; until then you see the start table."))  # fmt: skip

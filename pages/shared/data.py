@@ -20,13 +20,15 @@ from bayes_engine.datasets import Dataset, DatasetInfo, load_dataset
 from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError, EstimationWarning
-from bayes_engine.language import Message, current_language
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
 from pages.shared.state import Spec, State, current
 
+REFUSE = "refuse"
+"""The name of the refusal among the actions."""
 UPLOADS = 3
 """How many uploaded tables a session keeps."""
 
@@ -76,6 +78,8 @@ class InUse:
 
     def action(self, action: Any) -> str:
         """How a decision is called on screen."""
+        if action == REFUSE and action not in self.classes:
+            return _("refuse")
         if action in self.classes or self.dataset is None:
             return self.class_(action)
         return self.dataset.action_label(action, self._language)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import gc
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -57,7 +58,7 @@ def run_app() -> None:
     _process_start()
     st.set_page_config(
         page_title="Bayes Workbench",
-        page_icon=":material/scatter_plot:",
+        page_icon=Path(__file__).parent / "icon.png",
         layout="wide",
         initial_sidebar_state="expanded",
     )

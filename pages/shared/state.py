@@ -182,9 +182,11 @@ def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str
 
     `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
     """
-    st.session_state[key] = value
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
 
     def changed() -> None:
-        change(lambda state: edit(state, st.session_state[key]))
+        entered = st.session_state[key]
+        change(lambda state: edit(state, entered))
 
     return {"key": key, "on_change": changed}

@@ -1,0 +1,3 @@
+from pages.shared.router import boot
+
+boot()

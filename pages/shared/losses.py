@@ -1,0 +1,148 @@
+"""The loss editor and the prior of use: rows are decisions, columns truths, both said in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from pages.shared import data
+from pages.shared.escape import clean, md
+from pages.shared.state import State, bound, change, current
+
+WIDEST = 5
+"""Up to this many classes the matrix is a grid of number fields; beyond, a spreadsheet."""
+
+
+def loss_editor(table: data.InUse) -> None:
+    """λ_ij as an editable grid, with orientation, presets and a refusal row."""
+    with st.container(key="loss_editor"):
+        _editor(table)
+
+
+def _editor(table: data.InUse) -> None:
+    st.markdown(f"**{_('Losses')} λ** · " + _("what a decision costs when the truth is …"))
+    if len(table.classes) <= WIDEST:
+        _grid(table, flipped=bool(current().seen("flip", False)))
+    else:
+        _sheet(table)
+    _presets(table)
+    if data.losses(table).ignores_data:
+        st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
+
+
+def _grid(table: data.InUse, *, flipped: bool) -> None:
+    loss = data.losses(table)
+    decide = [_("decide {name}").format(name=md(table.action(a), 18)) for a in loss.actions]
+    truth = [_("truth is {name}").format(name=md(table.class_(c), 18)) for c in loss.classes]
+    across, down = (decide, truth) if flipped else (truth, decide)
+    for head, cell in zip(("", *across), st.columns([1.1, *[1] * len(across)], wrap=False), strict=True):
+        cell.caption(head or ("↓ " + (_("truth") if flipped else _("decision"))))
+    for r, name in enumerate(down):
+        cells = st.columns([1.1, *[1] * len(across)], vertical_alignment="center", wrap=False)
+        cells[0].markdown(name)
+        for c, cell in enumerate(cells[1:]):
+            i, j = (c, r) if flipped else (r, c)
+            cell.number_input(f"λ · {decide[i]} · {truth[j]}", step=1.0, format="%g", label_visibility="collapsed",
+                              min_value=-1e9, max_value=1e9,
+                              **bound(f"loss_{i}_{j}", float(loss.table[i, j]), _set_cell(table, i, j)))  # fmt: skip
+
+
+def _set_cell(table: data.InUse, i: int, j: int) -> Any:
+    def edit(state: State, value: float | None) -> State:
+        rows = [list(row) for row in (state.losses or _rows(table))]
+        rows[i][j] = 0.0 if value is None else float(value)
+        return replace(state, losses=tuple(map(tuple, rows)))
+
+    return edit
+
+
+def _rows(table: data.InUse) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in data.losses(table).table.tolist())
+
+
+def _sheet(table: data.InUse) -> None:
+    """More classes than fit: a spreadsheet. Its edits go to the state at once and it starts afresh from there."""
+    loss = data.losses(table)
+    frame = pd.DataFrame(
+        loss.table,
+        index=pd.Index([_("decide {name}").format(name=clean(table.action(a))) for a in loss.actions]),
+        columns=[_("truth is {name}").format(name=clean(table.class_(c))) for c in loss.classes],
+    )
+    key = f"loss_sheet_{abs(hash(loss)):x}"
+
+    def changed() -> None:
+        def edit(state: State) -> State:
+            rows = [list(row) for row in _rows(table)]
+            for i, cells in st.session_state[key]["edited_rows"].items():
+                for name, value in cells.items():
+                    if value is not None:
+                        rows[int(i)][frame.columns.get_loc(name)] = float(value)
+            return replace(state, losses=tuple(map(tuple, rows)))
+
+        change(edit)
+
+    st.data_editor(frame, key=key, num_rows="fixed", on_change=changed, height=min(420, 38 + 35 * len(frame)))
+
+
+def _presets(table: data.InUse) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.button(_("0-1 loss"), key="preset_zero_one", on_click=change,
+                  args=(lambda s: replace(s, losses=(), extra=""),))  # fmt: skip
+        if table.info:
+            story, extra = data.story_losses(table)
+            st.button(_("The story's losses"), key="preset_story", on_click=change,
+                      args=(lambda s: replace(s, losses=story, extra=extra),))  # fmt: skip
+        rows, name = _rows(table), current().extra
+        if name:
+            st.button(_("Without «{name}»").format(name=md(table.action(name), 18)), key="refuse_off", on_click=change,
+                      args=(lambda s: replace(s, losses=rows[:-1], extra=""),))  # fmt: skip
+        else:
+            dearest = max(max(map(max, rows)), 0.0)
+            refusal = tuple(0.2 * dearest for _c in table.classes)
+            st.button(_("Allow refusing"), key="refuse_on", on_click=change,
+                      help=_("One more decision, «refuse», that costs the same whatever the truth."),
+                      args=(lambda s: replace(s, losses=(*rows, refusal), extra="refuse"),))  # fmt: skip
+        if len(table.classes) <= WIDEST:
+            st.toggle(_("truth in rows"), help=_("Turns the view only; no decision changes."),
+                      **bound("flip", bool(current().seen("flip", False)), lambda s, on: s.showing(flip=on)))  # fmt: skip
+    if table.info and current().losses:
+        st.caption(md(table.info.loss.text("story", data.current_language()), 600))
+
+
+def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
+    """The prior of use: how frequent the classes are where the model will be used."""
+    own, use = fitted.prior, data.prior_of_use(table) or fitted.prior
+    st.markdown(f"**{_('Prior of use')}** · " + _("how frequent each class is where you decide"))
+    if len(table.classes) == 2:
+        first, second = table.classes
+        st.slider(f"P({md(table.class_(first), 24)})", 0.01, 0.99, step=0.01,
+                  **bound("prior_0", min(max(round(use[first], 4), 0.01), 0.99),
+                          lambda s, p: replace(s, prior=(round(p, 4), round(1 - p, 4)))))  # fmt: skip
+    else:
+        for cell, (k, label) in zip(st.columns(min(len(table.classes), 4) or 1) * 13, enumerate(table.classes)):
+            cell.number_input(f"P({md(table.class_(label), 18)})", 0.0, 0.99, step=0.01, format="%.3f",
+                              **bound(f"prior_{k}", min(round(use[label], 4), 0.99), _set_prior(table, use, k)))  # fmt: skip
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(_("As in the model"), key="prior_model", disabled=not current().prior, on_click=change,
+                  args=(lambda s: replace(s, prior=()),))  # fmt: skip
+        if current().prior:
+            shown = ", ".join(f"{md(table.class_(c), 18)} {own[c]:.3f}" for c in table.classes)
+            st.caption(_("The model's own prior: {prior}. Posteriors are shifted from it; risk counts each row "
+                         "π_use/π_table times.").format(prior=shown))  # fmt: skip
+
+
+def _set_prior(table: data.InUse, use: Any, k: int) -> Any:
+    """One class's share is set; the others keep their proportions."""
+
+    def edit(state: State, value: float | None) -> State:
+        p = 0.0 if value is None else float(value)
+        rest = sum(use[c] for i, c in enumerate(table.classes) if i != k)
+        even = (1.0 - p) / (len(table.classes) - 1)
+        shares = [p if i == k else (use[c] * (1.0 - p) / rest if rest > 0 else even) for i, c in enumerate(table.classes)]
+        return replace(state, prior=tuple(round(v, 6) for v in shares))
+
+    return edit
