@@ -1,21 +1,32 @@
 """Bayesian classifiers over mergeable statistics, with every posterior open to inspection."""
 
+from bayes_engine.datasets import dataset_names, load_dataset
+from bayes_engine.decision.evaluate import risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
-from bayes_engine.errors import BayesEngineError, UndefinedPosterior
+from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPosterior
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 
 __all__ = [
     "BayesEngineError",
     "Decision",
+    "EstimationWarning",
     "Ledger",
     "LossMatrix",
+    "MinimumRiskClassifier",
     "NaiveBayes",
+    "Reading",
     "Schema",
     "Status",
     "UndefinedPosterior",
     "Variable",
+    "dataset_names",
+    "load_dataset",
+    "read_table",
+    "risk_scorer",
 ]
 
 __version__ = "0.1.0"

@@ -145,7 +145,8 @@ class Product:
             if total is None:
                 total = np.array(term.T, order="C")  # class-major, ours to add to
             else:
-                total += term.T
+                with np.errstate(over="ignore"):  # densities far out may sum to −inf
+                    total += term.T
         assert total is not None
         return total.T
 
@@ -182,22 +183,24 @@ def variance_estimate(
 ) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
     """Variance (..., C), where the estimate was replaced (..., C), and the moments used, for one numeric column.
 
-    Per class M2_c/(n_c − ddof), or tied Σ_c M2_c/(n − ddof·K). A class with one member takes the pooled within-class
-    variance; one without members the mean and variance of the whole column; nothing falls below floor × the column's
-    variance, so a change of units changes nothing.
+    Per class M2_c/(n_c − ddof), or tied Σ_c M2_c/(n − ddof·K). A class with one member (a weight of 1 or less, and no
+    spread) takes the pooled within-class variance; one without members the mean and variance of the whole column;
+    nothing falls below floor × the column's variance, so a change of units changes nothing.
     """
     weight, m2 = moments.weight, moments.m2
     whole = moments.pooled()
     column = whole.m2 / np.where(whole.weight > 0, whole.weight, 1.0)
     present = weight > 0
     degrees = np.where(present, weight - ddof, 0.0).sum(axis=-1, keepdims=True)
-    pooled = m2.sum(axis=-1, keepdims=True) / np.where(degrees > 0, degrees, 1.0)
-    pooled = np.where((degrees > 0) & (pooled > 0), pooled, column)
-    own = weight - ddof
-    several = (weight > 1) if not tied else np.zeros_like(present)
-    variance = np.where(several & (own > 0), m2 / np.where(own > 0, own, 1.0), pooled)
-    variance = np.where(present, variance, column)
+    pooled = np.where(degrees > 0, m2.sum(axis=-1, keepdims=True) / np.where(degrees > 0, degrees, 1.0), column)
     least = floor * column
-    replaced = (variance < least) | (~present) | ((weight <= 1) & (not tied))
+    if tied:
+        known, variance = present & (degrees > 0), np.broadcast_to(pooled, weight.shape)
+    else:
+        own = m2 / np.where(weight > ddof, weight - ddof, 1.0)
+        known = (weight > ddof) & ((weight > 1) | (own > least))
+        variance = np.where(known, own, np.where(pooled > 0, pooled, column))
+    variance = np.where(present, variance, column)
+    replaced = (variance < least) | ~known
     offset = np.where(present, moments.offset, whole.offset)
     return np.maximum(variance, least), replaced, ColumnMoments(weight, offset, m2, moments.pivot)

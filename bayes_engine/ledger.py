@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Row
 from bayes_engine.logspace import Array, log, log_sum, normalize
+from bayes_engine.priors import given_prior
 
 
 class Status(IntEnum):
@@ -47,7 +48,8 @@ class Ledger:
 
     def joint(self) -> Array:
         """(n, C) log p(c, x): the sum of all rows."""
-        return np.asarray(np.sum([term for _, term in self.rows], axis=0))
+        with np.errstate(over="ignore"):
+            return np.asarray(np.sum([term for _, term in self.rows], axis=0))
 
     def log_evidence(self) -> Array:
         """(n,) log P(x) = log Σ_c p(c, x)."""
@@ -62,9 +64,9 @@ class Ledger:
         impossible, 0 where both are."""
         i, j = self._position(for_), self._position(against)
         with np.errstate(invalid="ignore"):
-            columns = {row.name: np.nan_to_num(t[:, i] - t[:, j], nan=0.0, posinf=np.inf, neginf=-np.inf)
-                       for row, t in self.rows}  # fmt: skip
-        return pd.DataFrame(columns)
+            terms = np.stack([term[:, i] - term[:, j] for _, term in self.rows], axis=1)
+        terms = np.nan_to_num(terms, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return pd.DataFrame(terms, columns=[row.name for row, _ in self.rows])
 
     def by_variable(self) -> Ledger:
         """The same ledger with one row for each child variable."""
@@ -77,11 +79,13 @@ class Ledger:
     def at_prior(self, model: Mapping[Any, float], use: Mapping[Any, float]) -> Ledger:
         """The ledger with one more row, log π_use(c) − log π_model(c): the prior of use.
 
-        Raises ParameterError where the model's prior of a class is 0 and the prior of use is not.
+        Raises ParameterError where the model's prior of a class is 0 and the prior of use is not, or `use` is no prior.
         """
-        shift = prior_shift([model[c] for c in self.classes], [use[c] for c in self.classes])
+        shift = prior_shift([model[c] for c in self.classes], given_prior(use, self.classes))
         row = Row("prior of use", "prior of use", (), "constant")
-        return replace(self, rows=(*self.rows, (row, np.broadcast_to(shift, self.rows[0][1].shape))))
+        moved = replace(self, rows=(*self.rows, (row, np.broadcast_to(shift, self.rows[0][1].shape))))
+        nowhere = (self.status == Status.OK) & np.isneginf(moved.joint()).all(axis=1)
+        return replace(moved, status=np.where(nowhere, Status.IMPOSSIBLE, self.status).astype(np.int8))
 
     def _position(self, label: Any) -> int:
         if label not in self.classes:

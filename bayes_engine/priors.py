@@ -36,7 +36,8 @@ def pseudo_counts(counts: Array, alpha: float, smoothing: Smoothing) -> Array:
 def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     """P(c) (..., C) from class weights (..., C).
 
-    "empirical" |D_c|/|D| (eq. 7.16), "laplace" (|D_c|+1)/(|D|+K) (eq. 7.19), "uniform" 1/K, or {label: p}.
+    "empirical" |D_c|/|D| (eq. 7.16; without a single row uniform), "laplace" (|D_c|+1)/(|D|+K) (eq. 7.19), "uniform"
+    1/K, or {label: p}.
     Raises ParameterError for a word that is none of these, a label that is no class, a missing one, a p outside [0, 1],
     or a sum that is not 1.
 
@@ -45,9 +46,10 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     """
     k = weight.shape[-1]
     if isinstance(priors, Mapping):
-        return np.broadcast_to(_given(priors, classes), weight.shape)
+        return np.broadcast_to(given_prior(priors, classes), weight.shape)
     if isinstance(priors, str) and priors == "empirical":
-        return weight / weight.sum(axis=-1, keepdims=True)
+        total = weight.sum(axis=-1, keepdims=True)
+        return np.divide(weight, total, out=np.full(weight.shape, 1.0 / k), where=total > 0)
     if isinstance(priors, str) and priors == "laplace":
         return (weight + 1.0) / (weight.sum(axis=-1, keepdims=True) + k)
     if isinstance(priors, str) and priors == "uniform":
@@ -58,7 +60,8 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     )
 
 
-def _given(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
+def given_prior(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
+    """(C,) a stated prior in the order of `classes`, matched by label. Raises ParameterError as `class_prior` does."""
     known = list(classes)
     for label in priors:
         if label not in known:

@@ -4,14 +4,49 @@ boot()
 
 import streamlit as st
 
-from pages.shared import data
+from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.decision.loss import decide
+from bayes_engine.language import _, current_language
+from pages.shared import data, words
+from pages.shared.escape import md
 from pages.shared.losses import loss_editor, prior_editor
+from pages.shared.regions import axes_in_use, fixed_case, region_plane, unfit
+from pages.shared.router import go
+from pages.shared.state import change
 
 table = data.table_in_use()
-fitted = data.active_model(table)
-left, right = st.columns([3, 2])
-with right:
+question = table.info.text("question", current_language()) if table.info else _("What should be decided here?")
+st.title(md(question, 120))
+if table.parts is None:
+    unfit(table)
+    st.stop()
+fitted, axes, use = data.active_model(table), axes_in_use(table), data.prior_of_use(table)
+case = data.case_frame(table, fixed_case(table, axes, data.case_values(table)))
+ledger = fitted.model.explain(case)
+ledger = ledger.at_prior(fitted.prior, use) if use else ledger
+loss = data.losses(table).for_classes(ledger.classes)
+verdict = decide(ledger.posterior(), loss, ledger.status)
+if verdict.position[0] < 0:
+    st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
+else:
+    st.markdown(words.verdict(table, ledger, verdict))
+
+picture, knobs = st.columns([3, 2], gap="large")
+with picture:
+    region_plane(table, fitted, axes, key="start_plane")
+    st.caption(_("Drag the case, or move it with the arrow keys: regions are what is decided there, deeper where it is "
+                 "surer. A ring marks a row that is judged wrongly."))  # fmt: skip
+with knobs:
     loss_editor(table)
     prior_editor(table, fitted)
-with left:
-    st.text(str(fitted.model.explain(data.case_frame(table, data.case_values(table))).posterior()))
+    go("pages/case.py", _("See the working behind this posterior"), ":material/search:")
+
+st.subheader(_("Five worked examples"))
+EXAMPLES = [n for n in dataset_names() if dataset_info(n).group == "worked-example" and n != "watermelon2"][:5]
+for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
+    info = dataset_info(name)
+    with cell.container(border=True, height="stretch"):
+        st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
+        st.caption(md(info.text("question", current_language()), 90))
+        st.button(_("Open"), key=f"open_{name}", on_click=change, args=(lambda s, name=name: s.on_table(name),))
+go("pages/data.py", _("Upload my table"), ":material/upload_file:")

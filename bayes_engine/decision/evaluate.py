@@ -20,7 +20,7 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, log_normalize, normalize
-from bayes_engine.priors import class_prior
+from bayes_engine.priors import class_prior, given_prior
 
 TINY = 60
 """Tables of at most this many rows are evaluated by exact leave-one-out."""
@@ -45,7 +45,7 @@ class HeldOut:
         """(n, K) posteriors and (n,) statuses, shifted from each model's own prior to `prior_of_use` if given."""
         joint = self.log_posterior
         if prior_of_use is not None:
-            joint = joint + prior_shift_rows(self.prior, [prior_of_use[c] for c in self.classes])
+            joint = joint + prior_shift_rows(self.prior, given_prior(prior_of_use, self.classes))
         nowhere = np.isneginf(joint).all(axis=1)
         return normalize(joint), np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
 
@@ -86,10 +86,9 @@ def held_out(
     prior = np.zeros_like(log_posterior)
     for train, test in splits:
         fold = clone(model).set_params(schema=model.schema_)
-        fold.fit(X.iloc[train], labels[train], None if sample_weight is None else weight[train])
-        own = [classes.index(c) for c in fold.classes_.tolist()]
-        log_posterior[np.ix_(test, own)] = log_normalize(fold.predict_joint_log_proba(X.iloc[test]))
-        prior[np.ix_(test, own)] = [fold.class_prior_[c] for c in fold.classes_.tolist()]
+        fold.partial_fit(X.iloc[train], labels[train], classes, None if sample_weight is None else weight[train])
+        log_posterior[test] = log_normalize(fold.predict_joint_log_proba(X.iloc[test]))
+        prior[test] = list(fold.class_prior_.values())
     return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
 
 
@@ -143,15 +142,16 @@ def estimated_risk(
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
     multiplies a row's loss; `decide_by` (0-1, say) makes the decisions while `loss` prices them.
     """
+    loss = loss.for_classes(held.classes)
     posterior, status = held.posterior(prior_of_use)
-    rule = loss if decide_by is None else decide_by.for_classes(loss.classes)
-    weight = held.weight * _reweight(held, prior_of_use)
-    size = np.ones(len(weight)) if amount is None else np.asarray(amount, dtype=float)
+    rule = loss if decide_by is None else decide_by.for_classes(held.classes)
+    size = np.ones(len(held.truth)) if amount is None else np.asarray(amount, dtype=float)
     if not np.isfinite(size).all():
         raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
     decision = decide(posterior, rule, status)
     ok = decision.position >= 0
-    action, truth, w, m = decision.position[ok], held.truth[ok], weight[ok], size[ok]
+    action, truth, m = decision.position[ok], held.truth[ok], size[ok]
+    w = held.weight[ok] if prior_of_use is None else _reweighted(held, ok, prior_of_use)
     priced = _priced(loss, rule)
     shape = (len(rule.actions), len(rule.classes))
     cell = action * shape[1] + truth
@@ -181,12 +181,18 @@ def _priced(loss: LossMatrix, rule: LossMatrix) -> Array:
     return loss.table[[loss.actions.index(a) for a in rule.actions]]
 
 
-def _reweight(held: HeldOut, prior_of_use: Mapping[Any, float] | None) -> Array:
-    if prior_of_use is None:
-        return np.ones(len(held.truth))
-    table = np.bincount(held.truth, held.weight, minlength=len(held.classes)) / held.weight.sum()
-    use = np.array([prior_of_use[c] for c in held.classes])
-    return np.asarray((use / np.where(table > 0, table, 1.0))[held.truth])
+def _reweighted(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float]) -> Array:
+    """Weights w_i π_use(c_i)/π_table(c_i) of the rows evaluated, π_table being their own class frequencies."""
+    truth, weight = held.truth[rows], held.weight[rows]
+    use = given_prior(prior_of_use, held.classes)
+    table = np.bincount(truth, weight, minlength=len(use)) / max(weight.sum(), np.finfo(float).tiny)
+    if ((table == 0) & (use > 0)).any():
+        raise TableError(
+            "no held-out row of class '{label}' has a posterior, so its share of the risk cannot be estimated; add "
+            "rows, smooth the model (alpha > 0), or set its prior of use to 0",
+            label=str(held.classes[int(((table == 0) & (use > 0)).argmax())]),
+        )
+    return np.asarray(weight * (use / np.where(table > 0, table, 1.0))[truth])
 
 
 def _bootstrap(weight: Array, loss: Array, seed: int, replicates: int = 999) -> tuple[float, float]:

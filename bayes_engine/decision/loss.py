@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import LossError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array
+from bayes_engine.table.schema import sort_levels
 
 TIE = 1e-12
 """Two risks closer than this times the largest |λ| are tied."""
@@ -168,8 +169,9 @@ def _by_name(loss: LossMatrix) -> NDArray[np.intp]:
     def rank(i: int) -> tuple[int, int, str]:
         action = loss.actions[i]
         known = action in loss.classes
-        return (0, sorted(loss.classes).index(action), "") if known else (1, 0, str(action))
+        return (0, by_name.index(action), "") if known else (1, 0, str(action))
 
+    by_name = sort_levels(loss.classes)
     return np.array(sorted(range(len(loss.actions)), key=rank), dtype=np.intp)
 
 

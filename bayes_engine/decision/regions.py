@@ -37,6 +37,12 @@ class Axis:
         step = (self.high - self.low) / n
         return [self.low + step * (i + 0.5) for i in range(n)]
 
+    def position(self, value: Any) -> float | None:
+        """Where a value stands on this side: the number itself, or the number of its level from 0; None if missing."""
+        if pd.isna(value) or (self.levels and value not in self.levels):
+            return None
+        return float(self.levels.index(value)) if self.levels else float(value)
+
 
 @dataclass(frozen=True)
 class Plane:
@@ -93,3 +99,31 @@ def posterior_plane(
     return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))
 
 
+
+
+def scatter(
+    frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int, seed: int = 0
+) -> tuple[list[float], list[float], list[int]]:
+    """Positions of the rows on the plane, and which rows they are: a random sample of at most `most` of those with both
+    cells. On a side with levels they are spread inside the level's band; without a `y` side, over its height.
+
+    >>> table = pd.DataFrame({"sugar": [0.46, None, 0.26], "colour": ["green", "dark", "dark"]})
+    >>> xs, ys, rows = scatter(table, Axis("sugar"), Axis("colour", ("green", "dark")), most=10)
+    >>> xs, rows
+    ([0.46, 0.26], [0, 2])
+    """
+    rng = np.random.default_rng(seed)
+    sides = [axis for axis in (x, y) if axis is not None]
+    known = np.flatnonzero(frame[[axis.name for axis in sides]].notna().all(axis=1).to_numpy())
+    rows = np.sort(rng.choice(known, most, replace=False)) if len(known) > most else known
+    places = []
+    for axis in sides:
+        column = frame[axis.name].iloc[rows]
+        if axis.levels:
+            level = pd.Index(axis.levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
+            places.append(level + rng.uniform(-0.36, 0.36, len(rows)))
+        else:
+            places.append(column.to_numpy(dtype=float))
+    if y is None:
+        places.append(rng.uniform(-0.36, 0.36, len(rows)))
+    return places[0].tolist(), places[1].tolist(), rows.tolist()

@@ -26,8 +26,8 @@ from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.priors import class_prior
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
-from bayes_engine.table.encode import Table, as_frame, encode, observe
-from bayes_engine.table.schema import Schema, Variable, observed, sort_levels
+from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
+from bayes_engine.table.schema import Schema, Variable, middle, observed, sort_levels
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -122,9 +122,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def explain(self, X: Any) -> Ledger:
         """Every log term of the prediction, by name; never raises for a row, but carries its status."""
         table = self._encode(X)
-        rows = tuple(self.factor_.rows(table))
-        joint = np.sum([term for _, term in rows], axis=0)
-        return Ledger(rows, tuple(self.classes_.tolist()), self._status(table, joint))
+        ledger = Ledger(tuple(self.factor_.rows(table)), tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
+        return replace(ledger, status=self._status(table, ledger.joint()))
 
     def risk(self, X: Any, loss: Any = None) -> Array:
         """(n, A) the conditional risk R(a|x) of every action; a row without a posterior has inf throughout."""
@@ -180,8 +179,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if self.schema is None:
             return Schema.from_dtypes(frame)
         # an explicit schema gives kinds and levels; the pivots come from the rows
-        pivots = {v.name: v.pivot for v in Schema.from_dtypes(frame.select_dtypes("number"))} if len(frame) else {}
-        return Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in self.schema.features))
+        return Schema(tuple(
+            replace(v, pivot=middle(numbers(frame[v.name], v))) if v.numeric else v for v in self.schema.features
+        ))  # fmt: skip
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Variable | None, *, reset: bool
@@ -229,11 +229,11 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _settle(self, stats: Statistics) -> Self:
         """Take these statistics as the fitted state, and estimate."""
+        self.factor_ = self._estimate(stats)  # first: where it raises, nothing has changed
         self.stats_ = stats
         self.schema_ = stats.schema
         self.target_ = stats.target
         self.classes_ = class_array(stats.target.levels)
-        self.factor_ = self._estimate(stats)
         return self
 
     def _copy(self, parameters: dict[str, Any]) -> Self:
@@ -261,10 +261,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         nowhere = np.isneginf(joint).all(axis=1)
         if nowhere.any():
             rows = np.flatnonzero(nowhere)
-            far = np.zeros(len(rows), dtype=bool)
+            possible = np.ones((len(rows), joint.shape[1]), dtype=bool)  # by all but the densities
             for row, term in self.factor_.rows(X.take(rows)):
-                far |= (row.kind == "log-density") & np.isneginf(term).all(axis=1)
-            status[rows] = np.where(far, Status.OUT_OF_RANGE, Status.IMPOSSIBLE)
+                possible &= (row.kind == "log-density") | ~np.isneginf(term)
+            status[rows] = np.where(possible.any(axis=1), Status.OUT_OF_RANGE, Status.IMPOSSIBLE)
         status[X.infinite()] = Status.REFUSED
         return status
 
@@ -309,9 +309,11 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
         )  # fmt: skip
     declared = isinstance(column.dtype, pd.CategoricalDtype)
     if not declared:
+        column = column.infer_objects()
         if column.dtype.kind == "f" and not np.isfinite(column.to_numpy()).all():
             raise TableError("Input y contains infinity: class labels must be finite")
-        check_classification_targets(np.asarray(column))
+        if column.dtype.kind != "O":
+            check_classification_targets(np.asarray(column))
     met = sort_levels(column.cat.categories if declared else observed(column))
     if known is None:
         name = "class" if column.name is None else str(column.name)
@@ -323,8 +325,9 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
             label=str(new[0]), classes=", ".join(map(str, known.levels)),
         )  # fmt: skip
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
-    where = pd.Index(target.levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
-    return target, where.astype(np.intp)
+    codes, labels = pd.factorize(column)
+    where = pd.Index(target.levels, dtype=object).get_indexer(pd.Index(labels, dtype=object))
+    return target, where[codes].astype(np.intp, copy=False)
 
 
 def class_array(levels: tuple[Any, ...]) -> NDArray[Any]:

@@ -33,7 +33,6 @@ from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable
 
-
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "textbook": {"smoothing": "none", "alpha": 1.0, "priors": "empirical", "variance": "unbiased"},
     "laplace": {"smoothing": "all", "alpha": 1.0, "priors": "laplace", "variance": "unbiased"},
@@ -107,28 +106,25 @@ class NaiveBayes(GenerativeClassifier):
         constant, floored = [], []
         for variable in stats.schema:
             if variable.discrete:
-                parts.append(self._table_factor(variable, stats))
+                parts.append(self._table_factor(variable, stats.counts.tables[variable.name], target))
                 continue
             moments = stats.moments.column(variable.name)
-            if not moments.pooled().m2[0] > 0:
+            if moments.constant:
                 constant.append(variable.name)
                 continue
             variance, replaced, used = self._variance(moments)
             if (replaced & (weight > 0)).any():
                 floored.append(variable.name)
             parts.append(GaussianFactor(variable, target, used, variance, replaced))
-        self._warn(stats, constant, floored)
+        self._warn(stats, prior, constant, floored)
         return Product(tuple(parts))
 
-    def _table_factor(self, variable: Variable, stats: Statistics) -> TableFactor:
-        counts, as_level = self._level_counts(stats.counts.tables[variable.name])
-        added, unseen = table_estimate(counts, float(self.alpha), self.smoothing, self.unseen)
-        return TableFactor(variable, stats.target.name, counts, added, unseen, as_level)
-
-    def _level_counts(self, table: Array) -> tuple[Array, bool]:
-        """(C, S) counts of the levels; with missing="category" and missing seen, one more column for it."""
+    def _table_factor(self, variable: Variable, table: Array, target: str) -> TableFactor:
+        """The factor of one table (C, 1 + S); with missing="category" and missing seen, missing is a level too."""
         as_level = self.missing == "category" and bool(table[:, 0].any())
-        return (np.concatenate([table[:, 1:], table[:, :1]], axis=1) if as_level else table[:, 1:]), as_level
+        counts = np.concatenate([table[:, 1:], table[:, :1]], axis=1) if as_level else table[:, 1:]
+        added, unseen = table_estimate(counts, float(self.alpha), self.smoothing, self.unseen)
+        return TableFactor(variable, target, counts, added, unseen, as_level)
 
     def _variance(self, moments: ColumnMoments) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
         ddof = 1 if self.variance == "unbiased" else 0
@@ -143,7 +139,10 @@ class NaiveBayes(GenerativeClassifier):
         rows = np.arange(n)
         left = np.repeat(self.stats_.class_weight[None, :], n, axis=0)
         left[rows, own] -= weight
-        joint = log(class_prior(self.priors, np.where(left < 1e-9 * weight[:, None], 0.0, left), self.target_.levels))
+        if (left[rows, own] < -1e-9 * weight).any():
+            raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
+        left[rows, own] *= left[rows, own] > 1e-9 * weight
+        joint = log(class_prior(self.priors, left, self.target_.levels))
         for variable in self.schema_:
             column = X[variable.name]
             if variable.discrete:
@@ -163,19 +162,17 @@ class NaiveBayes(GenerativeClassifier):
             raise NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
         variants[at, cls, code] = np.where(rest <= 1e-9 * w, 0.0, rest)
         terms = np.stack([
-            TableFactor(variable, "", counts, *table_estimate(counts, float(self.alpha), self.smoothing, self.unseen), level)
-            .lookup[:, s]
-            for (counts, level), s in zip(map(self._level_counts, variants), code, strict=True)
-        ])  # fmt: skip
+            self._table_factor(variable, counts, self.target_.name).lookup[:, s] for counts, s in zip(variants, code, strict=True)
+        ])
         return terms[np.ravel(back)]
 
     def _gaussian_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
         rest = self.stats_.moments.column(variable.name).without(own, x, weight)
-        spread = rest.pooled().m2 > 0
+        constant = rest.constant[:, None]
         variance, _, used = self._variance(rest)
-        variance = np.where(spread, variance, 1.0)
+        variance = np.where(constant, 1.0, variance)
         term = normal_log_density((x - rest.pivot)[:, None], used.offset, variance)
-        return np.where(np.isnan(x)[:, None] | ~spread, 0.0, term)
+        return np.where(np.isnan(x)[:, None] | constant, 0.0, term)
 
     def _check(self, stats: Statistics) -> None:
         checked_alpha(self.alpha, float(stats.class_weight.sum()))
@@ -191,18 +188,22 @@ class NaiveBayes(GenerativeClassifier):
                     "{name}={value} is none of {allowed}",
                     name=name, value=repr(getattr(self, name)), allowed=", ".join(map(repr, values)),
                 )  # fmt: skip
-        if not 0.0 <= float(self.var_floor) < 1.0:
-            raise ParameterError("var_floor={value} is no share from 0 up to 1", value=repr(self.var_floor))
+        floor = self.var_floor
+        if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0.0 < floor < 1.0:
+            raise ParameterError("var_floor={value} is no share between 0 and 1", value=repr(floor))
 
-    def _warn(self, stats: Statistics, constant: list[str], floored: list[str]) -> None:
+    def _warn(self, stats: Statistics, prior: Array, constant: list[str], floored: list[str]) -> None:
         if constant:
             _say("column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
                  names=", ".join(constant))  # fmt: skip
         if floored:
             _say("column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
                  "floor var_floor × the column's variance", names=", ".join(floored))  # fmt: skip
-        empty = [str(c) for c, w in zip(stats.target.levels, stats.class_weight, strict=True) if w == 0]
-        if empty and self.priors != "empirical":
+        never = [str(c) for c, p in zip(stats.target.levels, prior, strict=True) if p == 0]
+        if never:
+            _say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
+        empty = [str(c) for c, p, w in zip(stats.target.levels, prior, stats.class_weight, strict=True) if p > 0 == w]
+        if empty:
             _say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))
 
 

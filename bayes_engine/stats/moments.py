@@ -10,11 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, TableError
 from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
+
+LARGEST = 1e145
+"""A value farther than this from its pivot is refused: the squares of up to 2^53 of them must have a finite sum."""
+
+
+ROUNDING = 1e-13
+"""What a subtraction leaves of a sum of squares below this share of it is rounding, and counts as nothing."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class Moments:
         tolerance = 1e-9 * np.maximum(self.m2, other.m2 + between)
         if (~empty & (m2 < -tolerance)).any():
             raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
-        nothing = empty | (m2 < 0)
+        nothing = empty | (m2 <= ROUNDING * np.maximum(self.m2, other.m2 + between))
         return replace(self, weight=weight, mean=np.where(empty, 0.0, mean), m2=np.where(nothing, 0.0, m2))
 
     def scaled(self, weight: float) -> Moments:
@@ -81,6 +89,12 @@ class ColumnMoments:
     def mean(self) -> Array:
         return self.offset + self.pivot
 
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """(...) whether all values are one value: no spread, or none beyond the rounding of the offsets."""
+        whole = self.pooled()
+        return np.asarray(whole.m2 <= 1e-20 * whole.weight * whole.offset**2)[..., 0]
+
     def pooled(self) -> ColumnMoments:
         """All classes as one, (..., 1): total weight, overall mean, total sum of squares (within + between)."""
         weight = self.weight.sum(axis=-1, keepdims=True)
@@ -92,7 +106,7 @@ class ColumnMoments:
     def without(self, codes: Array, values: Array, weight: Array) -> ColumnMoments:
         """(n, C): the moments n times over, the i-th without its own row (class `codes`, `values`, `weight`; a missing
         value takes nothing away). Exact to rounding: where a row carries most of its class's M2, what is left is
-        summed anew from the other rows rather than subtracted.
+        summed anew from the other rows, if they are all here, rather than subtracted.
         """
         n, rows = len(values), np.arange(len(values))
         w, offset, m2 = (np.repeat(a[None, :], n, axis=0) for a in (self.weight, self.offset, self.m2))
@@ -105,9 +119,12 @@ class ColumnMoments:
         delta = x - offset[rows, codes]
         part = own * delta**2 * (w[rows, codes] / safe)
         w[rows, codes] = left
-        m2_left = np.where(left > 0, np.maximum(m2[rows, codes] - part, 0.0), 0.0)
+        m2_left = m2[rows, codes] - part
+        m2_left = np.where((left > 0) & (m2_left > ROUNDING * m2[rows, codes]), m2_left, 0.0)
         offset[rows, codes] = np.where(left > 0, offset[rows, codes] - own * delta / safe, 0.0)
-        for i in np.flatnonzero((own > 0) & (left > 0) & (part > 0.5 * m2[rows, codes])):
+        here = np.bincount(codes, own, minlength=len(self.weight))
+        whole = np.isclose(here, self.weight, rtol=1e-9, atol=0.0)[codes]
+        for i in np.flatnonzero(whole & (own > 0) & (left > 0) & (part > 0.5 * m2[rows, codes])):
             mates = (codes == codes[i]) & known & (rows != i)
             m2_left[i] = (weight[mates] * (x[mates] - offset[i, codes[i]]) ** 2).sum()
         m2[rows, codes] = m2_left
@@ -125,13 +142,15 @@ def moments(table: Table, labels: Labels) -> Moments:
         column = table[variable.name]
         known = ~np.isnan(column)
         there, of = (column, labels) if known.all() else (column[known], labels.take(known))
-        z = there - variable.pivot
-        if not np.isfinite(z).all():
+        with np.errstate(over="ignore"):
+            z = there - variable.pivot
+        far = ~(np.abs(z) < LARGEST)
+        if far.any():
             raise TableError(
-                "column '{column}' holds infinity or a value too large for its scale in row {row}: Input X contains "
-                "infinity; mend the cell or make it missing",
+                "column '{column}' holds infinity or a value too large to be squared in row {row}: Input X contains "
+                "infinity; mend the cell, make it missing, or take a larger unit",
                 column=variable.name,
-                row=int(np.flatnonzero(known)[int((~np.isfinite(z)).argmax())]),
+                row=int(np.flatnonzero(known)[int(far.argmax())]),
             )
         weight[:, j], mean[:, j], m2[:, j] = _two_pass(z, of)
     return Moments(tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float), weight, mean, m2)

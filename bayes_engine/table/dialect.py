@@ -326,7 +326,8 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
 def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
     """True for a row of units or of further names: short text over every numeric column, nothing known over the others.
     Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
-    over, beside = [], []
+    over: list[str] = []
+    beside: list[str] = []
     for j, cell in enumerate(row[:usual]):
         column = [r[j] for r in below]
         (over if _typed(column) else beside).append(cell.strip())

@@ -74,6 +74,8 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
             )
         if array.dtype.kind in "US":
             array = array.astype(object)
+        elif array.dtype.kind in "iu" and array.size:
+            array = _compact(array)
         X = pd.DataFrame(array, columns=list(names) if names is not None else [f"x{j}" for j in range(array.shape[1])])
     if X.shape[0] == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")
@@ -82,7 +84,18 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
             "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns",
             shape=str(X.shape),
         )
+    double = pd.Index(map(str, X.columns)).duplicated()
+    if double.any():
+        raise TableError(
+            "the column name '{column}' stands twice; rename one of the columns", column=str(X.columns[double][0])
+        )
     return X
+
+
+def _compact(array: NDArray[Any]) -> NDArray[Any]:
+    """Integers in the smallest type that holds them, column after column in memory: every later pass reads a column."""
+    kind = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
+    return np.asfortranarray(array.astype(kind) if kind.kind in "iu" else array)
 
 
 def align(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
@@ -102,12 +115,14 @@ def align(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
 def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
     grown = []
-    for variable in schema:
-        column = frame[variable.name]
-        if variable.discrete and not (variable.declared and isinstance(column.dtype, pd.CategoricalDtype)):
+    for j, variable in enumerate(schema):
+        column = frame.iloc[:, j]
+        if not variable.discrete:
+            pass
+        elif not variable.declared or not isinstance(column.dtype, pd.CategoricalDtype):
             variable = variable.observing(observed(column))
-        elif variable.discrete:
-            variable.observing(observed(column.cat.remove_unused_categories()))
+        elif not set(column.cat.categories) <= set(variable.levels):
+            variable.observing(observed(column.cat.remove_unused_categories()))  # unused categories do no harm
         grown.append(variable)
     return Schema(tuple(grown))
 
@@ -135,7 +150,7 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
                     value=str(column.iloc[int(strange.argmax())]),
                 )
         else:
-            values = _numbers(column, variable)
+            values = numbers(column, variable)
             absent = np.isnan(values)
         if missing == "error" and absent.any():
             raise TableError(
@@ -155,13 +170,12 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
         known = {level: code for code, level in enumerate(variable.levels, start=1)}
         lookup = np.array([*(known.get(level, np.iinfo(dtype).max) for level in own), MISSING], dtype=dtype)
         return lookup[column.cat.codes.to_numpy()]  # pandas' -1 for missing is the last entry
-    if column.dtype.kind in "iu" and _consecutive(variable):
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu" and _consecutive(variable):
         low, high = int(variable.levels[0]), int(variable.levels[-1])
-        values = column.to_numpy()
-        if low <= values.min() and values.max() <= high:
-            return (values - (low - 1)).astype(dtype)
-    values = column.astype(object) if column.dtype.kind != "O" else column
-    where = pd.Index(variable.levels, dtype=object).get_indexer(pd.Index(values))
+        whole = column.to_numpy()
+        if low <= whole.min() and whole.max() <= high:
+            return (whole.astype(np.int64) - (low - 1)).astype(dtype)
+    where = pd.Index(variable.levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
     codes = np.where(where < 0, np.iinfo(dtype).max, where + 1).astype(dtype)
     codes[column.isna().to_numpy()] = MISSING
     return codes
@@ -173,16 +187,27 @@ def _consecutive(variable: Variable) -> bool:
     return whole and bool(levels) and list(levels) == list(range(int(levels[0]), int(levels[0]) + len(levels)))
 
 
-def _numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
+def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
+    """(n,) one numeric column as floats, NaN for missing. Raises TableError, naming the row, on what is no number."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
     try:
+        if column.dtype.kind in "mM":
+            raise TypeError
         return column.to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):
-        text = next(v for v in column if isinstance(v, str) and pd.isna(pd.to_numeric(v, errors="coerce")))
+        row = next((int(i) for i in np.flatnonzero(column.notna()) if not _is_number(column.iloc[i])), 0)
         raise TableError(
             "column '{column}' should hold numbers, but row {row} holds '{value}'",
             column=variable.name,
-            row=int(np.flatnonzero((column == text).to_numpy())[0]),
-            value=text,
+            row=row,
+            value=str(column.iloc[row]),
         ) from None
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True

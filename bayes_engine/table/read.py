@@ -28,7 +28,7 @@ from bayes_engine.errors import ReadError
 from bayes_engine.table import dialect as text_dialect
 from bayes_engine.table.dialect import ALIGNED, Grid, locate, sniff, tokenize
 from bayes_engine.table.numbers import Mark, Note, convert, convert_column, note
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.schema import Schema, Variable
 
 __all__ = ["MAX_BYTES", "Note", "Reading", "Recipe", "read_table"]
 
@@ -77,13 +77,15 @@ def read_table(
     header: int | Literal[False] | None = None,
     sheet: str | None = None,
     missing: Sequence[str] | None = None,
+    typed: bool = True,
     max_bytes: int = MAX_BYTES,
 ) -> Reading:
     """The table in `source` (bytes, or the path of a file): delimited or space-aligned text, a spreadsheet, Parquet,
     ARFF, or one of the text formats gzipped.
 
     None means: find out. `delimiter` may also be "" (one column) or "aligned"; `header` is a line counted from 1, or
-    False for none; `missing` are the only tokens (besides the empty cell) that mean missing.
+    False for none; `missing` are the only tokens (besides the empty cell) that mean missing. `typed=False` leaves every
+    cell as the text it is written as ('' where it is empty).
     Raises ReadError with what is wrong, where, and what to do.
 
     >>> reading = read_table(b"size;city\\n1,5;Oslo\\n2,5;Rome\\n")
@@ -98,10 +100,10 @@ def read_table(
         data = _gunzip(data, max_bytes)
     notes: list[Note] = []
     if data.startswith(b"PAR1"):
-        frame, recipe = _parquet(data, notes), Recipe("parquet")
+        frame, recipe = _parquet(data, max_bytes, notes), Recipe("parquet")
     elif (book := _workbook(data, max_bytes)) is not None:
         grid, recipe = _sheet(book, sheet, notes)
-        frame, recipe = _table(grid, recipe, header, decimal, missing, notes)
+        frame, recipe = _table(grid, recipe, header, decimal, missing, typed, notes)
     else:
         _refuse_binary(data)
         text, encoding = _decode(data, encoding, notes)
@@ -110,7 +112,10 @@ def read_table(
             frame, recipe = _arff(text), Recipe("arff", encoding)
         else:
             grid, recipe = _grid(text, encoding, delimiter, notes)
-            frame, recipe = _table(grid, recipe, header, decimal, missing, notes)
+            frame, recipe = _table(grid, recipe, header, decimal, missing, typed, notes)
+    if not typed:
+        frame = frame.apply(_written)
+        return Reading(frame, Schema(tuple(Variable(str(c), "text") for c in frame)), tuple(notes), recipe, name)
     return Reading(frame, Schema.infer(frame), tuple(notes), recipe, name)
 
 
@@ -325,7 +330,7 @@ def _workbook(data: bytes, max_bytes: int) -> pd.ExcelFile | None:
     try:
         return pd.ExcelFile(io.BytesIO(data), engine="calamine")
     except ImportError:
-        raise ReadError("reading a spreadsheet needs python-calamine: pip install bayes-workbench[app]") from None
+        raise ReadError("reading a spreadsheet needs python-calamine: pip install python-calamine") from None
     except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
         raise ReadError(
             "the file looks like a spreadsheet but cannot be read ({reason}); if it is protected by a password, remove "
@@ -378,7 +383,7 @@ def _cell_text(value: Any) -> str:
 
 def _table(
     grid: Grid, recipe: Recipe, header: int | Literal[False] | None, decimal: Mark | None,
-    missing: Sequence[str] | None, notes: list[Note],
+    missing: Sequence[str] | None, typed: bool, notes: list[Note],
 ) -> tuple[pd.DataFrame, Recipe]:  # fmt: skip
     """Names, rows and types of the table in a grid."""
     if not len(grid.cells):
@@ -423,8 +428,10 @@ def _table(
     cells = cells.drop(columns=blank)
     kept = [names[j] for j in range(width) if j not in blank]
     cells.columns = pd.Index(unique_names(kept + extra, notes, header=place.header is not None))
-    frame, told, mark = convert(cells.reset_index(drop=True), decimal, missing)
-    notes.extend(told)
+    frame, mark = cells.reset_index(drop=True), decimal or "."
+    if typed:
+        frame, told, mark = convert(frame, decimal, missing)
+        notes.extend(told)
     return frame, replace(
         recipe,
         decimal=mark,
@@ -552,10 +559,17 @@ def _shown(grid: Grid, i: int) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
+def _written(column: pd.Series) -> pd.Series:
+    """A column as text: a format that brings its types writes its cells as a spreadsheet's are."""
+    if pd.api.types.is_string_dtype(column.dtype) and not column.hasnans:
+        return column
+    return column.astype(object).where(column.notna(), "").map(_cell_text)
+
+
 # ---- formats that bring their types ----------------------------------------------------------------------------------
 
 
-def _parquet(data: bytes, notes: list[Note]) -> pd.DataFrame:
+def _parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ImportError:
@@ -564,8 +578,8 @@ def _parquet(data: bytes, notes: list[Note]) -> pd.DataFrame:
         file = parquet.ParquetFile(io.BytesIO(data))
         text_dialect.check_size(file.metadata.num_rows, file.metadata.num_columns)
         size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
-        if size > 8 * MAX_BYTES:
-            raise ReadError("the Parquet file unpacks to more than {most} MB", most=8 * MAX_BYTES // 1_000_000)
+        if size > 8 * max_bytes:
+            raise ReadError("the Parquet file unpacks to more than {most} MB", most=8 * max_bytes // 1_000_000)
         frame: pd.DataFrame = file.read().to_pandas()
     except ReadError:
         raise

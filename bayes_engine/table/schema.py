@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch, TableError
 
@@ -71,6 +72,11 @@ class Schema:
     """
 
     variables: tuple[Variable, ...]
+
+    def __post_init__(self) -> None:
+        for j, name in enumerate(self.names):
+            if name in self.names[:j]:
+                raise TableError("the column name '{column}' stands twice; rename one of the columns", column=name)
 
     def __iter__(self) -> Iterator[Variable]:
         return iter(self.variables)
@@ -159,7 +165,7 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
                 "column '{column}' cannot be {kind}: row {row} holds '{value}', which is no number",
                 column=variable.name, kind=kind, row=int(bad.to_numpy().argmax()) + 1, value=str(column[bad].iloc[0]),
             )  # fmt: skip
-        return replace(variable, kind=kind, levels=(), declared=False, pivot=_pivot(numbers))
+        return replace(variable, kind=kind, levels=(), declared=False, pivot=middle(numbers.to_numpy(dtype=float, na_value=np.nan)))
     levels = variable.levels or sort_levels(observed(column)) if kind in DISCRETE else ()
     return replace(variable, kind=kind, levels=levels)
 
@@ -193,7 +199,7 @@ def _from_dtype(name: str, column: pd.Series) -> Variable:
     if pd.api.types.is_complex_dtype(dtype):
         raise TableError("Complex data not supported: column '{column}'", column=name)
     if pd.api.types.is_numeric_dtype(dtype):
-        return Variable(name, "continuous", pivot=_pivot(column))
+        return Variable(name, "continuous", pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
     if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
         return Variable(name, "categorical", sort_levels(observed(column)))
     raise TableError(
@@ -203,13 +209,15 @@ def _from_dtype(name: str, column: pd.Series) -> Variable:
     )
 
 
-def _pivot(column: pd.Series) -> float:
-    values = column.to_numpy(dtype=float, na_value=np.nan)
+def middle(values: NDArray[np.float64]) -> float:
+    """A number near the finite ones of `values`, to keep offsets from: their mean where that is finite."""
     finite = values[np.isfinite(values)]
     if not finite.size:
         return 0.0
-    middle = finite[finite.size // 2]  # near the data first, so that the mean itself loses no digits
-    return float(middle + (finite - middle).mean()) if np.isfinite(finite - middle).all() else float(middle)
+    first = finite[finite.size // 2]  # near the data first, so that the mean itself loses no digits
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(first + (finite - first).mean())
+    return mean if np.isfinite(mean) else float(first)
 
 
 def _infer(name: str, column: pd.Series) -> Variable:
@@ -236,7 +244,7 @@ def _infer(name: str, column: pd.Series) -> Variable:
         if whole and len(distinct) == n and n >= 5 and (named_like_id or consecutive):
             return Variable(name, "identifier", role="id")
         kind: Kind = "count" if whole and numbers.min() >= 0 else "continuous"
-        return Variable(name, kind, pivot=_pivot(column))
+        return Variable(name, kind, pivot=middle(column.to_numpy(dtype=float, na_value=np.nan)))
     if len(distinct) == 2:
         return Variable(name, "binary", sort_levels(distinct))
     texts = [str(v) for v in distinct]

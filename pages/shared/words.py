@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from bayes_engine.decision.loss import Decision
 from bayes_engine.language import _
-from bayes_engine.ledger import Status
+from bayes_engine.ledger import Ledger, Status
+from pages.shared.escape import md
 from pages.shared.state import Spec
+
+if TYPE_CHECKING:
+    from pages.shared.data import InUse
 
 
 def preset(name: str) -> str:
@@ -68,3 +75,35 @@ def status(code: int) -> str:
         Status.OUT_OF_RANGE: _("outside the range of the data: every density underflows"),
         Status.REFUSED: _("a cell is infinite"),
     }[Status(code)]
+
+
+def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
+    """One sentence: what is decided, how probable it is, at what risk, and what speaks for it most."""
+    action, posterior = decision.action[0], ledger.posterior()[0]
+    likely = sorted(range(len(posterior)), key=lambda k: -posterior[k])
+    best, other = (ledger.classes[k] for k in likely[:2])
+    shown = ", ".join(f"P({md(table.class_(c), 24)}) = {posterior[ledger.classes.index(c)]:.4g}" for c in (best, other))
+    head = _("Judged **{action}**: {posterior}; risk {risk}, the runner-up {gap} more.").format(
+        action=md(table.action(action), 24), posterior=shown, risk=f"{decision.risk[0]:.4g}", gap=f"{decision.gap[0]:.4g}"
+    )
+    if decision.tied[0]:
+        head += " " + _("It is a tie, settled by name.")
+    return head + " " + because(table, ledger, best, other)
+
+
+def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
+    """What speaks for the likeliest class against the next, in nats."""
+    nats = ledger.by_variable().contributions(best, other).iloc[0]
+    names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
+    strongest = sorted(nats.items(), key=lambda item: -abs(item[1]))[:3]
+    parts = ", ".join(f"{md(names[str(name)], 24)} {value:+.2f}" for name, value in strongest if value)
+    return _("For {best} against {other} (nats): {parts}.").format(
+        best=md(table.class_(best), 24), other=md(table.class_(other), 24), parts=parts
+    )
+
+
+def prior_word(name: str, kind: str) -> str:
+    """The on-screen name of the ledger's rows that are no column; "" for a column."""
+    if name == "prior of use":
+        return _("prior of use")
+    return _("class prior") if kind == "prior" else ""

@@ -1,0 +1,79 @@
+"""Colours and the Plotly template: one look for every figure, on light and on dark ground.
+
+The class colours follow Okabe and Ito's palette for all kinds of colour vision (2008), with its yellow and its palest
+tones darkened until a small mark stands out from the page at 3:1; the dark variants are the same hues, lifted.
+"""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+CLASS_COLOURS: tuple[tuple[str, str], ...] = (
+    ("#0072B2", "#56B4E9"),
+    ("#D55E00", "#FF8F57"),
+    ("#00855F", "#3CCB9F"),
+    ("#B5478F", "#EA94C8"),
+    ("#A87400", "#F0BE45"),
+    ("#3D8FC4", "#A9CDFF"),
+    ("#7F5A3C", "#CBA583"),
+    ("#586672", "#B4BFC9"),
+)
+"""(on light, on dark) for the classes, in their order."""
+
+EXTRA_COLOURS: tuple[tuple[str, str], ...] = (("#6B6F76", "#A7ACB4"), ("#7A5FA8", "#B9A3E3"), ("#4F7F7A", "#8FC4BD"))
+"""(on light, on dark) for actions that are no class: refuse, ask an expert."""
+
+MUTED = {"other": EXTRA_COLOURS[0][0], "cost": "#C8553D"}
+"""Tones that mean no class and hold on both grounds."""
+
+INK = ("#1F2430", "#ECEEF2")
+GROUND = ("#FFFFFF", "#0E1117")
+FONT = '"Source Sans", "Source Sans 3", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif'
+
+
+def colour_of(index: int, dark: bool = False) -> str:
+    """The colour of the class at this position; from the ninth on the colours repeat (marks then differ in shape).
+
+    >>> colour_of(0), colour_of(8) == colour_of(0)
+    ('#0072B2', True)
+    """
+    return CLASS_COLOURS[index % len(CLASS_COLOURS)][dark]
+
+
+def extra_colour_of(index: int, dark: bool = False) -> str:
+    """The colour of the index-th action that is no class."""
+    return EXTRA_COLOURS[index % len(EXTRA_COLOURS)][dark]
+
+
+def template(dark: bool = False) -> go.layout.Template:
+    """Font, grid and colours of every Plotly figure here: clear ground, hairline grid, no frame.
+
+    >>> template(dark=True).layout.font.color
+    '#ECEEF2'
+    """
+    ink = INK[dark]
+    hairline = "rgba(255,255,255,0.12)" if dark else "rgba(31,36,48,0.10)"
+    side = {
+        "gridcolor": hairline,
+        "linecolor": hairline,
+        "zerolinecolor": "rgba(255,255,255,0.35)" if dark else "rgba(31,36,48,0.35)",
+        "zerolinewidth": 1,
+        "ticks": "outside",
+        "tickcolor": hairline,
+        "ticklen": 4,
+        "automargin": True,
+        "title": {"font": {"size": 14, "color": ink}, "standoff": 8},
+    }
+    return go.layout.Template(
+        layout={
+            "font": {"family": FONT, "size": 13, "color": ink},
+            "colorway": [pair[dark] for pair in CLASS_COLOURS],
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "xaxis": side,
+            "yaxis": side,
+            "margin": {"l": 12, "r": 12, "t": 28, "b": 12},
+            "hoverlabel": {"font": {"family": FONT, "color": ink}, "bgcolor": GROUND[dark], "bordercolor": hairline},
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        }
+    )

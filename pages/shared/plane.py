@@ -1,0 +1,331 @@
+"""The drawing surface: decision regions over one or two features, the rows on it, and a case one can drag.
+
+Two elements stand behind one call. The *scene* (posterior grid and points, as bytes) reaches the browser once and stays
+in Streamlit's message cache while it does not change. The *live* part (losses, shift of the prior, case) is small. The
+browser computes argmin_i Σ_j λ_ij P(c_j|x) itself, so a new λ only repaints. A page script may repaint it, too:
+
+    window.dispatchEvent(new CustomEvent("bayes-loss", {detail: {key, table, shift}}))    // shift is optional
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import streamlit as st
+from numpy.typing import ArrayLike, NDArray
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.figures.theme import CLASS_COLOURS, EXTRA_COLOURS
+from bayes_engine.language import _
+from pages.shared.escape import clean
+
+NATS = 30.0
+"""log P(c|x) is sent from −30 to 0 nats in 65535 steps. Logs, because between two grid points they are nearly straight
+where P is a step, and because a small P keeps its digits for a large λ."""
+
+_HERE = Path(__file__).parent
+_HTML = '<div class="plane" data-testid="plane"></div>'
+_SCENE_JS = """
+const scenes = (globalThis.bayesScenes ??= new Map())
+export default function ({ data }) {
+  const head = new DataView(data.buffer, data.byteOffset).getUint32(0, true)
+  const { key } = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + head)))
+  scenes.set(key, data)
+  window.dispatchEvent(new CustomEvent("bayes-scene", { detail: key }))
+  return () => { if (scenes.get(key) === data) scenes.delete(key) }
+}
+"""
+_scene = st.components.v2.component("bayes_plane_scene", html="<i></i>", js=_SCENE_JS)
+_plane = st.components.v2.component(
+    "bayes_plane",
+    html=_HTML,
+    css=(_HERE / "plane.css").read_text(encoding="utf-8"),
+    js=(_HERE / "plane.js").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the plane: a number from `low` to `high`, or one equal band for each of `levels` (their labels).
+
+    On a side with levels a position is the level's number, from 0; a band reaches half a unit to either side of it.
+    """
+
+    label: str
+    low: float = 0.0
+    high: float = 1.0
+    unit: str = ""
+    levels: tuple[str, ...] = ()
+
+    def clip(self, value: float) -> float:
+        """The nearest position on this side.
+
+        >>> Side("texture", levels=("clear", "blurry")).clip(3.2), Side("density", 0.2, 0.8).clip(0.9)
+        (1.0, 0.8)
+        """
+        if self.levels:
+            return float(min(max(round(value), 0), len(self.levels) - 1))
+        return min(max(value, self.low), self.high)
+
+
+class Ink(NamedTuple):
+    """A class or an action on screen: its label, its colour on light and on dark ground. `of` is the class an action
+    decides for; an action of its own (refuse, ask) has none and is hatched."""
+
+    label: str
+    light: str
+    dark: str
+    of: int | None = None
+
+
+def class_inks(labels: Sequence[str]) -> tuple[Ink, ...]:
+    """The classes in their own colours.
+
+    >>> class_inks(["bad", "good"])[1].light
+    '#D55E00'
+    """
+    return tuple(Ink(label, *CLASS_COLOURS[k % len(CLASS_COLOURS)], k) for k, label in enumerate(labels))
+
+
+def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, ...]:
+    """The actions: in the colour of the class they decide for (`of`), else in a muted one.
+
+    >>> [ink.light for ink in action_inks(["good", "ask"], [1, None])]
+    ['#D55E00', '#6B6F76']
+    """
+    own = iter(range(len(labels)))
+    return tuple(
+        Ink(label, *(EXTRA_COLOURS[next(own) % len(EXTRA_COLOURS)] if k is None else CLASS_COLOURS[k % len(CLASS_COLOURS)]), k)
+        for label, k in zip(labels, of, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """n rows on the plane: positions (n,), on a side with levels already spread inside its band; `truth` and `decided`
+    (n,) positions among classes and actions (−1: not known); `row` (n,) numbers that a click reports; `text` (n,) what
+    hovering shows, its first line as the heading."""
+
+    x: Sequence[float]
+    y: Sequence[float]
+    truth: Sequence[int]
+    decided: Sequence[int]
+    row: Sequence[int]
+    text: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """The draggable case. Where the engine's own `posterior` (K,) is given, it is shown until the case is moved."""
+
+    x: float
+    y: float
+    label: str
+    posterior: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneView:
+    """What is drawn.
+
+    `posterior` (H, W, K): P(c|x) at the middle of each of H×W equal cells, y upwards; one cell for each level on a side
+    with levels; H = 1 without a `y` side. `possible` (H, W) is False where there is no posterior. `loss` (A, K), rows are
+    actions. `shift` (K,) nats: log π_use − log π_model, added in the browser. `label` names the drawing for screen
+    readers.
+    """
+
+    x: Side
+    y: Side | None
+    classes: tuple[Ink, ...]
+    actions: tuple[Ink, ...]
+    posterior: NDArray[np.float64]
+    loss: ArrayLike
+    possible: NDArray[np.bool_] | None = None
+    shift: Sequence[float] = ()
+    points: Points | None = None
+    case: Case | None = None
+    label: str = ""
+
+
+class PlaneResult(NamedTuple):
+    """What the person did since the last run: where the case was moved to, which row was clicked."""
+
+    moved: tuple[float, float] | None
+    picked: int | None
+
+
+def plane(
+    view: PlaneView,
+    *,
+    key: str,
+    height: int = 480,
+    on_moved: Callable[[float, float], object] | None = None,
+    on_picked: Callable[[int], object] | None = None,
+) -> PlaneResult:
+    """Draw `view`, `height` pixels high without its legend.
+
+    `on_moved(x, y)` is called while the case is dragged (every 150 ms) and when it is let go; `on_picked(row)` when a
+    point is clicked. Both before the script runs again, so the page can put them into its state.
+    """
+    rows = frozenset() if view.points is None else frozenset(int(r) for r in view.points.row)
+    x, y, seen = view.x, view.y, f"{key}-seen"
+
+    def moved() -> None:
+        place = read_moved(st.session_state[key].get("moved"), x, y)
+        if place is not None:
+            st.session_state[seen] = place[2]
+            if on_moved is not None:
+                on_moved(place[0], place[1])
+
+    def picked() -> None:
+        row = read_picked(st.session_state[key].get("picked"), rows)
+        if row is not None and on_picked is not None:
+            on_picked(row)
+
+    scene = scene_bytes(view, key)
+    with st.container(gap=None):
+        result = _plane(
+            key=key,
+            data=live_part(view, key, scene, height=height, seen=st.session_state.get(seen, 0)),
+            on_moved_change=moved,
+            on_picked_change=picked,
+        )
+        _scene(key=f"{key}-scene", data=scene, height=1)
+    place = read_moved(result.get("moved"), x, y)
+    return PlaneResult(None if place is None else place[:2], read_picked(result.get("picked"), rows))
+
+
+def scene_bytes(view: PlaneView, key: str) -> bytes:
+    """The heavy part: head length (uint32), JSON head padded to an even end, log posteriors (K, H, W) as uint16 steps
+    below 0, then 1 byte a cell, 1 where there is no posterior. All little-endian, y upwards."""
+    posterior = _checked(view)
+    rows, columns, classes = posterior.shape
+    gone = ~(posterior.sum(axis=2) > 0)
+    if view.possible is not None:
+        gone |= ~np.asarray(view.possible, dtype=bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nats = np.nan_to_num(-np.log(posterior), nan=NATS, posinf=NATS)
+    steps = np.rint(np.clip(nats, 0.0, NATS) * (65535 / NATS)).astype("<u2")
+    head: dict[str, Any] = {"key": key, "shape": [rows, columns, classes], "nats": NATS}
+    if view.points is not None:
+        p = view.points
+        head["points"] = {
+            "x": [round(float(v), 6) if abs(v) < 1e3 else float(v) for v in p.x],
+            "y": [round(float(v), 6) if abs(v) < 1e3 else float(v) for v in p.y],
+            "truth": [int(v) for v in p.truth],
+            "row": [int(v) for v in p.row],
+            "text": ["\n".join(clean(line, 120) for line in text.split("\n")) for text in p.text],
+        }
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (len(text) % 2)
+    planes = np.ascontiguousarray(steps.transpose(2, 0, 1))
+    return b"".join([len(text).to_bytes(4, "little"), text, planes.tobytes(), gone.astype(np.uint8).tobytes()])
+
+
+def live_part(view: PlaneView, key: str, scene: bytes, *, height: int, seen: int) -> dict[str, Any]:
+    """The small part, as JSON: everything that may change without the scene. `seen` is the number of the last move the
+    server has answered: older answers must not pull the case back while it is dragged."""
+    order = sorted(range(len(view.actions)), key=lambda i: _tie_rank(view.actions[i]))
+    return {
+        "key": key,
+        "scene": {"key": key, "bytes": len(scene), "digest": hashlib.blake2b(scene, digest_size=8).hexdigest()},
+        "height": int(height),
+        "label": clean(view.label, 200),
+        "x": _side(view.x),
+        "y": None if view.y is None else _side(view.y),
+        "classes": [_ink(ink) for ink in view.classes],
+        "actions": [_ink(ink) for ink in view.actions],
+        "order": order,
+        "loss": np.asarray(view.loss, dtype=float).tolist(),
+        "shift": np.clip(np.asarray(view.shift, dtype=float), -700.0, 700.0).tolist(),
+        "wrong": [] if view.points is None else _wrong(view.points, view.actions),
+        "case": None
+        if view.case is None
+        else {
+            "x": view.x.clip(view.case.x),
+            "y": 0.0 if view.y is None else view.y.clip(view.case.y),
+            "label": clean(view.case.label),
+            "posterior": [float(p) for p in view.case.posterior],
+        },
+        "seen": seen,
+        "words": _words(),
+    }
+
+
+def read_moved(value: object, x: Side, y: Side | None) -> tuple[float, float, int] | None:
+    """(x, y, number of the move) from what a browser sent, moved onto the sides; None if it is anything else.
+
+    >>> read_moved({"x": 7, "y": 0.25, "n": 3}, Side("density", 0, 1), Side("sugar", 0, 1))
+    (1, 0.25, 3)
+    """
+    if not isinstance(value, dict):
+        return None
+    across, up, n = value.get("x"), value.get("y"), value.get("n")
+    if not (_is_number(across) and _is_number(up) and isinstance(n, int)):
+        return None
+    return x.clip(across), 0.0 if y is None else y.clip(up), n
+
+
+def read_picked(value: object, rows: frozenset[int]) -> int | None:
+    """The row a browser says was clicked, if it is one that was drawn."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value in rows else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _checked(view: PlaneView) -> NDArray[np.float64]:
+    """The posterior, once its shape fits the sides and the losses."""
+    posterior = np.asarray(view.posterior, dtype=float)
+    loss, classes = np.asarray(view.loss, dtype=float), len(view.classes)
+    sides = (view.y.levels if view.y is not None else ("",), view.x.levels)
+    fits = posterior.ndim == 3 and posterior.shape[2] == classes
+    fits = fits and all(not levels or n == len(levels) for n, levels in zip(posterior.shape, sides, strict=False))
+    if not fits or loss.shape != (len(view.actions), classes):
+        raise ParameterError(
+            "a posterior grid of shape {grid} and losses of shape {loss} do not fit {a} actions, {k} classes and the "
+            "levels of the two sides",
+            grid=str(posterior.shape), loss=str(loss.shape), a=len(view.actions), k=classes,
+        )  # fmt: skip
+    return posterior
+
+
+def _tie_rank(ink: Ink) -> tuple[bool, int, str]:
+    """Ties go by name as in `decision.loss.decide`: to the first class, then to the other actions by the alphabet."""
+    return ink.of is None, ink.of or 0, ink.label
+
+
+def _side(side: Side) -> dict[str, Any]:
+    title = clean(side.label) + (f" ({clean(side.unit, 20)})" if side.unit else "")
+    return {"label": title, "low": side.low, "high": side.high, "levels": [clean(v, 40) for v in side.levels]}
+
+
+def _ink(ink: Ink) -> dict[str, Any]:
+    return {"label": clean(ink.label, 60), "light": ink.light, "dark": ink.dark, "of": ink.of}
+
+
+def _wrong(points: Points, actions: Sequence[Ink]) -> list[int]:
+    """Positions of the points whose decision is for another class than theirs; refusing is not wrong."""
+    decided = [actions[a].of if a >= 0 else None for a in points.decided]
+    return [i for i, (of, truth) in enumerate(zip(decided, points.truth, strict=True)) if of not in (None, truth)]
+
+
+def _words() -> dict[str, str]:
+    return {
+        "readout": _("P({class}) = {p} → {action}"),
+        "nowhere": _("impossible under this model"),
+        "decision": _("decision"),
+        "truth": _("truth"),
+        "unknown": _("not known"),
+        "wrong": _("wrong decision"),
+        "case": _("draggable case; arrow keys move it, Shift for larger steps"),
+        "points": _("{n} rows as points; arrow keys go from one to the next, Enter opens it"),
+    }

@@ -1,0 +1,198 @@
+"""Decision regions of the active model in the plane of two features: the pages Start and Decisions show the same view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.loss import decide
+from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
+from bayes_engine.factors import Row
+from bayes_engine.language import _
+from bayes_engine.ledger import Ledger, Status, prior_shift
+from bayes_engine.table.schema import Variable
+from pages.shared import data
+from pages.shared.escape import md
+from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
+from pages.shared.state import State, bound, change, current
+
+MOST_POINTS = 1500
+"""More rows than this are drawn as a sample; the browser stays quick and the plane legible."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the plane shows: one or two features, and whether the others are held at the case's values."""
+
+    x: Variable
+    y: Variable | None
+    sliced: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.x.name,) if self.y is None else (self.x.name, self.y.name)
+
+
+def unfit(table: data.InUse) -> None:
+    """Why there is no model for this table, and what to do."""
+    assert table.problem is not None
+    st.error(table.problem.message.local(md))
+    st.page_link("pages/data.py", label=_("Mend it on the page Data"), icon=":material/table:")
+
+
+def axes_in_use(table: data.InUse) -> Axes:
+    """The axes the state names; at first the two numeric features, or features, that come first."""
+    assert table.parts is not None
+    features = table.parts.schema.features.variables
+    numeric_first = sorted(range(len(features)), key=lambda i: (not features[i].numeric, i))
+    chosen = [current().seen("x", -1), current().seen("y", -1)]
+    free = iter(i for i in numeric_first if i not in chosen)
+    x, y = (i if 0 <= i < len(features) else next(free, None) for i in chosen)
+    assert x is not None
+    up = None if y is None or y == x else features[y]
+    return Axes(features[x], up, len(features) > 2 and current().seen("sliced", False))
+
+
+def region_controls(table: data.InUse) -> Axes:
+    """The choice of the axes, and of what becomes of the other features."""
+    assert table.parts is not None
+    axes, features = axes_in_use(table), table.parts.schema.features.variables
+    positions = range(len(features))
+
+    def label(i: int) -> str:
+        return table.column(features[i].name)
+
+    across, up, others = st.columns([1, 1, 1.6], vertical_alignment="bottom")
+    across.selectbox(_("x axis"), positions, format_func=label,
+                     **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, x=i)))  # fmt: skip
+    if axes.y is not None:
+        up.selectbox(_("y axis"), positions, format_func=label,
+                     **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)))  # fmt: skip
+    if len(features) > 2:
+        modes = {False: _("integrated out"), True: _("as in the case")}
+        others.segmented_control(
+            _("Other features"), [False, True], format_func=modes.get, required=True,
+            help=_("Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
+                   "values of the chosen case."),
+            **bound("sliced", axes.sliced, lambda s, on: s.showing(sliced=bool(on))),
+        )  # fmt: skip
+    return axes
+
+
+def _turned(state: State, features: tuple[Variable, ...], axes: Axes, **chosen: int) -> State:
+    """New axes; choosing for one what the other shows exchanges them."""
+    old = {"x": features.index(axes.x), "y": features.index(axes.y) if axes.y else -1}
+    new = old | chosen
+    if new["x"] == new["y"]:
+        (moved,) = chosen
+        new["x" if moved == "y" else "y"] = old[moved]
+    return state.showing(**new)
+
+
+def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str, height: int = 480) -> None:
+    """Draw the regions, the rows on them and the draggable case."""
+    assert table.parts is not None
+    values = data.case_values(table)
+    fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
+    grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), fitted.model, table, fixed)
+    loss, use = data.losses(table), data.prior_of_use(table)
+    order = [grid.classes.index(c) for c in table.classes]
+    ledger = fitted.model.explain(data.case_frame(table, fixed_case(table, axes, values)))
+    shown = ledger.at_prior(fitted.prior, use) if use else ledger
+    of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
+    view = PlaneView(
+        x=_side(table, axes.x, grid.x),
+        y=None if axes.y is None or grid.y is None else _side(table, axes.y, grid.y),
+        classes=class_inks([table.class_(c) for c in table.classes]),
+        actions=action_inks([table.action(a) for a in loss.actions], of),
+        posterior=grid.posterior[:, :, order],
+        loss=loss.table,
+        possible=grid.status == Status.OK,
+        shift=prior_shift([fitted.prior[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
+        points=_points(table, fitted, axes, grid),
+        case=_case(axes, grid, values, shown, order),
+        label=_("Decision regions of {model} over {features}").format(
+            model=fitted.spec.preset, features=", ".join(table.column(n) for n in axes.names)
+        ),
+    )
+
+    def moved(x: float, y: float) -> None:
+        change(lambda state: _moved(state, table, axes, x, y))
+
+    def picked(row: int) -> None:
+        change(lambda state: replace(state, row=row, case=data.case_codes(table, data.row_values(table, row))))
+
+    plane(view, key=key, height=height, on_moved=moved, on_picked=picked)
+    if len(table.parts.X) > MOST_POINTS:
+        st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
+
+
+def fixed_case(table: data.InUse, axes: Axes, values: dict[str, Any]) -> dict[str, Any]:
+    """The case as the plane sees it: only the axes where the others are integrated out."""
+    return values if axes.sliced else {n: v for n, v in values.items() if n in axes.names}
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _plane(
+    key: str, spec: Any, axes: Axes, codes: Any, _model: Any, _table: data.InUse, _fixed: dict[str, Any] | None
+) -> Plane:
+    assert _table.parts is not None
+    X = _table.parts.X
+    y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
+    return posterior_plane(_model, _table.parts.schema, axis_of(axes.x, X[axes.x.name]), y, _fixed)
+
+
+def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> Points:
+    """The rows with their class and what the model, under the losses, decides for each from all its features."""
+    assert table.parts is not None
+    joint, status = _joint(table.key, fitted.spec, fitted.model, table.parts.X)
+    ledger = Ledger(((PLAIN, joint),), grid.classes, status)
+    use = data.prior_of_use(table)
+    posterior = (ledger.at_prior(fitted.prior, use) if use else ledger).posterior()
+    loss = data.losses(table)
+    decided = decide(posterior, loss.for_classes(grid.classes), status).position.tolist()
+    x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
+    truth = table.parts.y.to_list()
+    texts = [_text(table, axes, row, truth[row]) for row in rows]
+    return Points(x, y, [table.classes.index(truth[row]) for row in rows], [decided[row] for row in rows], rows, texts)
+
+
+PLAIN = Row("joint", "joint", (), "log-probability")
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _joint(key: str, spec: Any, _model: Any, _X: Any) -> Any:
+    ledger = _model.explain(_X)
+    return ledger.joint(), ledger.status
+
+
+def _text(table: data.InUse, axes: Axes, row: int, truth: Any) -> str:
+    assert table.parts is not None
+    cells = table.parts.X.iloc[row]
+    lines = [_("row {n}").format(n=int(table.parts.rows[row]) + 1) + f": {table.class_(truth)}"]
+    return "\n".join(lines + [f"{table.column(n)} = {table.level(n, cells[n])}" for n in axes.names])
+
+
+def _side(table: data.InUse, variable: Variable, axis: Axis) -> Side:
+    unit = table.info.column(variable.name).unit if table.info else ""
+    levels = tuple(table.level(variable.name, v) for v in axis.levels)
+    return Side(table.column(variable.name), axis.low, axis.high, unit, levels)
+
+
+def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order: list[int]) -> Case | None:
+    place = [grid.x.position(values[axes.x.name])]
+    place += [] if axes.y is None or grid.y is None else [grid.y.position(values[axes.y.name])]
+    if any(p is None for p in place):
+        return None
+    posterior = tuple(float(ledger.posterior()[0, k]) for k in order) if ledger.status[0] == Status.OK else ()
+    return Case(place[0], place[1] if len(place) > 1 else 0.0, _("the case"), posterior)
+
+
+def _moved(state: State, table: data.InUse, axes: Axes, x: float, y: float) -> State:
+    values = data.case_values(table)
+    for variable, place in ((axes.x, x), (axes.y, y)):
+        if variable is not None:
+            values[variable.name] = variable.levels[int(place)] if variable.discrete else float(f"{place:.4g}")
+    return replace(state, case=data.case_codes(table, values), row=-1)
