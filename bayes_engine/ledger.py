@@ -19,12 +19,13 @@ from bayes_engine.priors import given_prior
 
 class Status(IntEnum):
     """Whether a row has a posterior: OK; IMPOSSIBLE (likelihood 0 in every class); OUT_OF_RANGE (so far out that every
-    density underflows); REFUSED (an infinite cell)."""
+    density underflows); REFUSED (an infinite cell); UNREADABLE (a cell of a file that cannot be used)."""
 
     OK = 0
     IMPOSSIBLE = 1
     OUT_OF_RANGE = 2
     REFUSED = 3
+    UNREADABLE = 4
 
 
 @dataclass(frozen=True)

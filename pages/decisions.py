@@ -12,8 +12,14 @@ from bayes_engine.language import _
 from pages.shared import data, words
 from pages.shared.escape import md, plotly_text
 from pages.shared.losses import loss_editor, prior_editor
-from pages.shared.regions import region_controls, region_plane, unfit
+from pages.shared.regions import region_controls, region_plane, slice_control, unfit
 from pages.shared.router import go
+
+
+def _change(difference: float, form: str) -> str | None:
+    """A difference as a metric shows it; nothing where there is none."""
+    return f"{difference:{form}}" if abs(difference) > 1e-12 else None
+
 
 table = data.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
@@ -29,7 +35,8 @@ with knobs:
     prior_editor(table, fitted)
 with plane:
     axes = region_controls(table)
-    region_plane(table, fitted, axes, key="decisions_plane")
+    region_plane(table, fitted, axes, key="decisions_plane", height=430)
+    slice_control(table, axes)
 
 # the chosen case: R(a|x) for every action
 ledger = fitted.model.explain(data.case_frame(table, data.case_values(table)))
@@ -56,17 +63,17 @@ with risks:
     try:
         held = data.held_out_rows(table, fitted)
         amount = table.parts.amount
-        ours = estimated_risk(held, loss.for_classes(held.classes), prior_of_use=use, amount=amount)
+        ours = estimated_risk(held, loss, prior_of_use=use, amount=amount)
         plain = LossMatrix.zero_one(held.classes)
-        naive = estimated_risk(held, loss.for_classes(held.classes), prior_of_use=use, amount=amount, decide_by=plain)
+        naive = estimated_risk(held, loss, prior_of_use=use, amount=amount, decide_by=plain)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
         st.stop()
     one, two, three = st.columns(3)
     one.metric(_("Estimated risk"), f"{ours.risk:.4g}", help=_("Mean loss per row of the decisions under your losses."))
-    two.metric(_("with 0-1 decisions"), f"{naive.risk:.4g}", f"{ours.risk - naive.risk:+.3g}", delta_color="inverse",
+    two.metric(_("with 0-1 decisions"), f"{naive.risk:.4g}", _change(ours.risk - naive.risk, "+.3g"), delta_color="inverse",
                help=_("What the same losses would cost if the most probable class were always decided."))  # fmt: skip
-    three.metric(_("Accuracy"), f"{ours.accuracy:.1%}", f"{ours.accuracy - naive.accuracy:+.1%}")
+    three.metric(_("Accuracy"), f"{ours.accuracy:.1%}", _change(ours.accuracy - naive.accuracy, "+.1%"))
     low, high = ours.interval
     st.caption(
         _("{scheme}; 95 % interval of the risk {low} to {high} (bootstrap).").format(
@@ -75,7 +82,7 @@ with risks:
         + (" " + _("{n} rows have no posterior and are left out.").format(n=ours.undecided) if ours.undecided else "")
     )  # fmt: skip
     truths = [plotly_text(_("truth is {name}").format(name=table.class_(c))) for c in held.classes]
-    decisions = [plotly_text(_("decide {name}").format(name=table.action(a))) for a in loss.for_classes(held.classes).actions]
+    decisions = [plotly_text(_("decide {name}").format(name=table.action(a))) for a in loss.actions]
     st.plotly_chart(confusion(ours, decisions, truths), key="confusion", config={"displayModeBar": False},
                     alt=_("confusion of held-out rows"))  # fmt: skip
     st.caption(_("Big: held-out rows decided so. Small: what the cell adds to the risk; the shade follows it."))

@@ -49,6 +49,12 @@ class HeldOut:
         nowhere = np.isneginf(joint).all(axis=1)
         return normalize(joint), np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
 
+    def in_order(self, classes: tuple[Any, ...]) -> HeldOut:
+        """The same rows with the classes in another order (a table's own, say)."""
+        columns = [self.classes.index(c) for c in classes]
+        truth = np.argsort(columns)[self.truth].astype(np.intp)
+        return HeldOut(classes, self.log_posterior[:, columns], self.prior[:, columns], truth, self.weight, self.scheme)
+
 
 def prior_shift_rows(prior: Array, use: Any) -> Array:
     """(n, K) log π_use − log π_model for a model prior of each row; a class a fold's model excludes stays excluded."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -15,9 +16,17 @@ from pages.shared.state import bound, change, current
 _STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
 [data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
-[data-testid="stMainBlockContainer"] { padding-top: 3.6rem; padding-bottom: 3rem; max-width: 1500px; }
+[data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
+[data-testid="stMainBlockContainer"] { padding: 3.4rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
+[data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
+[data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
 .st-key-loss_editor [data-testid="stNumberInputContainer"] button { display: none; }
-.st-key-loss_editor [data-testid="stColumn"] { min-width: 3.5rem; }
+.st-key-loss_editor [data-testid="stColumn"] { min-width: 3.2rem; }
+.st-key-loss_editor input { padding-left: .5rem; padding-right: .2rem; }
+@media (max-width: 1200px) {
+  [data-testid="stSidebar"][aria-expanded="true"] { width: 15rem !important; min-width: 15rem !important; }
+  [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
+}
 </style>"""
 
 
@@ -28,23 +37,30 @@ def heading() -> None:
 
 
 def four() -> None:
-    """The chips; each opens what is changed most, and names the page for the rest."""
+    """The chips; each opens what is changed most. What is inside exists only while it is open."""
     table = data.table_in_use()
-    with st.popover(f"**{_('Table')}** · {md(table.title, 24)}", icon=":material/table:", width="stretch"):
-        _table_chip(table)
+    _chip("table", _("Table"), md(table.title, 24), ":material/table:", _table_chip, table)
     if table.parts is None:
         return
+    specs, state = data.shelf(table), current()
+    row = _("row {n}").format(n=state.row + 1) if state.row >= 0 else _("typed") if state.case else _("first")
+    model = md(words.spec(specs[min(state.active, len(specs) - 1)]), 24)
+    _chip("model", _("Model"), model, ":material/tune:", _model_chip, table)
+    _chip("case", _("Case"), row, ":material/search:", _case_chip, table)
+    _chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
+
+
+def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[data.InUse], None], table: data.InUse) -> None:
+    chip = st.popover(f"**{name}** · {shown}", icon=icon, width="stretch", key=f"chip_{key}_open", on_change="rerun")
+    if chip.open:
+        with chip:
+            inside(table)
+
+
+def _model_chip(table: data.InUse) -> None:
     specs = data.shelf(table)
-    active = min(current().active, len(specs) - 1)
-    with st.popover(f"**{_('Model')}** · {md(words.spec(specs[active]), 24)}", icon=":material/tune:", width="stretch"):
-        st.radio(_("Active model"), range(len(specs)), format_func=lambda i: md(words.spec(specs[i])),
-                 **bound("chip_model", active, lambda s, i: replace(s, active=i)))  # fmt: skip
-    row = current().row
-    shown = _("row {n}").format(n=row + 1) if row >= 0 else _("typed") if current().case else _("first")
-    with st.popover(f"**{_('Case')}** · {shown}", icon=":material/search:", width="stretch"):
-        _case_chip(table)
-    with st.popover(f"**{_('Losses')}** · {_losses_word(table)}", icon=":material/balance:", width="stretch"):
-        _losses_chip(table)
+    st.radio(_("Active model"), range(len(specs)), format_func=lambda i: md(words.spec(specs[i])),
+             **bound("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)))  # fmt: skip
 
 
 def _table_chip(table: data.InUse) -> None:

@@ -22,7 +22,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
-from bayes_engine.table.read import Reading
+from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
 from pages.shared.state import Spec, State, current
@@ -116,30 +116,65 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def keep_upload(mark: str, reading: Reading) -> None:
-    """Keep a table that was read, under the digest of its file, for this session."""
+@dataclass
+class Upload:
+    """A file this session was given, and the table in it as read last, under which overrides."""
+
+    name: str
+    content: bytes
+    overrides: tuple[Any, ...]
+    reading: Reading
+
+
+def keep_upload(name: str, content: bytes, reading: Reading, overrides: tuple[Any, ...] = ()) -> str:
+    """Keep a file and the table that was read from it, under the digest of its content; the digest."""
+    mark = digest(content)
     uploads = st.session_state.setdefault("uploads", {})
-    uploads[mark] = reading
+    uploads.pop(mark, None)
+    uploads[mark] = Upload(name, content, overrides, reading)
     for old in list(uploads)[:-UPLOADS]:
         del uploads[old]
+    return mark
 
 
 def upload_in(state: State) -> Reading | None:
-    """The uploaded table that the state names, if this session has it."""
-    mark = state.table.removeprefix("upload:")
-    found: Reading | None = st.session_state.get("uploads", {}).get(mark)
-    return found
+    """The uploaded table that the state names, if this session has its file, read under the state's overrides."""
+    kept: Upload | None = st.session_state.get("uploads", {}).get(state.table.removeprefix("upload:"))
+    if kept is None:
+        return None
+    wanted = overrides(state)
+    if kept.overrides != wanted:
+        try:
+            kept.reading = read_table(kept.content, name=kept.name, **dict(wanted))
+        except BayesEngineError:  # a link's overrides do not fit; what was read before stays
+            pass
+        kept.overrides = wanted
+    return kept.reading
+
+
+def overrides(state: State) -> tuple[tuple[str, Any], ...]:
+    """How the state wants its file read where that differs from the guess: pairs of a keyword of `read_table` and its
+    value."""
+    kinds = {"encoding": str, "delimiter": str, "decimal": str, "header": int, "sheet": str, "missing": tuple}
+    wanted = state.seen("read", ())
+    if not all(isinstance(p, tuple) and len(p) == 2 and p[0] in kinds and isinstance(p[1], kinds[p[0]]) for p in wanted):
+        return ()
+    return tuple(wanted)
 
 
 def table_in_use() -> InUse:
     """The table the state names. An upload this session does not hold gives way to the start table, with a problem
     that says so."""
-    state = current()
+    return in_use(current())
+
+
+def in_use(state: State) -> InUse:
+    """The table of any state: what would be in use if it were the current one."""
     reading = upload_in(state) if state.table.startswith("upload:") else None
     dataset = None if reading else _dataset_or_start(state.table)
     source: Any = reading or dataset
     schema, problem = _with_changes(source.frame, source.schema, state.columns)
-    key = f"{state.table}|{hash((schema, __version__)):x}"
+    key = f"{state.table}|{hash((schema, reading and reading.recipe, __version__)):x}"
     parts = None
     if problem is None:
         try:
@@ -169,7 +204,8 @@ def _with_changes(
         except BayesEngineError as error:
             return schema, error
         if levels and variable.discrete:
-            named = [variable.levels[c] if isinstance(c, int) and c < len(variable.levels) else str(c) for c in levels]
+            named = [variable.levels[c] if isinstance(c, int) and 0 <= c < len(variable.levels) else _new_level(variable, c)
+                     for c in levels]  # fmt: skip
             kept = [v for v in variable.levels if v not in named]
             variable = replace(variable, levels=tuple(dict.fromkeys([*named, *kept])), declared=True)
         schema = schema.with_variable(variable)
@@ -178,13 +214,24 @@ def _with_changes(
     return schema, None
 
 
+def _new_level(variable: Variable, name: Any) -> Any:
+    """A level given by name, of the type the others have: 2 among whole numbers is a number."""
+    number = type(variable.levels[0]) if variable.levels else str
+    try:
+        return number(name) if number in (int, float) else str(name)
+    except ValueError:
+        return str(name)
+
+
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
     frame = _frame
     for variable in _schema.features:
         if variable.numeric and not pd.api.types.is_numeric_dtype(frame[variable.name].dtype):
             frame = frame.assign(**{variable.name: pd.to_numeric(frame[variable.name].astype(object))})
-    return take_apart(frame, _schema)
+    parts = take_apart(frame, _schema)
+    labels = pd.Categorical(parts.y, categories=list(parts.target.levels))  # a class without a row is a class
+    return replace(parts, y=pd.Series(labels, index=parts.y.index, name=parts.y.name))
 
 
 # models ---------------------------------------------------------------------------------------------------------
@@ -245,7 +292,8 @@ def held_out_rows(table: InUse, fitted: Fitted) -> HeldOut:
 def _held_out(key: str, spec: Spec, _model: NaiveBayes, _parts: Parts) -> HeldOut:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)
-        return held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
+        held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
+        return held.in_order(_parts.target.levels)
 
 
 # losses and prior of use ----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def loss_editor(table: data.InUse) -> None:
 
 
 def _editor(table: data.InUse) -> None:
-    st.markdown(f"**{_('Losses')} λ** · " + _("what a decision costs when the truth is …"))
+    st.markdown(f"**{_('Losses')} λ** · " + _("what a decision costs"))
     if len(table.classes) <= WIDEST:
         _grid(table, flipped=bool(current().seen("flip", False)))
     else:
@@ -116,7 +116,7 @@ def _presets(table: data.InUse) -> None:
 def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
     """The prior of use: how frequent the classes are where the model will be used."""
     own, use = fitted.prior, data.prior_of_use(table) or fitted.prior
-    st.markdown(f"**{_('Prior of use')}** · " + _("how frequent each class is where you decide"))
+    st.markdown(f"**{_('Prior of use')}** · " + _("class frequencies where you decide"))
     if len(table.classes) == 2:
         first, second = table.classes
         st.slider(f"P({md(table.class_(first), 24)})", 0.01, 0.99, step=0.01,

@@ -36,10 +36,10 @@ _SCENE_JS = """
 const scenes = (globalThis.bayesScenes ??= new Map())
 export default function ({ data }) {
   const head = new DataView(data.buffer, data.byteOffset).getUint32(0, true)
-  const { key } = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + head)))
-  scenes.set(key, data)
-  window.dispatchEvent(new CustomEvent("bayes-scene", { detail: key }))
-  return () => { if (scenes.get(key) === data) scenes.delete(key) }
+  const scene = { ...JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + head))), body: data.slice(4 + head) }
+  scenes.set(scene.key, scene)
+  window.dispatchEvent(new CustomEvent("bayes-scene", { detail: scene.key }))
+  return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
 }
 """
 _scene = st.components.v2.component("bayes_plane_scene", html="<i></i>", js=_SCENE_JS)
@@ -189,11 +189,11 @@ def plane(
         if row is not None and on_picked is not None:
             on_picked(row)
 
-    scene = scene_bytes(view, key)
+    digest, scene = scene_bytes(view, key)
     with st.container(gap=None):
         result = _plane(
             key=key,
-            data=live_part(view, key, scene, height=height, seen=st.session_state.get(seen, 0)),
+            data=live_part(view, key, digest, height=height, seen=st.session_state.get(seen, 0)),
             on_moved_change=moved,
             on_picked_change=picked,
         )
@@ -202,40 +202,31 @@ def plane(
     return PlaneResult(None if place is None else place[:2], read_picked(result.get("picked"), rows))
 
 
-def scene_bytes(view: PlaneView, key: str) -> bytes:
-    """The heavy part: head length (uint32), JSON head padded to an even end, log posteriors (K, H, W) as uint16 steps
-    below 0, then 1 byte a cell, 1 where there is no posterior. All little-endian, y upwards."""
+def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
+    """The heavy part and its digest: head length (uint32), JSON head padded to an even length, log posteriors (H, W, K)
+    as uint16 steps below 0, then 1 byte a cell, 1 where there is no posterior. All little-endian, y upwards."""
     posterior = _checked(view)
-    rows, columns, classes = posterior.shape
     gone = ~(posterior.sum(axis=2) > 0)
     if view.possible is not None:
         gone |= ~np.asarray(view.possible, dtype=bool)
     with np.errstate(divide="ignore", invalid="ignore"):
         nats = np.nan_to_num(-np.log(posterior), nan=NATS, posinf=NATS)
     steps = np.rint(np.clip(nats, 0.0, NATS) * (65535 / NATS)).astype("<u2")
-    head: dict[str, Any] = {"key": key, "shape": [rows, columns, classes], "nats": NATS}
-    if view.points is not None:
-        p = view.points
-        head["points"] = {
-            "x": [round(float(v), 6) if abs(v) < 1e3 else float(v) for v in p.x],
-            "y": [round(float(v), 6) if abs(v) < 1e3 else float(v) for v in p.y],
-            "truth": [int(v) for v in p.truth],
-            "row": [int(v) for v in p.row],
-            "text": ["\n".join(clean(line, 120) for line in text.split("\n")) for text in p.text],
-        }
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    body = steps.tobytes() + gone.astype(np.uint8).tobytes()
+    head = {"key": key, "shape": posterior.shape, "nats": NATS, "points": _points(view.points)}
+    digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
+    text = json.dumps({**head, "id": digest}, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (len(text) % 2)
-    planes = np.ascontiguousarray(steps.transpose(2, 0, 1))
-    return b"".join([len(text).to_bytes(4, "little"), text, planes.tobytes(), gone.astype(np.uint8).tobytes()])
+    return digest, len(text).to_bytes(4, "little") + text + body
 
 
-def live_part(view: PlaneView, key: str, scene: bytes, *, height: int, seen: int) -> dict[str, Any]:
-    """The small part, as JSON: everything that may change without the scene. `seen` is the number of the last move the
+def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int) -> dict[str, Any]:
+    """The small part, as JSON: everything that may change without the scene (given by its digest). `seen` is the number of the last move the
     server has answered: older answers must not pull the case back while it is dragged."""
     order = sorted(range(len(view.actions)), key=lambda i: _tie_rank(view.actions[i]))
     return {
         "key": key,
-        "scene": {"key": key, "bytes": len(scene), "digest": hashlib.blake2b(scene, digest_size=8).hexdigest()},
+        "scene": scene,
         "height": int(height),
         "label": clean(view.label, 200),
         "x": _side(view.x),
@@ -312,10 +303,23 @@ def _ink(ink: Ink) -> dict[str, Any]:
     return {"label": clean(ink.label, 60), "light": ink.light, "dark": ink.dark, "of": ink.of}
 
 
+def _points(points: Points | None) -> dict[str, list[Any]] | None:
+    if points is None:
+        return None
+    return {
+        "x": [float(f"{v:.9g}") for v in points.x],
+        "y": [float(f"{v:.9g}") for v in points.y],
+        "truth": [int(k) for k in points.truth],
+        "row": [int(r) for r in points.row],
+        "text": ["\n".join(clean(line, 120) for line in text.split("\n")) for text in points.text],
+    }
+
+
 def _wrong(points: Points, actions: Sequence[Ink]) -> list[int]:
     """Positions of the points whose decision is for another class than theirs; refusing is not wrong."""
     decided = [actions[a].of if a >= 0 else None for a in points.decided]
-    return [i for i, (of, truth) in enumerate(zip(decided, points.truth, strict=True)) if of not in (None, truth)]
+    pairs = zip(decided, points.truth, strict=True)
+    return [i for i, (of, truth) in enumerate(pairs) if of is not None and truth >= 0 and of != truth]
 
 
 def _words() -> dict[str, str]:

@@ -56,7 +56,7 @@ def axes_in_use(table: data.InUse) -> Axes:
 
 
 def region_controls(table: data.InUse) -> Axes:
-    """The choice of the axes, and of what becomes of the other features."""
+    """The choice of the axes."""
     assert table.parts is not None
     axes, features = axes_in_use(table), table.parts.schema.features.variables
     positions = range(len(features))
@@ -64,21 +64,27 @@ def region_controls(table: data.InUse) -> Axes:
     def label(i: int) -> str:
         return table.column(features[i].name)
 
-    across, up, others = st.columns([1, 1, 1.6], vertical_alignment="bottom")
+    across, up = st.columns(2)
     across.selectbox(_("x axis"), positions, format_func=label,
                      **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, x=i)))  # fmt: skip
     if axes.y is not None:
         up.selectbox(_("y axis"), positions, format_func=label,
                      **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)))  # fmt: skip
-    if len(features) > 2:
-        modes = {False: _("integrated out"), True: _("as in the case")}
-        others.segmented_control(
-            _("Other features"), [False, True], format_func=modes.get, required=True,
-            help=_("Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
-                   "values of the chosen case."),
-            **bound("sliced", axes.sliced, lambda s, on: s.showing(sliced=bool(on))),
-        )  # fmt: skip
     return axes
+
+
+def slice_control(table: data.InUse, axes: Axes) -> None:
+    """What becomes of the features that are not on the axes."""
+    assert table.parts is not None
+    if len(table.parts.schema.features) <= len(axes.names):
+        return
+    modes = {False: _("integrated out"), True: _("as in the case")}
+    st.segmented_control(
+        _("The other features"), [False, True], format_func=modes.get, required=True,
+        help=_("Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
+               "values of the chosen case."),
+        **bound("sliced", axes.sliced, lambda s, on: s.showing(sliced=bool(on))),
+    )  # fmt: skip
 
 
 def _turned(state: State, features: tuple[Variable, ...], axes: Axes, **chosen: int) -> State:

@@ -144,7 +144,7 @@ def read_url(page: str) -> None:
     token = st.query_params.get("s", "")
     own: list[str] = session.setdefault("tokens", [])
     edited, turned = session.pop("edited", False), session.get("page") != page
-    session["page"] = page
+    session["page"], session["visit"] = page, session.get("visit", 0) + turned
     late = edited or (turned and token in own)
     if not own or (token != own[-1] and not late):
         state = decode(token)
@@ -182,8 +182,10 @@ def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str
 
     `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
     """
-    if key not in st.session_state or st.session_state[key] != value:
+    visit, mounted = st.session_state.get("visit", 0), st.session_state.setdefault("mounted", {})
+    if mounted.get(key) != visit or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
+    mounted[key] = visit  # another page's widget of the same key is a new one, which must be told its value
 
     def changed() -> None:
         entered = st.session_state[key]

@@ -74,32 +74,45 @@ def status(code: int) -> str:
         Status.IMPOSSIBLE: _("impossible under this model: its likelihood is 0 in every class"),
         Status.OUT_OF_RANGE: _("outside the range of the data: every density underflows"),
         Status.REFUSED: _("a cell is infinite"),
+        Status.UNREADABLE: _("a cell cannot be used"),
     }[Status(code)]
 
 
+def probability(p: float) -> str:
+    """A probability in four digits, never rounded to a certainty it is not."""
+    return f"1 − {1 - p:.2g}" if 0.99995 <= p < 1 else f"{p:.4g}"
+
+
 def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
-    """One sentence: what is decided, how probable it is, at what risk, and what speaks for it most."""
+    """One sentence: what is decided and why. Where the losses overrule the likeliest class, it says so."""
     action, posterior = decision.action[0], ledger.posterior()[0]
-    likely = sorted(range(len(posterior)), key=lambda k: -posterior[k])
-    best, other = (ledger.classes[k] for k in likely[:2])
-    shown = ", ".join(f"P({md(table.class_(c), 24)}) = {posterior[ledger.classes.index(c)]:.4g}" for c in (best, other))
-    head = _("Judged **{action}**: {posterior}; risk {risk}, the runner-up {gap} more.").format(
-        action=md(table.action(action), 24), posterior=shown, risk=f"{decision.risk[0]:.4g}", gap=f"{decision.gap[0]:.4g}"
-    )
+    ranked = sorted(range(len(posterior)), key=lambda k: -posterior[k])
+    best, other = (ledger.classes[k] for k in ranked[:2])
+    likely = f"P({md(table.class_(best), 24)}) = {probability(posterior[ranked[0]])}"
+    reasons = because(table, ledger, best, other)
     if decision.tied[0]:
-        head += " " + _("It is a tie, settled by name.")
-    return head + " " + because(table, ledger, best, other)
+        head = _("Judged **{action}**, a tie settled by name; {likely}.")
+    elif action == best:
+        head = _("Judged **{action}**, {likely}, because {reasons}.")
+    else:
+        head = _("Judged **{action}** although {likely}, for it costs less: risk {risk}, the next decision {gap} more. "
+                 "The probability: {reasons}.")  # fmt: skip
+    return head.format(
+        action=md(table.action(action), 24), likely=likely, reasons=reasons,
+        risk=f"{decision.risk[0]:.3g}", gap=f"{decision.gap[0]:.3g}",
+    )  # fmt: skip
 
 
 def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
-    """What speaks for the likeliest class against the next, in nats."""
+    """What speaks for the likeliest class and what against it, strongest first, in nats against the next class."""
     nats = ledger.by_variable().contributions(best, other).iloc[0]
     names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
-    strongest = sorted(nats.items(), key=lambda item: -abs(item[1]))[:3]
-    parts = ", ".join(f"{md(names[str(name)], 24)} {value:+.2f}" for name, value in strongest if value)
-    return _("For {best} against {other} (nats): {parts}.").format(
-        best=md(table.class_(best), 24), other=md(table.class_(other), 24), parts=parts
-    )
+    strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
+    told = {sign: ", ".join(f"{md(names[n], 24)} ({v:+.2f})" for n, v in strongest if (v > 0) == sign)
+            for sign in (True, False)}  # fmt: skip
+    if told[True] and told[False]:
+        return _("{pro} speak for it, {contra} against (nats)").format(pro=told[True], contra=told[False])
+    return _("{pro} speak for it (nats)").format(pro=told[True]) if told[True] else _("nothing speaks for another")
 
 
 def prior_word(name: str, kind: str) -> str:

@@ -1,0 +1,657 @@
+// Decision regions on a canvas, the rows over them, and a case to drag. See plane.py for what comes in.
+// Words and labels from data reach the page through textContent and fillText only.
+
+const SHADES = 64, HATCH = 4          // steps of a region's strength; steps of coverage by its hatching
+const TINTS = { light: [0.13, 0.52], dark: [0.24, 0.55] }   // of a region where the decision is a toss-up, and where it is sure
+const BEND = 0.15                     // change of strength along a cell's diagonal, above which it is not interpolated
+const SEND_EVERY = 150                // ms between two moves sent while dragging
+const ANSWER_WITHIN = 2000            // ms after which a move without an answer is given up
+
+const GLYPHS = [                      // one shape a class, of equal weight, in a box of -1..1
+  "M-.9 0A.9 .9 0 1 0 .9 0A.9 .9 0 1 0-.9 0Z", "M-.8-.8H.8V.8H-.8Z", "M0-1.05L1.02 .75H-1.02Z", "M0-1.12L1.12 0L0 1.12L-1.12 0Z",
+  "M0 1.05L1.02-.75H-1.02Z", "M-.36-1H.36V-.36H1V.36H.36V1H-.36V.36H-1V-.36H-.36Z",
+  "M0-1L.95-.31L.59 .81H-.59L-.95-.31Z", "M0-1.15L.3-.4L1.1-.36L.48 .15L.68 .93L0 .5L-.68 .93L-.48 .15L-1.1-.36L-.3-.4Z",
+]
+// After a round of colours the shapes move on by one, so no two of the first 64 classes look the same.
+const glyphOf = k => GLYPHS[(k + Math.floor(k / 8)) % GLYPHS.length]
+
+export default function (component) {
+  const root = component.parentElement
+  root.bayesPlane ??= createPlane(root.querySelector(".plane"))
+  root.bayesPlane.update(component)
+  return () => { root.bayesPlane?.destroy(); delete root.bayesPlane }
+}
+
+const make = (tag, className, parent) => {
+  const element = document.createElement(tag)
+  element.className = className
+  parent?.append(element)
+  return element
+}
+const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
+
+// ---- colours ---------------------------------------------------------------------------------------------------------
+
+const rgbOf = colour => {             // any CSS colour as [r, g, b]
+  const pen = rgbOf.pen ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true })
+  pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
+  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]
+}
+const mix = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t)
+const packed = ([r, g, b]) => (255 << 24 | Math.round(b) << 16 | Math.round(g) << 8 | Math.round(r)) >>> 0
+
+function shadesOf(ground, ink, [pale, full], hatched) {   // [coverage][strength] of one region, as pixels
+  const table = new Uint32Array(HATCH * SHADES)
+  for (let h = 0; h < HATCH; h++) for (let s = 0; s < SHADES; s++) {
+    const tint = pale + (full - pale) * s / (SHADES - 1)
+    table[h * SHADES + s] = packed(mix(ground, ink, hatched ? tint * 0.55 + 0.34 * h / (HATCH - 1) : tint))
+  }
+  return table
+}
+
+function hatching(ratio) {            // coverage of slanted lines along one period of x ± y, softened at their rims
+  const period = Math.round(10 * ratio), half = 0.95 * ratio
+  return Uint8Array.from({ length: period }, (_, i) =>
+    Math.round(clamp(half + 0.5 - Math.abs(i - period / 2) / Math.SQRT2, 0, 1) * (HATCH - 1)))
+}
+
+// ---- sides: from values to pixels ------------------------------------------------------------------------------------
+
+const fractionOf = (side, v) => side.levels.length ? (v + 0.5) / side.levels.length : (v - side.low) / (side.high - side.low)
+const valueAt = (side, f) => side.levels.length
+  ? clamp(Math.floor(f * side.levels.length), 0, side.levels.length - 1)
+  : side.low + clamp(f, 0, 1) * (side.high - side.low)
+
+// Runs of pixels between neighbouring grid cells a and b (a = b inside a level's band), t = (pixel + ½ − centre) / step.
+function runs(n, size, upwards, banded, gap) {
+  const node = k => upwards ? n - 1 - k : k
+  const step = size / n
+  if (banded || n === 1) return Array.from({ length: n }, (_, k) => ({
+    from: Math.round(k * step + (k ? gap / 2 : 0)), to: Math.round((k + 1) * step - (k < n - 1 ? gap / 2 : 0)),
+    a: node(k), b: node(k), centre: 0, slope: 0,
+  }))
+  return Array.from({ length: n - 1 }, (_, k) => ({
+    from: k ? Math.ceil((k + 0.5) * step - 0.5) : 0, to: k < n - 2 ? Math.ceil((k + 1.5) * step - 0.5) : size,
+    a: node(k), b: node(k + 1), centre: (k + 0.5) * step, slope: 1 / step,
+  }))
+}
+
+function ticksOf(low, high, count) {  // round numbers, about `count` of them
+  const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough * 0.999)
+  const digits = clamp(-Math.floor(Math.log10(step) + 1e-9), 0, 12), list = []
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    const v = i * step
+    const text = Math.abs(v) >= 1e6 || step < 1e-6 ? v.toExponential(2).replace(/\.?0+e/, "e") : v.toFixed(digits)
+    list.push([v, text.replace("-", "−")])
+  }
+  return list
+}
+const numberOn = (side, v) => side.levels.length ? side.levels[v]
+  : v.toFixed(clamp(3 - Math.ceil(Math.log10(side.high - side.low)), 0, 9)).replace("-", "−")
+
+const shareOf = p => {                // two digits, or as many as it takes to tell it from 1
+  const digits = clamp(Math.ceil(-Math.log10(1 - p)) + 1, 2, 6)
+  return Math.min(p, p < 1 ? 1 - 10 ** -digits : 1).toFixed(digits)
+}
+
+// ---- the scene: posteriors on a grid ---------------------------------------------------------------------------------
+
+function decode(raw) {
+  const [H, W, K] = raw.shape, N = H * W
+  const steps = new Uint16Array(raw.body.buffer, raw.body.byteOffset, K * N)
+  const logs = new Float32Array(K * N)
+  for (let i = 0; i < K * N; i++) logs[i] = -raw.nats / 65535 * steps[i]
+  const gone = raw.body.subarray(2 * K * N)
+  return { id: raw.id, H, W, K, N, logs, gone, points: raw.points }
+}
+
+function shifted(scene, shift) {      // the grid at the prior of use, and its posteriors
+  const { K, N } = scene, logs = new Float32Array(K * N), P = new Float32Array(K * N)
+  for (let at = 0; at < N * K; at += K) {
+    let top = -Infinity, sum = 0
+    for (let j = 0; j < K; j++) top = Math.max(top, logs[at + j] = scene.logs[at + j] + (shift[j] ?? 0))
+    for (let j = 0; j < K; j++) sum += P[at + j] = Math.exp(logs[at + j] - top)
+    const norm = top + Math.log(sum)
+    for (let j = 0; j < K; j++) { P[at + j] /= sum; logs[at + j] -= norm }
+  }
+  return { ...scene, logs, P }
+}
+
+// λ less the cheapest action under each truth: the same decisions, and risks whose ratio says how clear they are.
+function regret(loss, order) {
+  const K = loss[0].length, cheapest = Array.from({ length: K }, (_, j) => Math.min(...loss.map(row => row[j])))
+  const table = Float64Array.from(order.flatMap(i => loss[i].map((v, j) => v - cheapest[j])))
+  return { table, order, A: order.length, K, tolerance: 1e-12 * Math.max(...loss.flat().map(Math.abs)) }
+}
+
+// ---- painting --------------------------------------------------------------------------------------------------------
+
+// One pass over the grid finds each cell's action and how clear it is, (R₂ − R₁) / (R₂ + R₁). Between four cells that
+// agree the strength is interpolated; elsewhere each pixel is decided from interpolated logs, and the frontier is drawn
+// by its distance |log R₂ − log R₁| / |∇|, so it is smooth at any resolution.
+function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ratio }) {
+  const { W, N, K, P, logs, gone } = grid, { table, order, A, tolerance } = rule
+  const pixels = new Uint32Array(image.data.buffer), width = image.width, period = hatch.length
+  const action = new Uint8Array(N), sure = new Float32Array(N), counts = new Array(A + 1).fill(0)
+  for (let n = 0; n < N; n++) {
+    if (gone[n]) { action[n] = A; continue }
+    let best = Infinity, second = Infinity, first = 0
+    for (let i = 0; i < A; i++) {
+      let risk = 0
+      for (let j = 0; j < K; j++) risk += table[i * K + j] * P[n * K + j]
+      if (risk < best - tolerance) { second = best; best = risk; first = i } else if (risk < second) second = risk
+    }
+    action[n] = order[first]
+    sure[n] = second === Infinity ? 1 : second + best > 0 ? (second - best) / (second + best) : 0
+  }
+  // Pixels are decided one by one in cells whose corners disagree, in cells around a corner so near to the frontier that
+  // its line spills over, and in cells across which the strength bends.
+  const nx = xs.length, ny = ys.length, fine = new Uint8Array(nx * ny), reach = 0.7 * ratio
+  const refine = (u, v) => { if (u >= 0 && v >= 0 && u < nx && v < ny) fine[v * nx + u] = 1 }
+  for (let v = 0; v < ny; v++) for (let u = 0; u < nx; u++) {
+    const a = ys[v].a * W + xs[u].a, b = ys[v].a * W + xs[u].b, c = ys[v].b * W + xs[u].a, d = ys[v].b * W + xs[u].b
+    if (action[a] === action[b] && action[a] === action[c] && action[a] === action[d]) {
+      if (Math.abs(sure[a] - sure[d]) > BEND || Math.abs(sure[b] - sure[c]) > BEND) refine(u, v)
+      continue
+    }
+    const signed = n => action[n] === action[a] ? sure[n] : -sure[n]
+    const A = signed(a), B = signed(b), C = signed(c), D = signed(d)
+    const slope = Math.hypot(Math.max(Math.abs(B - A), Math.abs(D - C)) * xs[u].slope, Math.max(Math.abs(C - A), Math.abs(D - B)) * ys[v].slope)
+    const spill = 2 * (reach + 1) * slope
+    refine(u, v)
+    for (const [S, p, q] of [[A, -1, -1], [B, 1, -1], [C, -1, 1], [D, 1, 1]])
+      if (Math.abs(S) < spill) { refine(u + p, v); refine(u, v + q); refine(u + p, v + q) }
+  }
+  const L = new Float64Array(K), GX = new Float64Array(K), GY = new Float64Array(K)
+  const [lr, lg, lb] = lineColour
+  pixels.fill(0)
+  for (let v = 0; v < ny; v++) for (let u = 0; u < nx; u++) {
+    const X = xs[u], Y = ys[v], a = Y.a * W + X.a, b = Y.a * W + X.b, c = Y.b * W + X.a, d = Y.b * W + X.b
+    const holed = gone[a] || gone[b] || gone[c] || gone[d]
+    if (!holed && !fine[v * nx + u] || (gone[a] && gone[b] && gone[c] && gone[d])) {
+      const which = action[a], { lean, table } = shades[which], top = SHADES - 0.01
+      counts[which] += (Y.to - Y.from) * (X.to - X.from)
+      for (let py = Y.from; py < Y.to; py++) {
+        const ty = (py + 0.5 - Y.centre) * Y.slope
+        const west = sure[a] + (sure[c] - sure[a]) * ty, east = sure[b] + (sure[d] - sure[b]) * ty
+        const from = clamp(west + (east - west) * (X.from + 0.5 - X.centre) * X.slope, 0, 1) * top
+        const last = clamp(west + (east - west) * (X.to - 0.5 - X.centre) * X.slope, 0, 1) * top
+        const step = (last - from) / Math.max(X.to - X.from - 1, 1), start = py * width + X.from, end = start + X.to - X.from
+        let level = from + 0.001      // kept above the rounding of a long sum
+        if (lean) for (let at = start, phase = X.from + lean * py; at < end; at++, phase++, level += step)
+          pixels[at] = table[hatch[phase % period] * SHADES + (level | 0)]
+        else for (let at = start; at < end; at++, level += step) pixels[at] = table[level | 0]
+      }
+      continue
+    }
+    for (let py = Y.from; py < Y.to; py++) {
+      const ty = (py + 0.5 - Y.centre) * Y.slope
+      for (let px = X.from, at = py * width + X.from; px < X.to; px++, at++) {
+        const tx = (px + 0.5 - X.centre) * X.slope
+        if (holed && gone[(ty < 0.5 ? Y.a : Y.b) * W + (tx < 0.5 ? X.a : X.b)]) {
+          counts[A]++
+          pixels[at] = shades[A].table[hatch[(px + shades[A].lean * py) % period] * SHADES]
+          continue
+        }
+        let peak = -Infinity
+        for (let j = 0; j < K; j++) {
+          const la = logs[a * K + j], lb = logs[b * K + j], lc = logs[c * K + j], ld = logs[d * K + j]
+          const west = la + (lc - la) * ty, east = lb + (ld - lb) * ty
+          GX[j] = (east - west) * X.slope
+          GY[j] = (lc - la + (ld - lb - lc + la) * tx) * Y.slope
+          if ((L[j] = west + (east - west) * tx) > peak) peak = L[j]
+        }
+        for (let j = 0; j < K; j++) L[j] = L[j] - peak < -30 ? 0 : Math.exp(L[j] - peak)
+        let best = Infinity, second = Infinity, first = 0, next = -1
+        for (let i = 0; i < A; i++) {
+          let risk = 0
+          for (let j = 0; j < K; j++) risk += table[i * K + j] * L[j]
+          if (risk < best - tolerance) { second = best; next = first; best = risk; first = i }
+          else if (risk < second) { second = risk; next = i }
+        }
+        const which = order[first], shade = shades[which]
+        const s = second === Infinity ? 1 : second + best > 0 ? (second - best) / (second + best) : 0
+        counts[which]++
+        let colour = shade.table[(shade.lean ? hatch[(px + shade.lean * py) % period] * SHADES : 0) + ((s * (SHADES - 0.01)) | 0)]
+        if (second < Infinity && best > 0) {
+          let dx = 0, dy = 0
+          for (let j = 0; j < K; j++) {
+            const w = (table[next * K + j] / second - table[first * K + j] / best) * L[j]
+            dx += w * GX[j]; dy += w * GY[j]
+          }
+          const cover = clamp(reach + 0.5 - Math.log(second / best) / Math.hypot(dx, dy), 0, 1) * 0.85
+          if (cover > 0) {
+            const r = colour & 255, g = colour >> 8 & 255, bl = colour >> 16 & 255
+            colour = (255 << 24 | (bl + (lb - bl) * cover) << 16 | (g + (lg - g) * cover) << 8 | (r + (lr - r) * cover)) >>> 0
+          }
+        }
+        pixels[at] = colour
+      }
+    }
+  }
+  return counts
+}
+
+// ---- the component ---------------------------------------------------------------------------------------------------
+
+function createPlane(host) {
+  host.replaceChildren()
+  const probe = make("i", "probe", host)
+  const stage = make("div", "stage", host)
+  const regions = make("canvas", "regions", stage), marks = make("canvas", "marks", stage)
+  const up = make("div", "guide up", stage), across = make("div", "guide across", stage)
+  const handle = make("div", "handle", stage)
+  const readout = make("div", "card readout", stage), tip = make("div", "card tip", stage)
+  const legend = make("div", "legend", host), quiet = make("div", "quiet", host)
+  handle.dataset.testid = "plane-case"; readout.dataset.testid = "plane-readout"; tip.dataset.testid = "plane-tip"
+  regions.setAttribute("aria-hidden", "true")
+  quiet.setAttribute("role", "status")
+  handle.tabIndex = 0
+  handle.setAttribute("role", "slider")
+
+  let data, fire, grid, scene, rule, theme, box, image, at = null
+  let shownLoss = "", shownShift = "", wanted = "", frame = 0, dirty = new Set()
+  let drag = null, hovered = -1, lastAction = -1
+  let sent = 0, sentAt = -Infinity, timer = 0, waiting = null, paints = 0
+
+  const redraw = (...parts) => {
+    parts.forEach(part => dirty.add(part))
+    frame ||= requestAnimationFrame(() => { frame = 0; draw() })
+  }
+  const listeners = new AbortController()
+  const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
+  const watcher = new ResizeObserver(() => redraw("layout"))
+  watcher.observe(stage)
+  on(probe, "transitionend", () => redraw("layout"))       // the theme's variables changed
+  on(window, "bayes-scene", event => { if (event.detail === data?.key) redraw("layout") })
+  on(window, "bayes-loss", ({ detail }) => {
+    if (detail?.key !== data?.key) return
+    if (detail.table) rule = regret(detail.table, data.order)
+    if (detail.shift && scene) grid = shifted(scene, detail.shift)
+    redraw("regions")
+  })
+  document.fonts?.ready.then(() => redraw("layout"))
+
+  function update({ data: next, setTriggerValue }) {
+    const before = data
+    data = next; fire = setTriggerValue
+    sent = Math.max(sent, next.seen)
+    const loss = JSON.stringify([next.loss, next.order]), shift = JSON.stringify(next.shift)
+    if (loss !== shownLoss) { shownLoss = loss; rule = regret(next.loss, next.order) }
+    if (shift !== shownShift) { shownShift = shift; grid = scene && shifted(scene, next.shift) }
+    const behind = next.seen < sent && performance.now() - sentAt < ANSWER_WITHIN
+    if (!next.case) at = null
+    else if (!at || !drag && !behind && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior }
+    const still = before && ["scene", "height", "x", "y", "classes", "actions", "words", "wrong", "label"]
+      .every(name => JSON.stringify(before[name]) === JSON.stringify(next[name]))
+    redraw(...(still ? ["regions"] : ["layout", "legend"]))
+  }
+
+  function draw() {
+    const raw = globalThis.bayesScenes?.get(data.key)
+    if (raw?.id === data.scene && scene?.id !== raw.id) { scene = decode(raw); grid = shifted(scene, data.shift); dirty.add("layout") }
+    if (scene?.id !== data.scene || !stage.clientWidth) return   // the scene is on its way
+    const todo = dirty; dirty = new Set()
+    if (todo.has("layout")) { readTheme(); layout(); drawMarks() }
+    if (todo.has("layout") || todo.has("regions")) paint()
+    if (todo.has("layout") || todo.has("legend")) drawLegend()
+    placeCase()
+  }
+
+  function readTheme() {
+    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), ink = rgbOf(style.color)
+    const dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
+    const colour = entry => dark ? entry.dark : entry.light
+    theme = { ground, ink, dark, colour, font: getComputedStyle(host).fontFamily, css: `rgb(${ink})`, groundCss: `rgb(${ground})` }
+    // Hatching leans along x + y for an action that is no class, and (−1 modulo its period) along x − y where nothing holds.
+    const tints = dark ? TINTS.dark : TINTS.light, back = hatching(window.devicePixelRatio || 1).length - 1
+    theme.shades = data.actions.map(a => ({ lean: a.of === null ? 1 : 0, table: shadesOf(ground, rgbOf(colour(a)), tints, a.of === null) }))
+    theme.shades.push({ lean: back, table: shadesOf(ground, mix(ground, ink, 0.35), tints, true) })
+  }
+
+  // -- geometry
+
+  const bands = () => data.y?.levels ?? [""]
+  const sideY = () => data.y ?? { label: "", low: 0, high: 1, levels: [""] }
+  const pen = size => `${size} ${theme.font}`
+
+  function layout() {
+    const ratio = window.devicePixelRatio || 1, width = stage.clientWidth, height = data.height
+    stage.style.height = height + "px"
+    marks.width = Math.round(width * ratio); marks.height = Math.round(height * ratio)
+    const ctx = marks.getContext("2d")
+    ctx.font = pen("13px")
+    const y = data.y, short = text => clipped(ctx, text, width * 0.22)
+    const yTicks = !y ? [] : y.levels.length ? y.levels.map((label, i) => [i, short(label)])
+      : ticksOf(y.low, y.high, (height - 70) / 56)
+    const left = y ? Math.ceil(Math.max(22, ...yTicks.map(t => ctx.measureText(t[1]).width))) + 12 : 10
+    const right = 14, top = y ? 28 : 8, w = width - left - right
+    const x = data.x, xTicks = x.levels.length ? x.levels.map((label, i) => [i, label]) : ticksOf(x.low, x.high, w / 84)
+    const widest = Math.max(...xTicks.map(t => ctx.measureText(t[1]).width), 0)
+    const slanted = x.levels.length > 0 && widest > w / x.levels.length - 8
+    const foot = slanted ? Math.min(widest, 110) * 0.6 + 14 : 20
+    const h = Math.max(height - top - foot - 28, 40)
+    box = { ratio, width, height, left, top, w, h, foot, slanted, xTicks, yTicks, pw: Math.round(w * ratio), ph: Math.round(h * ratio) }
+    regions.width = box.pw; regions.height = box.ph
+    Object.assign(regions.style, { left: left + "px", top: top + "px", width: w + "px", height: h + "px" })
+    image = regions.getContext("2d").createImageData(box.pw, box.ph)
+    const gap = Math.round(3 * ratio)
+    box.xs = runs(grid.W, box.pw, false, x.levels.length > 0, gap)
+    box.ys = runs(grid.H, box.ph, true, bands().length > 0, gap)
+    box.hatch = hatching(ratio)
+  }
+
+  const clipped = (ctx, text, room) => {
+    if (ctx.measureText(text).width <= room) return text
+    let n = text.length
+    while (n > 1 && ctx.measureText(text.slice(0, n) + "…").width > room) n--
+    return text.slice(0, n) + "…"
+  }
+  const pixelOf = p => [box.left + fractionOf(data.x, p.x) * box.w, box.top + (1 - fractionOf(sideY(), p.y)) * box.h]
+  const placeOf = (px, py) => ({ x: valueAt(data.x, (px - box.left) / box.w), y: valueAt(sideY(), 1 - (py - box.top) / box.h) })
+
+  // -- the three layers
+
+  function paint() {
+    const start = performance.now()
+    const counts = paintRegions(image, {
+      grid, rule, xs: box.xs, ys: box.ys, shades: theme.shades, hatch: box.hatch, lineColour: theme.ink, ratio: box.ratio,
+    })
+    regions.getContext("2d").putImageData(image, 0, 0)
+    host.dataset.paintMs = (performance.now() - start).toFixed(2)
+    host.dataset.paints = ++paints
+    host.dataset.regions = counts.join(",")
+  }
+
+  function drawMarks() {
+    const ctx = marks.getContext("2d"), { ratio, left, top, w, h } = box, b = top + h
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
+    ctx.clearRect(0, 0, box.width, box.height)
+    ctx.fillStyle = ctx.strokeStyle = theme.css
+    ctx.lineWidth = 1
+    const sharp = v => Math.round(v * ratio) / ratio + 0.5 / ratio
+    ctx.globalAlpha = 0.28
+    ctx.strokeRect(sharp(left), sharp(top), w - 1 / ratio, h - 1 / ratio)
+    ctx.globalAlpha = 0.78
+    ctx.font = pen("13px")
+    ctx.textBaseline = "middle"; ctx.textAlign = "right"
+    for (const [v, text] of box.yTicks) {
+      const py = top + (1 - fractionOf(data.y, v)) * h
+      if (!data.y.levels.length) tick(ctx, left - 5, sharp(py), left, sharp(py))
+      ctx.fillText(text, left - 9, py)
+    }
+    for (const [v, text] of box.xTicks) {
+      const px = left + fractionOf(data.x, v) * w
+      if (!data.x.levels.length) tick(ctx, sharp(px), b, sharp(px), b + 5)
+      ctx.save()
+      ctx.translate(px, b + (data.x.levels.length ? 5 : 9))
+      if (box.slanted) { ctx.rotate(-0.6); ctx.textAlign = "right"; ctx.textBaseline = "middle"; ctx.fillText(clipped(ctx, text, 110), 0, 5) }
+      else { ctx.textAlign = "center"; ctx.textBaseline = "top"; ctx.fillText(text, 0, 0) }
+      ctx.restore()
+    }
+    ctx.globalAlpha = 1
+    ctx.font = pen("600 14px")
+    ctx.textBaseline = "top"; ctx.textAlign = "right"
+    ctx.fillText(clipped(ctx, data.x.label, w - 24) + " →", left + w, b + box.foot + 8)
+    ctx.textAlign = "left"
+    if (data.y) ctx.fillText("↑ " + clipped(ctx, data.y.label, box.width - 40), 0, 2)
+    drawPoints(ctx)
+  }
+  const tick = (ctx, x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke() }
+
+  const pointAt = i => ({ x: scene.points.x[i], y: scene.points.y[i] })
+  const radius = () => clamp(6.2 - Math.log10(Math.max(scene.points.x.length, 1) / 40) * 1.6, 2.8, 6.2)
+
+  function drawPoints(ctx) {
+    if (!scene.points) return
+    const { truth } = scene.points, r = radius(), wrong = new Set(data.wrong)
+    ctx.save()
+    ctx.beginPath(); ctx.rect(box.left - 6, box.top - 6, box.w + 12, box.h + 12); ctx.clip()
+    ctx.lineJoin = "round"
+    const shapes = data.classes.map((_, k) => new Path2D(glyphOf(k)))
+    const nameless = new Path2D(GLYPHS[0])
+    for (const late of [false, true]) for (let i = 0; i < truth.length; i++) {
+      if (wrong.has(i) !== late) continue
+      const [px, py] = pixelOf(pointAt(i)), known = truth[i] >= 0
+      ctx.save()
+      ctx.translate(px, py)
+      if (late) {
+        ctx.beginPath(); ctx.arc(0, 0, r + 3.6, 0, 7)
+        ctx.strokeStyle = theme.groundCss; ctx.lineWidth = 4; ctx.stroke()
+        ctx.strokeStyle = theme.css; ctx.lineWidth = 1.8; ctx.stroke()
+      }
+      ctx.scale(r, r)
+      const shape = known ? shapes[truth[i]] : nameless
+      ctx.strokeStyle = theme.groundCss; ctx.lineWidth = 3 / r; ctx.stroke(shape)
+      ctx.fillStyle = known ? theme.colour(data.classes[truth[i]]) : `rgb(${mix(theme.ground, theme.ink, 0.5)})`
+      ctx.fill(shape)
+      ctx.restore()
+    }
+    ctx.restore()
+  }
+
+  function drawLegend() {
+    const { words } = data, groups = []
+    const entry = (list, drawing, text) => {
+      const item = make("li", "", list)
+      item.append(drawing)
+      make("span", "", item).textContent = text
+    }
+    const group = name => {
+      const list = make("ul", "", null)
+      make("li", "what", list).textContent = name
+      groups.push(list)
+      return list
+    }
+    const decisions = group(words.decision)
+    data.actions.forEach((action, i) => entry(decisions, swatch(theme.shades[i]), action.label))
+    if (scene.gone.some(Boolean)) entry(decisions, swatch(theme.shades[data.actions.length]), words.nowhere)
+    if (scene.points) {
+      const truths = group(words.truth)
+      data.classes.forEach((label, k) => entry(truths, glyph(glyphOf(k), theme.colour(label)), label.label))
+      if (scene.points.truth.some(k => k < 0)) entry(truths, glyph(GLYPHS[0], `rgb(${mix(theme.ground, theme.ink, 0.5)})`), words.unknown)
+      if (data.wrong.length) entry(truths, glyph("", "", true), words.wrong)
+    }
+    legend.replaceChildren(...groups)
+  }
+
+  function swatch(shade) {            // a piece of the region itself, from sure to toss-up
+    const canvas = make("canvas", "", null), { ratio } = box
+    canvas.width = Math.round(30 * ratio); canvas.height = Math.round(14 * ratio)
+    Object.assign(canvas.style, { width: "30px", height: "14px", borderRadius: "3px", flex: "none" })
+    const ctx = canvas.getContext("2d"), piece = ctx.createImageData(canvas.width, canvas.height)
+    const pixels = new Uint32Array(piece.data.buffer)
+    for (let i = 0; i < pixels.length; i++) {
+      const px = i % canvas.width, py = Math.floor(i / canvas.width)
+      const level = Math.round((1 - px / canvas.width) * (SHADES - 1))
+      pixels[i] = shade.table[(shade.lean ? box.hatch[(px + shade.lean * py) % box.hatch.length] * SHADES : 0) + level]
+    }
+    ctx.putImageData(piece, 0, 0)
+    return canvas
+  }
+
+  function glyph(path, colour, ring = false) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
+    const part = document.createElementNS("http://www.w3.org/2000/svg", ring ? "circle" : "path")
+    svg.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6"); svg.setAttribute("width", "15"); svg.setAttribute("height", "15")
+    if (ring) { part.setAttribute("r", "1.1"); part.setAttribute("fill", "none"); part.setAttribute("stroke", theme.css); part.setAttribute("stroke-width", ".3") }
+    else { part.setAttribute("d", path); part.setAttribute("fill", colour) }
+    svg.append(part)
+    return svg
+  }
+
+  // -- the case
+
+  function posteriorAt({ x, y }) {    // interpolated as the regions are; null where there is none
+    const { W, H, K, logs, gone } = grid
+    const cell = (side, v, n) => {
+      if (side.levels.length || n === 1) return [clamp(Math.round(v), 0, n - 1), clamp(Math.round(v), 0, n - 1), 0]
+      const u = fractionOf(side, v) * n - 0.5, low = clamp(Math.floor(u), 0, n - 2)
+      return [low, low + 1, u - low]
+    }
+    const [i, k, tx] = cell(data.x, x, W), [j, l, ty] = cell(sideY(), y, H)
+    if (gone[(ty < 0.5 ? j : l) * W + (tx < 0.5 ? i : k)]) return null
+    const log = Array.from({ length: K }, (_, c) => {
+      const value = (r, s) => logs[(r * W + s) * K + c]
+      const west = value(j, i) + (value(l, i) - value(j, i)) * ty, east = value(j, k) + (value(l, k) - value(j, k)) * ty
+      return west + (east - west) * tx
+    })
+    const top = Math.max(...log), p = log.map(v => Math.exp(v - top)), sum = p.reduce((a, b) => a + b)
+    return p.map(v => v / sum)
+  }
+
+  function decide(p) {
+    let best = Infinity, first = 0
+    for (let i = 0; i < rule.A; i++) {
+      const risk = p.reduce((sum, v, j) => sum + rule.table[i * rule.K + j] * v, 0)
+      if (risk < best - rule.tolerance) { best = risk; first = i }
+    }
+    return rule.order[first]
+  }
+
+  function placeCase() {
+    for (const part of [handle, readout, up, across]) part.hidden = !at
+    stage.setAttribute("role", "group"); stage.setAttribute("aria-label", data.label)
+    const n = scene.points?.x.length ?? 0
+    marks.tabIndex = n ? 0 : -1
+    marks.setAttribute("role", n ? "application" : "img")
+    marks.setAttribute("aria-label", n ? fill(data.words.points, { n }) : data.label)
+    host.dataset.case = at ? `${at.x},${at.y}` : ""
+    if (!at) return
+    const p = at.exact?.length ? at.exact : posteriorAt(at), chosen = p ? decide(p) : -1
+    const top = p ? p.indexOf(Math.max(...p)) : 0
+    const verdict = p ? fill(data.words.readout, { class: data.classes[top].label, p: shareOf(p[top]), action: data.actions[chosen].label }) : data.words.nowhere
+    const where = data.x.label + " " + numberOn(data.x, at.x) + (data.y ? " · " + data.y.label + " " + numberOn(data.y, at.y) : "")
+    host.dataset.decision = chosen < 0 ? "" : data.actions[chosen].label
+    host.dataset.posterior = p ? p.map(v => v.toFixed(6)).join(",") : ""
+    const [px, py] = pixelOf(at), ink = p ? theme.colour(data.actions[chosen]) : theme.css
+    handle.style.setProperty("--ink", ink); readout.style.setProperty("--ink", ink)
+    handle.style.left = px + "px"; handle.style.top = py + "px"
+    Object.assign(up.style, { left: px + "px", top: py + "px", height: box.top + box.h - py + "px" })
+    Object.assign(across.style, { left: box.left + "px", top: py + "px", width: px - box.left + "px" })
+    across.hidden = !data.y
+    readout.replaceChildren()
+    make("div", "head", readout).textContent = verdict
+    make("div", "body", readout).textContent = (data.case.label ? data.case.label + " · " : "") + where
+    beside(readout, px, py, 22)
+    const spoken = `${data.case.label}: ${where}. ${verdict}`
+    handle.setAttribute("aria-label", data.case.label || data.label)
+    handle.setAttribute("aria-roledescription", data.words.case)
+    const low = data.x.levels.length ? 0 : data.x.low, high = data.x.levels.length ? data.x.levels.length - 1 : data.x.high
+    handle.setAttribute("aria-valuemin", low); handle.setAttribute("aria-valuemax", high); handle.setAttribute("aria-valuenow", at.x)
+    handle.setAttribute("aria-valuetext", spoken)
+    if (chosen !== lastAction) { if (lastAction !== -1) quiet.textContent = verdict; lastAction = chosen }
+  }
+
+  function beside(card, px, py, distance) {   // above the place, or below where there is no room; never over the rim
+    const w = card.offsetWidth, h = card.offsetHeight, above = py - h - distance
+    card.style.left = clamp(px - w / 2, 0, Math.max(box.width - w, 0)) + "px"
+    card.style.top = (above >= 0 ? above : py + distance) + "px"
+  }
+
+  function move(place) {
+    if (place.x === at.x && place.y === at.y) return
+    at = { ...place, exact: null }
+    placeCase()
+    send()
+  }
+  function send(now = false) {        // at most every 150 ms; the last move is always sent
+    waiting = at
+    const rest = now ? 0 : sentAt + SEND_EVERY - performance.now()
+    if (rest > 0) { timer ||= setTimeout(deliver, rest) } else deliver()
+  }
+  function deliver() {
+    clearTimeout(timer); timer = 0
+    if (!waiting) return
+    sentAt = performance.now()
+    fire("moved", { x: waiting.x, y: waiting.y, n: ++sent })
+    waiting = null
+  }
+
+  for (const name of ["pointerenter", "pointerleave", "focus", "blur"]) on(handle, name, () => redraw("case"))   // the card grows
+
+  const local = event => {
+    const frame = stage.getBoundingClientRect()
+    return [event.clientX - frame.left, event.clientY - frame.top]
+  }
+  on(handle, "pointerdown", event => {
+    if (event.button) return
+    handle.setPointerCapture(event.pointerId)
+    const [px, py] = local(event), [cx, cy] = pixelOf(at)
+    drag = { dx: cx - px, dy: cy - py }
+  })
+  on(handle, "pointermove", event => {
+    if (!drag) return
+    const [px, py] = local(event)
+    move(placeOf(px + drag.dx, py + drag.dy))
+  })
+  const release = () => {
+    if (!drag) return
+    drag = null
+    if (waiting) deliver()
+  }
+  on(handle, "pointerup", release); on(handle, "pointercancel", release)
+  on(handle, "keydown", event => {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
+    if (!way) return
+    event.preventDefault()
+    const step = (side, v, sign) => side.levels.length
+      ? clamp(v + sign, 0, side.levels.length - 1)
+      : clamp(v + sign * (side.high - side.low) * (event.shiftKey ? 0.05 : 0.01), side.low, side.high)
+    move({ x: step(data.x, at.x, way[0]), y: step(sideY(), at.y, way[1]) })
+  })
+
+  // -- the points: hover, click, keys
+
+  function hit(px, py) {
+    if (!scene?.points) return -1
+    let found = -1, least = (radius() + 5) ** 2
+    for (let i = 0; i < scene.points.x.length; i++) {
+      const [x, y] = pixelOf(pointAt(i)), d = (x - px) ** 2 + (y - py) ** 2
+      if (d < least) { least = d; found = i }
+    }
+    return found
+  }
+  function show(i) {
+    if (i === hovered) return
+    hovered = i
+    marks.style.cursor = i >= 0 ? "pointer" : at ? "crosshair" : "default"
+    tip.replaceChildren()
+    if (i < 0) return
+    const [head, ...body] = scene.points.text[i].split("\n")
+    make("div", "head", tip).textContent = head
+    if (body.length) make("div", "body", tip).textContent = body.join("\n")
+    const [px, py] = pixelOf(pointAt(i))
+    beside(tip, px, py, 12)
+  }
+  on(marks, "pointermove", event => { if (scene && box) show(hit(...local(event))) })
+  on(marks, "pointerleave", () => show(-1))
+  on(marks, "blur", () => show(-1))
+  on(marks, "click", event => {
+    const [px, py] = local(event), i = hit(px, py)
+    const inside = px >= box.left && px <= box.left + box.w && py >= box.top && py <= box.top + box.h
+    if (i >= 0) { show(i); fire("picked", scene.points.row[i]) }
+    else if (at && inside) move(placeOf(px, py))
+  })
+  on(marks, "keydown", event => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 1, ArrowDown: -1 }[event.key]
+    if (step && scene?.points) {
+      event.preventDefault()
+      const { x } = scene.points, path = [...x.keys()].sort((a, b) => x[a] - x[b])
+      const k = path.indexOf(hovered)
+      show(path[(k < 0 ? (step > 0 ? 0 : -1) : k + step + path.length) % path.length] ?? path.at(-1))
+      quiet.textContent = scene.points.text[hovered].replaceAll("\n", ", ")
+    } else if (event.key === "Enter" && hovered >= 0) fire("picked", scene.points.row[hovered])
+    else if (event.key === "Escape") show(-1)
+  })
+
+  return {
+    update,
+    destroy() {
+      listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame)
+      if (waiting) deliver()
+    },
+  }
+}
