@@ -1,0 +1,108 @@
+"""Laws of losses and decisions: R(a|x) = Σ_j λ_aj P(c_j|x), argmin by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bayes_engine import LossMatrix
+from bayes_engine.decision.loss import decide
+
+laws = settings(max_examples=60, deadline=None)
+CLASSES = ("a", "b", "c")
+
+losses = arrays(float, (3, 3), elements=st.floats(-10, 10, width=32)).map(lambda t: LossMatrix(CLASSES, CLASSES, t))
+small = arrays(float, (3, 3), elements=st.integers(0, 2).map(float)).map(lambda t: LossMatrix(CLASSES, CLASSES, t))
+
+
+@st.composite
+def posteriors(draw: st.DrawFn) -> np.ndarray:
+    """Posteriors in eighths: exact in binary, and full of ties."""
+    cuts = draw(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=8))
+    return np.array([np.diff([0, *sorted(c), 8]) / 8 for c in cuts])
+
+
+@laws
+@given(losses, posteriors())
+def test_risk_is_the_sum_over_truths(loss: LossMatrix, p: np.ndarray) -> None:
+    by_hand = [[sum(loss.table[i, j] * row[j] for j in range(3)) for i in range(3)] for row in p]
+    np.testing.assert_allclose(loss.risk(p), by_hand, atol=1e-12)
+
+
+@laws
+@given(losses, posteriors())
+def test_the_action_has_the_least_risk_and_the_gap_is_to_the_next(loss: LossMatrix, p: np.ndarray) -> None:
+    decision, risks = decide(p, loss), loss.risk(p)
+    ranked = np.sort(risks, axis=1)
+    np.testing.assert_allclose(decision.risk, ranked[:, 0], atol=1e-11)
+    np.testing.assert_allclose(decision.gap, ranked[:, 1] - ranked[:, 0], atol=1e-11)
+    assert (decision.tied == (decision.gap <= 1e-12 * np.abs(loss.table).max())).all()
+
+
+@laws
+@given(losses, posteriors(), arrays(float, 3, elements=st.integers(-64, 64).map(lambda i: i / 4)), st.floats(0, 2))
+def test_NF25_a_constant_per_truth_changes_no_decision(loss: LossMatrix, p: np.ndarray, shift: Any, cost: float) -> None:
+    loss = loss.with_refusal(cost)
+    moved = LossMatrix(loss.actions, loss.classes, loss.table + shift)  # the refusal's row moves with the others
+    decision = decide(p, loss)
+    clear = decision.gap > 1e-9
+    np.testing.assert_array_equal(decide(p, moved).action[clear], decision.action[clear])
+
+
+@laws
+@given(losses, posteriors(), st.floats(0.01, 100))
+def test_the_unit_of_the_loss_changes_no_decision(loss: LossMatrix, p: np.ndarray, unit: float) -> None:
+    decision = decide(p, loss)
+    clear = decision.gap > 1e-9
+    scaled = decide(p, LossMatrix(CLASSES, CLASSES, loss.table * unit))
+    np.testing.assert_array_equal(scaled.action[clear], decision.action[clear])
+
+
+@laws
+@given(st.one_of(losses, small), posteriors())
+def test_NF29_orientation_turns_the_view_not_the_meaning(loss: LossMatrix, p: np.ndarray) -> None:
+    shown = loss.to_frame(truth_in_rows=True)
+    assert shown.loc["a", "b"] == loss.table[1, 0]  # truth a, decision b
+    assert LossMatrix.from_any(shown.T, CLASSES) == loss
+    assert LossMatrix.from_any(loss.to_frame(), CLASSES) == loss
+
+
+@laws
+@given(small, posteriors(), st.permutations(range(3)), st.permutations(range(3)))
+def test_NF24_ties_go_by_name_whatever_the_order_of_rows_and_columns(
+    loss: LossMatrix, p: np.ndarray, rows: list[int], columns: list[int]
+) -> None:
+    turned = LossMatrix([CLASSES[i] for i in rows], [CLASSES[j] for j in columns], loss.table[np.ix_(rows, columns)])
+    one, other = decide(p, loss), decide(p[:, columns], turned)
+    np.testing.assert_array_equal(one.action, other.action)
+    np.testing.assert_array_equal(one.tied, other.tied)
+    for i in np.flatnonzero(one.tied):
+        risks = loss.risk(p[i : i + 1])[0]
+        assert one.action[i] == min(c for c, r in zip(CLASSES, risks, strict=True) if r <= risks.min() + 1e-11)
+
+
+@laws
+@given(posteriors())
+def test_zero_one_loss_is_argmax_and_its_risk_is_one_minus_the_posterior(p: np.ndarray) -> None:
+    decision = decide(p, LossMatrix.zero_one(CLASSES))
+    np.testing.assert_array_equal(decision.action, np.array(CLASSES)[p.argmax(axis=1)])
+    np.testing.assert_allclose(decision.risk, 1 - p.max(axis=1), atol=1e-15)
+
+
+@laws
+@given(posteriors(), st.floats(0.001, 0.999))
+def test_refusal_under_zero_one_loss_is_chows_rule(p: np.ndarray, cost: float) -> None:
+    decision = decide(p, LossMatrix.zero_one(CLASSES).with_refusal(cost))
+    clear = np.abs(1 - p.max(axis=1) - cost) > 1e-9
+    np.testing.assert_array_equal((decision.action == "refuse")[clear], (1 - p.max(axis=1) > cost)[clear])
+
+
+@laws
+@given(losses, st.permutations(CLASSES))
+def test_columns_are_matched_by_label(loss: LossMatrix, order: list[str]) -> None:
+    pd.testing.assert_frame_equal(loss.for_classes(order).to_frame()[list(CLASSES)], loss.to_frame())

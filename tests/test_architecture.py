@@ -1,0 +1,155 @@
+"""The floors: imports go down only, and each foreign tool has its one room. Read from the syntax, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+FLOORS = (
+    {"errors", "logspace", "language"},
+    {"table"},
+    {"stats"},
+    {"priors", "covariance"},
+    {"structure"},
+    {"factors", "ledger"},
+    {"inference", "em"},
+    {"decision"},
+    {"models"},
+    {"working"},
+    {"figures"},
+    {"scale"},
+    {"store", "datasets"},
+    {"launch", "__init__"},
+)
+LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+
+HOMES = {  # a package: where it may be imported, as the beginnings of paths
+    "streamlit": ("app.py", "pages/"),
+    "plotly": ("bayes_engine/figures/",),
+    "dask": ("bayes_engine/scale/",),
+    "distributed": ("bayes_engine/scale/",),
+    "numpy": ("bayes_engine/",),
+    "scipy": ("bayes_engine/",),
+    "sklearn": ("bayes_engine/",),
+}
+BANNED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}  # loading them runs code
+EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "logsumexp", "logaddexp", "logaddexp2"}
+
+
+def sources() -> list[str]:
+    found = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "bayes_engine").rglob("*.py")]
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """(module, name) of everything imported, also by `importlib.import_module("…")`; name is "" for a whole module."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((alias.name, "") for alias in names)
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                yield from ((module, alias.name) for alias in names)
+            case ast.ImportFrom():
+                yield "relative import", ""
+            case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=str(module)), *_]):
+                yield module, ""
+
+
+def faults(path: str, code: str) -> list[str]:
+    """What the file at `path` does that its place forbids."""
+    tree = ast.parse(code)
+    found = []
+    room = path.removeprefix("bayes_engine/").split("/")[0].removesuffix(".py")
+    inside = path.startswith("bayes_engine/")
+    if inside and room not in LEVEL:
+        found.append(f"the room '{room}' stands on no floor; name it in FLOORS")
+    for module, name in imported(tree):
+        top = module.split(".")[0]
+        if module == "relative import":
+            found.append("a relative import")
+        if top in BANNED:
+            found.append(f"imports {module}")
+        if top in HOMES and not path.startswith(HOMES[top]):
+            found.append(f"imports {module}, which belongs to {' and '.join(HOMES[top])}")
+        if (
+            module.startswith("sklearn.base")
+            and (name == "BaseEstimator" or name.endswith("Mixin"))
+            and room != "models"
+        ):
+            found.append(f"takes {name} from scikit-learn outside models/")
+        if name in EXPONENTIALS and module != "bayes_engine.logspace":
+            found.append(f"imports {name} from {module}: logspace.py is the only file that exponentiates")
+        if inside and top in ("pages", "app"):
+            found.append(f"imports {module}: the engine does not know the app")
+        if inside and room in LEVEL and top == "bayes_engine":
+            below = f"{module}.{name}".split(".")[1]
+            if LEVEL.get(below, len(FLOORS)) > LEVEL[room] and room != "__init__":
+                found.append(f"imports {module}, a floor above")
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=attr, value=value) if attr in EXPONENTIALS and path != "bayes_engine/logspace.py":
+                if ast.unparse(value) != "logspace":
+                    found.append(f"{ast.unparse(node)}: logspace.py is the only file that exponentiates")
+            case ast.keyword(arg="unsafe_allow_html"):
+                found.append("unsafe_allow_html")
+            case ast.Attribute(attr="v1", value=ast.Attribute(attr="components")):
+                found.append("streamlit.components.v1")
+            case ast.alias(name=str(name)) if "components.v1" in name:
+                found.append("streamlit.components.v1")
+    return found
+
+
+@pytest.mark.parametrize("path", sources())
+def test_every_file_keeps_to_its_floor(path: str) -> None:
+    assert not faults(path, (ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("bayes_engine/table/schema.py", "from bayes_engine.stats import counts"),
+        ("bayes_engine/table/schema.py", "from bayes_engine import stats"),
+        ("bayes_engine/factors.py", "import bayes_engine.models.naive_bayes"),
+        ("bayes_engine/cellar/wine.py", "x = 1"),
+        ("bayes_engine/stats/counts.py", "from . import moments"),
+        ("bayes_engine/models/base.py", "import plotly.graph_objects as go"),
+        ("bayes_engine/figures/theme.py", "import streamlit as st"),
+        ("bayes_engine/table/read.py", "import importlib\nimportlib.import_module('streamlit.runtime')"),
+        ("bayes_engine/launch.py", "from pages.shared import router"),
+        ("bayes_engine/store.py", "def load(path):\n    import pickle"),
+        ("bayes_engine/stats/counts.py", "from sklearn.base import BaseEstimator"),
+        ("bayes_engine/decision/loss.py", "import numpy as np\nnp.exp(1)"),
+        ("bayes_engine/decision/loss.py", "from scipy.special import logsumexp"),
+        ("pages/start.py", "import numpy as np"),
+        ("pages/shared/chips.py", "import numpy as np"),
+        ("pages/start.py", "st.markdown(x, unsafe_allow_html=True)"),
+        ("pages/start.py", "import streamlit.components.v1 as components"),
+        ("pages/start.py", "st.components.v1.html(x)"),
+    ],
+)
+def test_the_rules_bite(path: str, code: str) -> None:
+    assert faults(path, code)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        (
+            "bayes_engine/models/base.py",
+            "from sklearn.base import BaseEstimator, clone\nfrom bayes_engine.stats import counts",
+        ),
+        ("bayes_engine/decision/evaluate.py", "from sklearn.base import clone\nimport numpy as np"),
+        ("bayes_engine/errors.py", "from bayes_engine.language import Message"),
+        ("bayes_engine/logspace.py", "import numpy as np\nnp.exp(1)"),
+        ("bayes_engine/working/derive.py", "from bayes_engine.logspace import exp\nexp(1)"),
+        ("bayes_engine/__init__.py", "from bayes_engine.models.naive_bayes import NaiveBayes"),
+        ("pages/start.py", "import streamlit as st\nst.components.v2.component('x', js=y)"),
+    ],
+)
+def test_the_rules_let_pass(path: str, code: str) -> None:
+    assert not faults(path, code)

@@ -1,0 +1,154 @@
+"""Both languages say everything, and the pages say nothing outside them."""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from string import Formatter
+
+import pytest
+from babel.messages.catalog import Message
+
+from tests.catalogue import MO, PO, UPDATE, as_mo, as_po, calls, extracted, sources, stored
+
+SHOWN = {  # Streamlit's calls whose first argument a person reads
+    "title", "header", "subheader", "markdown", "caption", "write", "text", "metric", "info", "warning", "error",
+    "success", "toast", "button", "download_button", "link_button", "form_submit_button", "number_input", "slider",
+    "select_slider", "selectbox", "multiselect", "radio", "segmented_control", "pills", "toggle", "checkbox",
+    "text_input", "text_area", "file_uploader", "date_input", "tabs", "expander", "popover", "dialog", "spinner",
+    "status", "progress", "feedback", "Page",
+}  # fmt: skip
+WORDS = {"label", "help", "placeholder", "caption", "captions", "body", "alt", "text", "title", "name", "title_text"}
+"""Keywords that hold words: of Streamlit's widgets on a page, of Plotly's traces and titles in a figure."""
+
+
+def sentences() -> Iterator[Message]:
+    """The sentences of the catalogue, without its header."""
+    return (message for message in stored() if message.id)
+
+
+def both_sides(message: Message) -> tuple[list[str], list[str]]:
+    ids = list(message.id) if isinstance(message.id, tuple) else [message.id]
+    strings = list(message.string) if isinstance(message.string, tuple) else [message.string]
+    return ids, strings
+
+
+def fields_of(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def entries(mo: bytes) -> dict[object, str]:
+    """What a compiled catalogue says; its header names the Babel that wrote it, so bytes are not compared."""
+    catalogue: dict[object, str] = vars(gettext.GNUTranslations(BytesIO(mo)))["_catalog"]
+    return {key: text for key, text in catalogue.items() if key}
+
+
+def test_the_catalogue_holds_the_sentences_of_the_code() -> None:
+    code, kept = ({str(m.id) for m in catalogue if m.id} for catalogue in (extracted(), stored()))
+    assert not code - kept, f"not in the catalogue: {UPDATE}"
+    assert not kept - code, f"in the catalogue, no longer in the code: {UPDATE}"
+    assert not stored().obsolete, f"obsolete entries: {UPDATE}"
+
+
+def test_every_sentence_is_translated() -> None:
+    empty = [m.id for m in sentences() if m.fuzzy or not all(both_sides(m)[1])]
+    assert not empty, f"{len(empty)} without 中文: {UPDATE}"
+
+
+def test_a_translation_keeps_the_fields_of_its_source() -> None:
+    for message in sentences():
+        ids, strings = both_sides(message)
+        for string in filter(None, strings):
+            assert fields_of(string) == fields_of(ids[-1]), message.id
+
+
+def test_the_po_is_in_its_own_form() -> None:
+    assert as_po(stored()) == PO.read_text(encoding="utf-8"), UPDATE
+
+
+def test_the_mo_is_the_compiled_po() -> None:
+    assert entries(MO.read_bytes()) == entries(as_mo(stored())), UPDATE
+
+
+def test_every_sentence_stands_written_out_at_its_call() -> None:
+    """What is put together elsewhere is never extracted, so it would stay English without anyone noticing."""
+    assert not [call.place for call in calls(sources()) if not call.whole]
+
+
+# --- nothing on screen outside the catalogue ------------------------------------------------------------------------
+
+
+def bare_words(path: str, tree: ast.AST) -> list[str]:
+    """Words shown by a page or a figure without `_()`."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        shown = [k.value for k in node.keywords if k.arg in WORDS]
+        if path.startswith("pages/"):
+            own = name == "text" and len(node.args) > 1  # a data set's words, `info.text("title", language)`
+            shown = node.args[:1] + shown if name in SHOWN and not own else []
+        found += [
+            f"{path}:{node.lineno}: {text!r}" for argument in shown for text in literals(argument) if has_words(text)
+        ]
+    return found
+
+
+def literals(node: ast.AST) -> Iterator[str]:
+    """The literal text an expression shows, leaving out what goes through a call (`_("…")`, `md(x)`)."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.Call(func=ast.Attribute(attr="format" | "join", value=inner)):
+            yield from literals(inner)
+        case ast.Call():
+            return
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from literals(body)
+            yield from literals(orelse)
+        case ast.JoinedStr() | ast.FormattedValue() | ast.BinOp() | ast.List() | ast.Tuple() | ast.BoolOp():
+            for part in ast.iter_child_nodes(node):
+                yield from literals(part)
+
+
+def has_words(text: str) -> bool:
+    """Two letters in a row, icons, colours, pseudo-HTML, Plotly's %{fields}, LaTeX and addresses aside."""
+    plain = re.sub(r":[\w/-]+(:|\[)|<[^>]*>|%\{[^}]*\}|\$[^$]*\$|https?://\S+", "", text)
+    return bool(re.search(r"[^\W\d_]{2}|[\u4e00-\u9fff]", plain))
+
+
+SCREENS = {p: t for p, t in sources().items() if p.startswith(("pages/", "bayes_engine/figures/"))}
+
+
+@pytest.mark.parametrize("path", SCREENS)
+def test_no_words_on_screen_outside_the_catalogue(path: str) -> None:
+    assert not bare_words(path, SCREENS[path])
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "caught"),
+    [
+        ("pages/x.py", "st.button('Fit')", True),
+        ("pages/x.py", "left.caption(f'{n} rows')", True),
+        ("pages/x.py", "st.markdown('**good** ' + md(x))", True),
+        ("pages/x.py", "st.markdown('{} rows'.format(n))", True),
+        ("pages/x.py", "st.tabs(['Fit', _('Compare')])", True),
+        ("pages/x.py", "st.slider(_('α'), help='smoothing')", True),
+        ("pages/x.py", "st.button('数据')", True),
+        ("pages/x.py", "st.button(_('Fit'), icon=':material/home:', key='fit')", False),
+        ("pages/x.py", "st.markdown(f'**{md(x)}** · $\\\\lambda$ :material/home: {n}')", False),
+        ("bayes_engine/figures/x.py", "go.Scatter(x=x, name='posterior', mode='lines')", True),
+        ("bayes_engine/figures/x.py", "fig.update_layout(title=dict(text='Risk'))", True),
+        (
+            "bayes_engine/figures/x.py",
+            "go.Scatter(x=x, name=_('posterior'), hovertemplate='%{x}<extra></extra>')",
+            False,
+        ),
+    ],
+)
+def test_the_rule_bites(path: str, code: str, caught: bool) -> None:
+    assert bool(bare_words(path, ast.parse(code))) == caught

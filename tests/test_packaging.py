@@ -1,0 +1,102 @@
+"""What is installed is the whole product: library, app, data sets, catalogues, configuration."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from hatchling.build import build_wheel
+
+from bayes_engine import __version__, launch
+from tests.conftest import ROOT, running_app
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel unpacked, as in site-packages."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        wheel = folder / build_wheel(str(folder))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_wheel_brings_one_package_and_everything_in_it(installed: Path) -> None:
+    names = {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()}
+    assert {name.split("/")[0] for name in names} == {"bayes_engine", f"bayes_engine-{__version__}.dist-info"}
+    for folder in ("pages", "datasets", ".streamlit"):
+        shipped = {p for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+        assert {f"bayes_engine/_app/{p.relative_to(ROOT).as_posix()}" for p in shipped} <= names
+    assert {
+        "bayes_engine/_app/app.py",
+        "bayes_engine/py.typed",
+        "bayes_engine/locale/zh/LC_MESSAGES/messages.mo",
+    } <= names
+    assert not [name for name in names if name.endswith(".pyc")]
+
+
+def test_the_installed_library_finds_its_data_and_words(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import bayes_engine, bayes_engine.language as language\n"
+        f"assert bayes_engine.__file__.startswith({str(installed)!r})\n"
+        "assert len(bayes_engine.load_dataset('watermelon3').frame) == 17\n"
+        "language.set_language('zh'); language._('x')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, env=environment, check=True)
+
+
+def test_the_installed_app_starts_anywhere(installed: Path, tmp_path: Path) -> None:
+    script = installed / "bayes_engine" / "_app" / "app.py"
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    code = (
+        "import sys; from streamlit.testing.v1 import AppTest; import bayes_engine\n"
+        f"app = AppTest.from_file({str(script)!r}, default_timeout=120).run()\n"
+        "assert not app.exception, app.exception\n"
+        "assert len(app.main.children) > 1\n"
+        "loaded = (bayes_engine, sys.modules['pages.shared.router'])\n"
+        f"assert all(module.__file__.startswith({str(installed)!r}) for module in loaded)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    with running_app(tmp_path, script, PYTHONPATH=str(installed)) as server:
+        assert "http://127.0.0.1" in server.log.read_text(
+            encoding="utf-8"
+        )  # the configuration beside the script is read
+
+
+def test_the_console_command_runs_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(launch.runpy, "run_module", lambda name, **_: ran.append((name, list(sys.argv))))
+    monkeypatch.setattr(sys, "argv", ["bayes-workbench", "--server.port", "8600"])
+    launch.main()
+    assert ran == [("streamlit", ["streamlit", "run", str(ROOT / "app.py"), "--server.port", "8600"])]
+    assert PROJECT["scripts"] == {"bayes-workbench": "bayes_engine.launch:main"}
+
+
+def test_without_the_app_extra_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=r"pip install 'bayes-engine\[app\]'"):
+        launch.main()
+
+
+def test_the_library_needs_no_browser() -> None:
+    """The core imports with its four dependencies alone."""
+    code = (
+        "import sys\n"
+        "extras = ('streamlit', 'plotly', 'chardet', 'python_calamine', 'babel', 'pyarrow')\n"
+        "sys.modules |= dict.fromkeys(extras)\n"
+        "import bayes_engine as b\n"
+        "table = b.load_dataset('iris')\n"
+        "X, y = table.frame[list(table.schema.features.names)], table.frame[table.schema.target.name]\n"
+        "assert b.NaiveBayes().fit(X, y).predict(X).shape == (150,)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

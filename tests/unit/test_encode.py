@@ -1,0 +1,132 @@
+"""Frames and arrays as codes and floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from bayes_engine import Schema, Variable
+from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
+from bayes_engine.table.encode import MISSING, align, as_frame, code_dtype, encode, encode_levels, observe, unseen_code
+
+COLOUR = Variable("colour", "categorical", ("green", "dark"))
+DENSITY = Variable("density", "continuous")
+
+
+def codes(values: Any, levels: tuple[Any, ...] = ("green", "dark")) -> list[int]:
+    """The codes of one column, unseen as −1."""
+    result = encode_levels(pd.Series(values), Variable("x", "categorical", levels))
+    return [-1 if c == unseen_code(result) else int(c) for c in result]
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "expected"),
+    [
+        pytest.param(["dark", None, "pink", "green"], ("green", "dark"), [2, MISSING, -1, 1], id="NF32-text"),
+        pytest.param(np.array(["dark", np.nan], dtype=object), ("green", "dark"), [2, MISSING], id="object"),
+        pytest.param(pd.Categorical(["dark", None, "x"], ["x", "dark"]), ("green", "dark"), [2, MISSING, -1], id="categorical"),
+        pytest.param([3, 1, 2], (1, 2, 3), [3, 1, 2], id="int"),
+        pytest.param([3, 1, 9], (1, 2, 3), [3, 1, -1], id="int-unseen"),
+        pytest.param([-3, -1, -2], (-3, -2, -1), [1, 3, 2], id="negative"),
+        pytest.param(np.array([0, 2], dtype=np.uint8), (0, 1, 2), [1, 3], id="unsigned-from-zero"),
+        pytest.param(np.array([120, 127], dtype=np.int8), tuple(range(-300, 300)), [421, 428], id="narrow-ints-wide-domain"),
+        pytest.param([1.0, np.nan, 3.0], (1, 2, 3), [1, MISSING, 3], id="float-for-int"),
+        pytest.param(pd.array([1, None, 3], dtype="Int64"), (1, 2, 3), [1, MISSING, 3], id="nullable-int"),
+        pytest.param(pd.array([True, None, False], dtype="boolean"), (False, True), [2, MISSING, 1], id="nullable-bool"),
+        pytest.param([1, "1"], (1, "1"), [1, 2], id="number-and-text"),
+        pytest.param(["1"], (1, 2), [-1], id="text-is-no-number"),
+    ],
+)  # fmt: skip
+def test_codes(values: Any, levels: tuple[Any, ...], expected: list[int]) -> None:
+    assert codes(values, levels) == expected
+
+
+@pytest.mark.parametrize(("levels", "dtype"), [(254, np.uint8), (255, np.uint16), (65534, np.uint16), (65535, np.uint32)])
+def test_codes_take_the_smallest_type_with_room_for_missing_and_unseen(levels: int, dtype: Any) -> None:
+    assert code_dtype(levels) is dtype
+    if levels < 1000:
+        all_of_them = encode_levels(pd.Series([*range(levels), -1]), Variable("x", "categorical", tuple(range(levels))))
+        assert all_of_them.tolist() == [*range(1, levels + 1), np.iinfo(dtype).max]
+
+
+def test_numbers_and_their_gaps() -> None:
+    for values in ([1.5, None], np.array([1.5, None], dtype=object), ["1.5", None], pd.array([1.5, None], dtype="Float64")):
+        table = encode(pd.DataFrame({"density": values}), Schema((DENSITY,)))
+        np.testing.assert_array_equal(table["density"], [1.5, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        pytest.param(["1", None, "ripe"], "column 'density' should hold numbers, but row 2 holds 'ripe'", id="text"),
+        pytest.param([1.0, [2]], r"column 'density' should hold numbers, but row 1 holds '\[2\]'", id="list"),
+        pytest.param(pd.to_datetime(["2024-01-01"]), "column 'density' should hold numbers, but row 0 holds '2024", id="date"),
+    ],
+)
+def test_what_is_no_number_is_named(values: Any, text: str) -> None:
+    with pytest.raises(TableError, match=text):
+        encode(pd.DataFrame({"density": values}), Schema((DENSITY,)))
+
+
+def test_policies_name_the_column_the_row_and_what_to_do() -> None:
+    frame = pd.DataFrame({"colour": ["green", "smooth"], "density": [1.0, np.nan]})
+    schema = Schema((COLOUR, DENSITY))
+    with pytest.raises(UnseenLevel, match="column 'colour' holds 'smooth', not seen in training; choose unseen='ignore'"):
+        encode(frame, schema, unseen="error")
+    with pytest.raises(TableError, match=r"column 'density' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"):
+        encode(frame, schema, missing="error")
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "text"),
+    [
+        pytest.param(sparse.eye(3), TypeError, "Sparse data was passed, but dense data is required: use X.toarray", id="sparse"),
+        pytest.param([1, 2, 3], TableError, "Expected 2D array, got 1D array instead. Reshape your data", id="vector"),
+        pytest.param(np.zeros((2, 2, 2)), TableError, "Expected 2D array, got 3D", id="cube"),
+        pytest.param(np.zeros((0, 2)), TableError, r"Found array with 0 sample\(s\) while a minimum of 1 is required", id="no-rows"),
+        pytest.param(np.zeros((2, 0)), TableError, r"Found array with 0 feature\(s\) \(shape=\(2, 0\)\)", id="no-columns"),
+        pytest.param(np.array([[1j]]), TableError, "Complex data not supported", id="complex"),
+        pytest.param(pd.DataFrame([[1, 2]], columns=["a", "a"]), TableError, "the column name 'a' stands twice; rename", id="twice"),
+        pytest.param(pd.DataFrame([[1, 2]], columns=[1, "1"]), TableError, "the column name '1' stands twice", id="twice-as-text"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table(table: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        as_frame(table)
+
+
+@pytest.mark.parametrize("array", [
+    np.array([[0, -5], [300, 7]]), np.array([[2**63, 0], [1, 2]], dtype=np.uint64), np.array([[-1, 200]]),
+    np.array([[-(2**63), 2**63 - 1]]),
+])  # fmt: skip
+def test_an_integer_array_keeps_its_values_in_any_width(array: np.ndarray) -> None:
+    np.testing.assert_array_equal(as_frame(array).to_numpy(), array)
+
+
+def test_align_goes_by_name_and_needs_one_known_column() -> None:
+    schema = Schema((COLOUR, DENSITY))
+    aligned = align(pd.DataFrame({"density": [1.0], "extra": [2]}), schema)
+    assert list(aligned.columns) == ["colour", "density"] and aligned["colour"].isna().all()
+    with pytest.raises(SchemaMismatch, match="none of the model's columns is in this table; it needs 'colour', 'density'"):
+        align(pd.DataFrame({"extra": [2]}), schema)
+
+
+def test_observing_a_closed_domain() -> None:
+    closed = Schema((Variable("colour", "categorical", ("green", "dark"), declared=True),))
+    unused = pd.DataFrame({"colour": pd.Categorical(["dark"], ["dark", "pink"])})
+    assert observe(unused, closed) == closed  # a category without a row does no harm
+    for frame in (pd.DataFrame({"colour": ["pink"]}), unused.assign(colour=pd.Categorical(["pink"]))):
+        with pytest.raises(SchemaMismatch, match="column 'colour' holds 'pink', which is not among its declared levels"):
+            observe(frame, closed)
+
+
+def test_infinite_rows_and_take() -> None:
+    frame = pd.DataFrame({"colour": ["green", "dark", "green"], "density": [1.0, -np.inf, np.nan]})
+    table = encode(frame, Schema((COLOUR, DENSITY)))
+    assert table.infinite().tolist() == [False, True, False]
+    some = table.take([2, 0])
+    assert some.n == 2 and some["colour"].tolist() == [1, 1]

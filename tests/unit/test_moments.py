@@ -1,0 +1,141 @@
+"""Sums of squares under + and −, and what a variance is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import NaiveBayes, Schema, Variable
+from bayes_engine.errors import NotASubset, SchemaMismatch, TableError
+from bayes_engine.factors import normal_log_density, variance_estimate
+from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.counts import less
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.table.encode import encode
+
+
+def one_column(values: np.ndarray, codes: np.ndarray, pivot: float | None = None) -> Statistics:
+    frame = pd.DataFrame({"x": values})
+    schema = Schema.from_dtypes(frame) if pivot is None else Schema((Variable("x", "continuous", pivot=pivot),))
+    target = Variable("class", "categorical", ("a", "b"))
+    return collect(encode(frame, schema), Labels(2, codes), target)
+
+
+def test_NF11_a_billion_plus_one_keeps_its_variance() -> None:
+    rng = np.random.default_rng(0)
+    values, codes = 1e9 + rng.normal(size=5000), rng.integers(0, 2, 5000)
+    exact = [(values[codes == c] - 1e9).var() for c in (0, 1)]
+    whole = one_column(values, codes)
+    halves = one_column(values[:2000], codes[:2000]) + one_column(values[2000:], codes[2000:])
+    for stats in (whole, halves, whole + whole - halves):
+        column = stats.moments.column("x")
+        np.testing.assert_allclose(column.m2 / column.weight, exact, rtol=1e-6)
+    np.testing.assert_allclose(whole.moments.column("x").m2 / whole.class_weight, exact, rtol=1e-12)
+
+
+def test_merging_with_a_far_pivot_keeps_the_digits() -> None:
+    values, codes = np.array([1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3]), np.array([0, 0, 1, 1])
+    near, far = one_column(values, codes), one_column(values, codes, pivot=0.0)
+    np.testing.assert_allclose((near + far).moments.m2[:, 0], [1.0, 1.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e200, 1.7e308])
+def test_infinity_and_what_cannot_be_squared_are_named(value: float) -> None:
+    frame = pd.DataFrame({"fine": [1.0, 2.0, 3.0], "mass": [np.nan, 1.0, value]})
+    with pytest.raises(TableError, match="column 'mass' holds infinity or a value too large to be squared in row 2"):
+        NaiveBayes().fit(frame, ["a", "b", "a"])
+
+
+def test_forgetting_more_than_there_was() -> None:
+    stats = one_column(np.array([1.0, 2.0, 3.0]), np.array([0, 0, 1]))
+    with pytest.raises(NotASubset, match="cannot forget rows that were never counted: a count would fall below zero"):
+        stats - (stats + stats)
+    with pytest.raises(NotASubset, match="a variance would fall below zero"):
+        one_column(np.array([1.0, 2.0, 3.0]), np.zeros(3, int)).moments - one_column(np.array([1.0, 50.0]), np.zeros(2, int)).moments
+    with pytest.raises(NotASubset, match="a class would have a negative weight"):
+        stats.moments - (stats + stats).moments
+
+
+def test_forgetting_everything_leaves_nothing() -> None:
+    stats = one_column(np.array([1.0, 2.0, 3.0, 0.1]), np.array([0, 0, 1, 1]))
+    nothing = stats - stats
+    assert not nothing.class_weight.any() and not nothing.moments.weight.any() and not nothing.moments.m2.any()
+    again = nothing + stats
+    np.testing.assert_allclose(again.moments.m2, stats.moments.m2)
+
+
+def test_the_rest_of_a_subtraction_is_zero_within_rounding() -> None:
+    assert less(np.array([0.1 + 0.2, 1.0]), np.array([0.3, 0.5])).tolist() == [0.0, 0.5]
+
+
+def test_scaling_is_counting_more_often() -> None:
+    stats = one_column(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 1]))
+    twice, both = stats.scaled(2.0), stats + stats
+    np.testing.assert_allclose(twice.moments.m2, both.moments.m2)
+    np.testing.assert_array_equal(twice.class_weight, both.class_weight)
+
+
+def test_statistics_of_other_columns_do_not_merge() -> None:
+    stats = one_column(np.array([1.0, 2.0]), np.array([0, 1]))
+    frame = pd.DataFrame({"x": ["u", "v"]})
+    text = collect(encode(frame, Schema.from_dtypes(frame)), Labels(2, np.array([0, 1])), stats.target)
+    with pytest.raises(SchemaMismatch, match=r"column 'x' \(continuous\) does not match column 'x' \(categorical\)"):
+        stats + text
+    other = one_column(np.array([1.0, 2.0]), np.array([0, 1]))
+    renamed = Statistics(Schema((Variable("z", "continuous"),)), other.target, other.class_weight, other.counts, other.moments)
+    with pytest.raises(SchemaMismatch, match=r"statistics of the columns \('x',\) and \('z',\) do not merge"):
+        stats + renamed
+
+
+# variances ------------------------------------------------------------------------------------------------------------
+
+
+def column(weight: list[float], mean: list[float], m2: list[float]) -> ColumnMoments:
+    return ColumnMoments(np.array(weight), np.array(mean), np.array(m2), 0.0)
+
+
+def test_variances_per_class() -> None:
+    moments = column([4, 5], [0, 1], [8, 20])
+    mle, replaced, _ = variance_estimate(moments, 0, False, 1e-9)
+    assert mle.tolist() == [2.0, 4.0] and not replaced.any()
+    assert variance_estimate(moments, 1, False, 1e-9)[0] == pytest.approx([8 / 3, 5.0])
+
+
+def test_tied_variance() -> None:
+    moments = column([4, 5], [0, 1], [8, 20])
+    assert variance_estimate(moments, 0, True, 1e-9)[0] == pytest.approx([28 / 9, 28 / 9])
+    assert variance_estimate(moments, 1, True, 1e-9)[0] == pytest.approx([4.0, 4.0])
+
+
+def test_NF12_a_class_of_one_takes_the_pooled_variance() -> None:
+    variance, replaced, _ = variance_estimate(column([4, 1], [0, 9], [8, 0]), 1, False, 1e-9)
+    assert variance == pytest.approx([8 / 3, 8 / 3]) and replaced.tolist() == [False, True]
+
+
+def test_NF09_a_class_without_spread_takes_the_floor_of_its_own_column() -> None:
+    moments = column([4, 4], [0, 2e-12], [4e-24, 0.0])
+    variance, replaced, _ = variance_estimate(moments, 0, False, 1e-3)
+    whole = moments.pooled().m2[0] / 8
+    assert variance == pytest.approx([1e-24, 1e-3 * whole], rel=1e-12) and replaced.tolist() == [False, True]
+    tied, replaced, _ = variance_estimate(column([4, 4], [0, 2], [0, 0]), 0, True, 1e-3)
+    assert tied == pytest.approx([1e-3, 1e-3]) and replaced.all()
+
+
+def test_NF14_a_class_without_members_takes_the_whole_column() -> None:
+    variance, replaced, used = variance_estimate(column([4, 0, 4], [-1, 0, 3], [4, 0, 4]), 0, False, 1e-9)
+    assert variance[1] == pytest.approx((8 + 4 * 4 + 4 * 4) / 8) and replaced.tolist() == [False, True, False]
+    assert used.mean.tolist() == [-1.0, 1.0, 3.0]
+
+
+def test_light_weights_are_no_class_of_one() -> None:
+    variance, replaced, _ = variance_estimate(column([0.4, 0.5], [0, 1], [0.8, 2.0]), 0, False, 1e-9)
+    assert variance == pytest.approx([2.0, 4.0]) and not replaced.any()
+
+
+def test_NF04_a_far_point_is_standardized_before_it_is_squared() -> None:
+    z = normal_log_density(np.array([1e150, 1e155, -1e200, 1.7e308]), np.array(0.0), np.array(1.0))
+    assert z.tolist() == [pytest.approx(-5e299), -np.inf, -np.inf, -np.inf]
+    wide = normal_log_density(np.array(1e200), np.array(0.0), np.array(1e300))
+    assert np.isfinite(wide)

@@ -1,0 +1,111 @@
+"""Variables and schemas: kinds from dtypes, guesses from values, roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import Schema, Variable
+from bayes_engine.errors import SchemaMismatch, TableError
+from bayes_engine.table.schema import recast, sort_levels
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "levels", "declared"),
+    [
+        pytest.param([1.0, 2.0], "continuous", (), False, id="float"),
+        pytest.param([1, 2], "continuous", (), False, id="int"),
+        pytest.param(["b", "a"], "categorical", ("a", "b"), False, id="text"),
+        pytest.param([True, True], "categorical", (False, True), True, id="bool"),
+        pytest.param(pd.Categorical(["b"], ["c", "b", "a"]), "categorical", ("c", "b", "a"), True, id="categorical"),
+        pytest.param(pd.array([1, None], dtype="Int64"), "continuous", (), False, id="nullable"),
+        pytest.param(np.array(["b", 2, None, 1.5], dtype=object), "categorical", (1.5, 2, "b"), False, id="mixed"),
+    ],
+)
+def test_kind_from_dtype(values: Any, kind: str, levels: tuple[Any, ...], declared: bool) -> None:
+    variable = Schema.from_dtypes(pd.DataFrame({"x": values}))["x"]
+    assert (variable.kind, variable.levels, variable.declared) == (kind, levels, declared)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        pytest.param(pd.to_datetime(["2024-01-01"]), "column 'x' holds datetime64.*, for which there is no likelihood; turn it", id="date"),
+        pytest.param([1 + 2j], "Complex data not supported: column 'x'", id="complex"),
+    ],
+)  # fmt: skip
+def test_dtypes_refused(values: Any, text: str) -> None:
+    with pytest.raises(TableError, match=text):
+        Schema.from_dtypes(pd.DataFrame({"x": values}))
+
+
+def test_two_variables_of_one_name_are_refused() -> None:
+    with pytest.raises(TableError, match="the column name 'x' stands twice; rename one of the columns"):
+        Schema((Variable("x", "continuous"), Variable("x", "categorical", ("a",))))
+
+
+def test_an_open_domain_grows_at_its_end_and_a_declared_one_does_not() -> None:
+    variable = Variable("x", "categorical", ("b", "a"))
+    assert variable.observing(["d", "c", "a"]).levels == ("b", "a", "c", "d")
+    with pytest.raises(SchemaMismatch, match="column 'x' holds 'c', which is not among its declared levels; add the level"):
+        Variable("x", "categorical", ("b", "a"), declared=True).observing(["c"])
+
+
+def test_levels_are_sorted_numbers_first_whatever_the_order_of_rows() -> None:
+    assert sort_levels(["b", 10, "a", 2, "10"]) == (2, 10, "10", "a", "b")
+
+
+def test_an_unknown_column_is_named_with_the_known_ones() -> None:
+    schema = Schema((Variable("x", "continuous"), Variable("y", "continuous")))
+    with pytest.raises(SchemaMismatch, match="there is no column 'z'; the columns are 'x', 'y'"):
+        schema["z"]
+
+
+def test_features_leave_out_roles_and_kinds_without_information() -> None:
+    schema = Schema((
+        Variable("x", "continuous"), Variable("id", "identifier"), Variable("note", "text"),
+        Variable("w", "continuous", role="weight"), Variable("y", "binary", ("a", "b"), role="target"),
+    ))  # fmt: skip
+    assert schema.features.names == ("x",)
+    assert schema.target is not None and schema.target.name == "y"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "role"),
+    [
+        pytest.param([None, None], "empty", "ignore", id="empty"),
+        pytest.param(["a", "a"], "constant", "ignore", id="constant"),
+        pytest.param([0, 1, 1, 0], "binary", "target", id="binary"),
+        pytest.param([0.5, 1.5, 2.0], "continuous", "feature", id="continuous"),
+        pytest.param([3, 1, 1, 7], "count", "feature", id="count"),
+        pytest.param(list(range(100, 120)), "identifier", "id", id="consecutive"),
+        pytest.param(["a long sentence of several words here", "and another one of the same kind too", None], "binary", "target", id="two texts"),
+        pytest.param([f"a sentence of more than five words, number {i}" for i in range(4)], "text", "ignore", id="text"),
+    ],
+)  # fmt: skip
+def test_guesses_from_values(values: Any, kind: str, role: str) -> None:
+    variable = Schema.infer(pd.DataFrame({"x": values}))["x"]
+    assert (variable.kind, variable.role) == (kind, role)
+
+
+def test_recasting_text_to_numbers_names_the_row() -> None:
+    column = pd.Series(["1.5", "2", "n/a"], name="x")
+    with pytest.raises(TableError, match="column 'x' cannot be continuous: row 3 holds 'n/a', which is no number"):
+        recast(Variable("x", "categorical", ("1.5", "2", "n/a")), column, "continuous")
+    numeric = recast(Variable("x", "categorical"), column[:2], "continuous")
+    assert (numeric.kind, numeric.levels, numeric.pivot) == ("continuous", (), 1.75)
+    assert recast(numeric, pd.Series([1.0, 2.0, 1.0]), "categorical").levels == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("values", [[1e9 + 0.5, 1e9 - 0.5], [1.0, np.nan, 3.0]])
+def test_the_pivot_lies_among_the_values(values: list[float]) -> None:
+    pivot = Schema.from_dtypes(pd.DataFrame({"x": values}))["x"].pivot
+    assert pivot == np.nanmean(values)
+
+
+def test_the_pivot_of_extreme_values_is_finite() -> None:
+    for values in ([1.7e308, -1.7e308], [np.inf, 5.0], [np.inf, np.nan]):
+        assert np.isfinite(Schema.from_dtypes(pd.DataFrame({"x": values}))["x"].pivot)
