@@ -1,6 +1,9 @@
-"""The error classes. An error is a `Message`: what, where, what to do; `str()` is English, `.message.local()` is not."""
+"""The error classes. An error is a `Message`: what, where, what to do; `str()` is English, `.message.local()` not."""
 
 from __future__ import annotations
+
+from copyreg import __newobj__  # type: ignore[attr-defined]
+from typing import Any
 
 from bayes_engine.language import Message
 
@@ -11,6 +14,9 @@ class BayesEngineError(ValueError):
     def __init__(self, template: str, **params: object) -> None:
         self.message = Message(template, params)
         super().__init__(str(self.message))
+
+    def __reduce__(self) -> Any:
+        return __newobj__, (type(self), str(self)), self.__dict__  # as it stands: joblib sends it by pickle
 
 
 class TableError(BayesEngineError):
@@ -47,6 +53,9 @@ class EstimationWarning(UserWarning):
     def __init__(self, template: str, **params: object) -> None:
         self.message = Message(template, params)
         super().__init__(str(self.message))
+
+    def __reduce__(self) -> Any:
+        return __newobj__, (type(self), str(self)), self.__dict__  # as it stands: joblib sends it by pickle
 
 
 class UndefinedPosterior(BayesEngineError):

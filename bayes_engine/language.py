@@ -73,6 +73,6 @@ class Message:
         return self.template.format(**self.params)
 
     def local(self, escape: Callable[[str], str] = str) -> str:
-        """The sentence in the context's language; every text parameter goes through `escape` (a page's Markdown guard)."""
+        """The sentence in the context's language; text parameters go through `escape` (a page's Markdown guard)."""
         shown = {k: escape(v) if isinstance(v, str) else v for k, v in self.params.items()}
         return _(self.template).format(**shown)

@@ -42,7 +42,7 @@ def normalize(joint: Array) -> Array:
     top = joint.max(axis=1, keepdims=True)
     p = np.exp(joint - np.where(np.isfinite(top), top, 0.0))
     total = p.sum(axis=1, keepdims=True)
-    return np.divide(p, total, out=p, where=total > 0)
+    return np.asarray(np.divide(p, total, out=p, where=total > 0))
 
 
 def log_normalize(joint: Array) -> Array:

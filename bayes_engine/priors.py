@@ -49,9 +49,9 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
         return np.broadcast_to(given_prior(priors, classes), weight.shape)
     if isinstance(priors, str) and priors == "empirical":
         total = weight.sum(axis=-1, keepdims=True)
-        return np.divide(weight, total, out=np.full(weight.shape, 1.0 / k), where=total > 0)
+        return np.asarray(np.divide(weight, total, out=np.full(weight.shape, 1.0 / k), where=total > 0))
     if isinstance(priors, str) and priors == "laplace":
-        return (weight + 1.0) / (weight.sum(axis=-1, keepdims=True) + k)
+        return np.asarray((weight + 1.0) / (weight.sum(axis=-1, keepdims=True) + k))
     if isinstance(priors, str) and priors == "uniform":
         return np.full(weight.shape, 1.0 / k)
     raise ParameterError(
@@ -84,7 +84,7 @@ def given_prior(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
             )  # fmt: skip
         values.append(p)
     if abs(sum(values) - 1.0) > 1e-9:
-        raise ParameterError("priors sum to {total:.6g}, not 1", total=sum(values))
+        raise ParameterError("priors sum to {total:.12g}, not 1", total=sum(values))
     return np.array(values)
 
 

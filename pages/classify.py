@@ -1,3 +1,73 @@
 from pages.shared.router import boot
 
 boot()
+
+import streamlit as st
+
+from bayes_engine.decision.batch import predictions_csv, tally, template_csv
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from pages.shared import data, reading, second
+from pages.shared.escape import md
+from pages.shared.regions import unfit
+from pages.shared.state import current
+
+table = data.table_in_use()
+st.title(_("What does the model say of other rows?"))
+if table.parts is None:
+    unfit(table)
+    st.stop()
+fitted = data.active_model(table)
+loss, use = data.losses(table), data.prior_of_use(table)
+
+drop, wanted = st.columns([2, 3], gap="medium", vertical_alignment="center")
+with drop:
+    second.drop()
+with wanted:
+    names = table.parts.schema.features.names
+    st.markdown(
+        _("A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
+          "them, right and wrong decisions are counted.").format(
+            names=", ".join(f"**{md(name, 30)}**" for name in names[:12]) + (" …" if names[12:] else ""),
+            target=f"**{md(table.target.name, 30)}**")
+    )  # fmt: skip
+    st.download_button(_("A file to fill in"), template_csv(table.parts.X), "rows.csv", "text/csv", key="template",
+                       icon=":material/download:", on_click="ignore",
+                       help=_("The header the model expects, and two rows of the table as examples."))  # fmt: skip
+
+upload = second.given()
+if upload is None:
+    if current().seen("second", ""):
+        st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
+    st.stop()
+try:
+    rows, scored = second.scored(table, fitted, upload)
+    decision = scored.decide(loss, use)
+except BayesEngineError as error:
+    st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
+    reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)
+    st.stop()
+
+# what was decided
+count = tally(rows, decision, loss, table.classes)
+st.subheader(md(upload.name), divider="gray")
+with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    st.metric(_("rows"), f"{len(rows):,}", width="content")
+    for action, n in count.actions.items():
+        st.metric(_("decide {name}").format(name=md(table.action(action), 24)), f"{n:,}", width="content")
+    if count.undecided:
+        st.metric(_("not decided"), f"{count.undecided:,}", width="content")
+    if count.known:
+        st.metric(_("decided rightly"), f"{count.right:,} / {count.known:,}", width="content")
+        st.metric(_("mean loss"), f"{count.mean_loss:.5g}", width="content",
+                  help=_("λ of the decision and the class the file names, over the rows that have both."))  # fmt: skip
+    st.download_button(
+        _("Download as CSV"), lambda: predictions_csv(fitted.model, rows, scored, loss, table.classes, use),
+        "predictions.csv", "text/csv", key="predictions", icon=":material/download:", type="primary", on_click="ignore",
+    )  # fmt: skip
+
+# the rows, with their reasons; then what was found in the file
+second.row_table(table, fitted, rows, scored, decision, use)
+second.bad_cells(rows, count.undecided)
+reading.notes((*upload.reading.report, *rows.notes))
+reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)

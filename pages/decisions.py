@@ -46,7 +46,9 @@ verdict = decide(ledger.posterior(), matrix, ledger.status)
 names = [plotly_text(table.action(a)) for a in matrix.actions]
 case, risks = st.columns([2, 3], gap="large")
 with case:
-    st.subheader(_("The case"), help=_("R(c_i|x) = Σ_j λ_ij P(c_j|x): the conditional risk of each decision; the least wins."))
+    st.subheader(_("The case"), 
+                 help=_("R(c_i|x) = Σ_j λ_ij P(c_j|x): the conditional risk of each decision; the least wins. All "
+                        "features of the case count here, also those that the plane integrates out."))  # fmt: skip
     if verdict.position[0] < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
     else:
@@ -82,7 +84,7 @@ with risks:
         + (" " + _("{n} rows have no posterior and are left out.").format(n=ours.undecided) if ours.undecided else "")
     )  # fmt: skip
     truths = [plotly_text(_("truth is {name}").format(name=table.class_(c))) for c in held.classes]
-    decisions = [plotly_text(_("decide {name}").format(name=table.action(a))) for a in loss.actions]
+    decisions = [words.deciding(table, a, plotly_text) for a in loss.actions]
     st.plotly_chart(confusion(ours, decisions, truths), key="confusion", config={"displayModeBar": False},
                     alt=_("confusion of held-out rows"))  # fmt: skip
     st.caption(_("Big: held-out rows decided so. Small: what the cell adds to the risk; the shade follows it."))

@@ -1,4 +1,4 @@
-"""The README's picture, taken from the running app: `python tests/screenshots.py` writes .github/start.png."""
+"""The README's picture, taken from the running app: `python -m tests.screenshots` writes .github/start.png."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from conftest import CHROMIUM_FLAGS, ROOT, running_app
+from tests.conftest import CHROMIUM_FLAGS, ROOT, running_app
 from playwright.sync_api import sync_playwright
 
 

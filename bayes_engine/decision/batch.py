@@ -106,12 +106,17 @@ def tally(rows: Incoming, decision: Decision, loss: LossMatrix, classes: tuple[A
     )
 
 
-def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at: NDArray[np.intp]) -> list[str]:
+SILENT = "no column speaks for it: the prior or the losses decide"
+"""The reason where no column's contribution favours the decided class."""
+
+
+def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at: NDArray[np.intp],
+            silent: str = SILENT) -> list[str]:  # fmt: skip
     """For each of the rows `at`, the up to three columns that speak loudest for the decided class and against its most
     probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`.
 
-    A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the decided
-    class, prior or losses decided, and the reason says so; for a row not decided it names the cell, if a cell is why.
+    A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the class,
+    prior or losses decided, and the reason is `silent`; for a row not decided it names the cell, if a cell is why.
     """
     said = [""] * len(at)
     told = {cell.row: f"{cell.column} = {cell.value} ({cell.why})" for cell in reversed(rows.bad)}
@@ -136,12 +141,12 @@ def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at
     for i, place in enumerate(places):
         parts = [f"{names[j]} = {cells[names[j]][i]} ({_signed(v)})" for j, v in zip(top[i], heard[i], strict=True)
                  if v >= 0.005 and names[j] in cells]  # fmt: skip
-        said[place] = ", ".join(parts) or "no column speaks for it: the prior or the losses decide"
+        said[place] = ", ".join(parts) or silent
     return said
 
 
 def results(model: Any, rows: Incoming, scored: Scored, decision: Decision, posterior: Array, classes: Iterable[Any],
-            at: NDArray[np.intp]) -> pd.DataFrame:  # fmt: skip
+            at: NDArray[np.intp], silent: str = SILENT) -> pd.DataFrame:  # fmt: skip
     """The columns of the answer for the rows `at`, under names that no column of the file has: decision, risk, gap,
     P(class) in the order of `classes`, status, reason."""
     taken = set(rows.cells.columns)
@@ -154,7 +159,7 @@ def results(model: Any, rows: Incoming, scored: Scored, decision: Decision, post
     for label in classes:
         columns[f"P({label})"] = np.where(fine, posterior[at, scored.classes.index(label)], np.nan)
     columns["status"] = [STATUS_NAMES[int(s)] for s in decision.status[at]]
-    columns["reason"] = reasons(model, rows, decision, posterior, at)
+    columns["reason"] = reasons(model, rows, decision, posterior, at, silent)
     frame = pd.DataFrame(columns)
     return frame.set_axis(free_names(list(frame.columns), taken), axis=1)
 

@@ -5,6 +5,7 @@ The posteriors of held-out rows are computed once; every loss, prior of use and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,18 +100,22 @@ def held_out(
 
 
 def _splits(truth: NDArray[np.intp], groups: Any, folds: int, seed: int) -> tuple[Any, Message]:
-    smallest = int(np.bincount(truth)[np.unique(truth)].min())
+    sizes = np.bincount(truth)
     if groups is not None:
         together = pd.factorize(pd.Series(groups), use_na_sentinel=False)[0]
-        k = min(folds, len(np.unique(together)))
+        k = min(folds, len(np.unique(together)), int(sizes.max()))
         if k < 2:
             raise TableError("the group column has one value only; risk cannot be estimated on groups left out")
         splitter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
-        return splitter.split(truth, truth, together), Message("{k} folds, groups kept together", {"k": k})
-    k = min(folds, smallest)
+        with warnings.catch_warnings():  # a class may be absent from a fold: it keeps its column
+            warnings.filterwarnings("ignore", message="The least populated class")
+            splits = list(splitter.split(truth, truth, together))
+        return splits, Message("{k} folds, groups kept together", {"k": k})
+    k = min(folds, int(sizes[sizes > 0].min()))
     if k < 2:
         raise TableError(
-            "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class out"
+            "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class "
+            "out"
         )
     template = "{k} folds, stratified" if k == folds else "{k} folds, stratified (the rarest class has {k} rows)"
     return StratifiedKFold(k, shuffle=True, random_state=seed).split(truth, truth), Message(template, {"k": k})

@@ -89,7 +89,9 @@ class LossMatrix:
                 raise LossError("the loss matrix has no column for the class '{label}'", label=str(label))
         for label in self.classes:
             if label not in classes:
-                raise LossError("the loss matrix has a column '{label}' that is no class of the model", label=str(label))
+                raise LossError(
+                    "the loss matrix has a column '{label}' that is no class of the model", label=str(label)
+                )
         return LossMatrix(self.actions, classes, self.table[:, [self.classes.index(c) for c in classes]])
 
     def with_refusal(self, cost: float, name: str = "refuse") -> LossMatrix:
@@ -183,7 +185,8 @@ def _checked(actions: tuple[Any, ...], classes: tuple[Any, ...], table: Any) -> 
     try:
         values = np.array(table, dtype=float)
     except (TypeError, ValueError):
-        values = pd.DataFrame(table).apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        cells = pd.DataFrame({i: pd.Series(row, dtype=object) for i, row in enumerate(table)}).T  # short rows: NaN
+        values = cells.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
     if values.shape != (len(actions), len(classes)) or not actions or not classes:
         raise LossError(
             "a loss matrix of {a} actions and {k} classes needs a table of that shape, not {shape}",
@@ -195,5 +198,6 @@ def _checked(actions: tuple[Any, ...], classes: tuple[Any, ...], table: Any) -> 
             "the loss of deciding '{action}' when the truth is '{truth}' is no finite number",
             action=str(actions[i]), truth=str(classes[j]),
         )  # fmt: skip
+    values += 0.0  # -0.0 and 0.0 are one value, and one hash
     values.setflags(write=False)
     return values

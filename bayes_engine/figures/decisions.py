@@ -55,6 +55,6 @@ def confusion(report: RiskReport, actions: Sequence[str], truths: Sequence[str])
     return figure
 
 
-def action_colours(actions: Sequence[object], classes: Sequence[object]) -> list[str]:
-    """A class's own colour for deciding it, grey for any other action."""
-    return [colour_of(list(classes).index(a)) if a in classes else MUTED["other"] for a in actions]
+def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark: bool = False) -> list[str]:
+    """A class's own colour for deciding it, grey for any other action; on light or on dark ground."""
+    return [colour_of(list(classes).index(a), dark) if a in classes else MUTED["other"] for a in actions]

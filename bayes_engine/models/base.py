@@ -122,7 +122,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def explain(self, X: Any) -> Ledger:
         """Every log term of the prediction, by name; never raises for a row, but carries its status."""
         table = self._encode(X)
-        ledger = Ledger(tuple(self.factor_.rows(table)), tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
+        rows = tuple(self.factor_.rows(table))
+        ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
         return replace(ledger, status=self._status(table, ledger.joint()))
 
     def risk(self, X: Any, loss: Any = None) -> Array:
@@ -298,8 +299,9 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
     A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
     are declared.
     """
-    y = column_or_1d(y, warn=True, dtype=None) if not isinstance(y, pd.Series) else y
-    column = y if isinstance(y, pd.Series) else pd.Series(np.asarray(y), name=None)
+    if not isinstance(y, pd.Series):
+        y = pd.Series(y if isinstance(y, pd.api.extensions.ExtensionArray) else column_or_1d(y, warn=True, dtype=None))
+    column = y
     if len(column) == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there are no labels")
     if column.isna().any():

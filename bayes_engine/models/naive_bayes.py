@@ -162,7 +162,8 @@ class NaiveBayes(GenerativeClassifier):
             raise NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
         variants[at, cls, code] = np.where(rest <= 1e-9 * w, 0.0, rest)
         terms = np.stack([
-            self._table_factor(variable, counts, self.target_.name).lookup[:, s] for counts, s in zip(variants, code, strict=True)
+            self._table_factor(variable, counts, self.target_.name).lookup[:, s]
+            for counts, s in zip(variants, code, strict=True)
         ])
         return terms[np.ravel(back)]
 

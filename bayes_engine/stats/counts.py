@@ -33,7 +33,7 @@ class Counts:
 
 
 def less(whole: Array, part: Array) -> Array:
-    """`whole - part`, where a remainder of rounding size is zero. Raises NotASubset where it is negative beyond that."""
+    """`whole - part`, a remainder of rounding size being zero. Raises NotASubset where it is negative beyond that."""
     rest = whole - part
     rounding = 1e-9 * np.maximum(np.abs(whole), np.abs(part))
     if (rest < -rounding).any():

@@ -67,7 +67,9 @@ class Moments:
 
     def rebased(self, pivot: Array) -> Moments:
         """The same moments with offsets from another pivot."""
-        return self if np.array_equal(pivot, self.pivot) else replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
+        if np.array_equal(pivot, self.pivot):
+            return self
+        return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
 
     def column(self, name: str) -> ColumnMoments:
         """One column's share, in its own units."""
@@ -144,13 +146,12 @@ def moments(table: Table, labels: Labels) -> Moments:
         there, of = (column, labels) if known.all() else (column[known], labels.take(known))
         with np.errstate(over="ignore"):
             z = there - variable.pivot
-        far = ~(np.abs(z) < LARGEST)
-        if far.any():
+        if not (np.abs(z) < LARGEST).all():
             raise TableError(
                 "column '{column}' holds infinity or a value too large to be squared in row {row}: Input X contains "
                 "infinity; mend the cell, make it missing, or take a larger unit",
                 column=variable.name,
-                row=int(np.flatnonzero(known)[int(far.argmax())]),
+                row=int(np.flatnonzero(known)[np.abs(there).argmax()]),
             )
         weight[:, j], mean[:, j], m2[:, j] = _two_pass(z, of)
     return Moments(tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float), weight, mean, m2)

@@ -1,8 +1,8 @@
-"""Text → grid of cells, and the table's place within the grid.
+"""Text → grid of cells.
 
-`sniff` guesses delimiter and quote from the shape and the types of the cells they would give; `tokenize` cuts the whole
-text, through pandas' C reader where every quote is regular and through one tolerant pattern where not (tested equal);
-`locate` finds header and first data row. Lines are counted from 1, as an editor does.
+`cut` is both steps: `sniff` guesses delimiter and quote from the shape and the types of the cells they would give;
+`tokenize` cuts the whole text, through pandas' C reader where every quote is regular and through one tolerant pattern
+where not (tested equal). Lines are counted from 1, as an editor does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,14 +20,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.numbers import DATE, MISSING_AMONG_NUMBERS, is_number
+from bayes_engine.table.numbers import DATE, MISSING_AMONG_NUMBERS, Note, is_number, lines_of, note
 
 MAX_COLUMNS = 20_000
 MAX_CELLS = 100_000_000
 ALIGNED = "aligned"
 DELIMITERS = (",", "\t", ";", "|", " ", ":", "^", "~", "\x1f", ALIGNED)
 _SAMPLE = 1 << 16
-_COMMENT = ("#", "%", "//")
+_PIECE = 1 << 22
+_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,39 @@ class Grid(NamedTuple):
     widths: NDArray[np.intp]
     lines: NDArray[np.intp]
     odd: tuple[int, ...] = ()
+
+
+def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[Grid, Dialect]:
+    r"""The grid of a text and its dialect, of which None is to be found out.
+
+    >>> grid, dialect = cut("size|city\n1|'Oslo'\n2|'Rome'\n", None, None, [])
+    >>> grid.cells[1].tolist(), dialect.delimiter, dialect.quote
+    (['city', 'Oslo', 'Rome'], '|', "'")
+    """
+    if quote and (len(quote) > 1 or quote in ("\n", "\r", delimiter)):
+        raise ReadError("'{quote}' cannot be the quote: it is one character other than the delimiter, or '' for none",
+                        quote=quote)  # fmt: skip
+    text = text.rstrip("\x1a\x00")
+    told = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', text)
+    if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
+        delimiter = told[1] if delimiter is None else delimiter
+        text = text[told.end(1) :].lstrip('" \t')
+    dialect = sniff(text, delimiter, quote)
+    grid = tokenize(text, dialect)
+    if grid.odd:
+        notes.append(note("a quote is never closed, or closes within a cell, on line {lines}: it is kept as a "
+                          "character", "warning", grid.odd[0], lines=lines_of(grid.odd)))  # fmt: skip
+    if dialect.delimiter == ALIGNED:
+        notes.append(note("no delimiter was found: the columns are cut where the spaces line up"))
+    elif dialect.delimiter == "" and delimiter is None:
+        notes.append(note("no delimiter was found: the file is read as one column", "warning"))
+    elif dialect.delimiter not in (",", "\t", ";", "|") and delimiter is None:
+        notes.append(note("the delimiter was guessed: '{delimiter}'", "warning", delimiter=dialect.delimiter))
+    if dialect.escape:
+        notes.append(note("a backslash before a quote is read as part of the notation, not of the cell"))
+    if dialect.quote == "'" and quote is None:
+        notes.append(note("cells are quoted with apostrophes; these are left out"))
+    return grid, dialect
 
 
 # ---- cutting ---------------------------------------------------------------------------------------------------------
@@ -110,70 +144,107 @@ def _aligned(text: str) -> Iterator[tuple[int, list[str], bool]]:
 
 def tokenize(text: str, dialect: Dialect) -> Grid:
     """The whole text as a grid. Raises ReadError where it would be larger than any table."""
-    regular = _regular(text, dialect) if len(dialect.delimiter) <= 1 and not dialect.escape else None
-    if regular is not None:
+    plain = len(dialect.delimiter) <= 1 and (dialect.delimiter + dialect.quote).isascii() and not dialect.escape
+    if plain and (regular := _regular(text, dialect)) is not None:
         return regular
-    found = list(_aligned(text) if dialect.delimiter == ALIGNED else records(text, dialect))
-    widths = np.array([len(cells) for _, cells, _ in found], dtype=np.intp)
-    check_size(len(found), int(widths.max(initial=0)))
-    ends = [m.end() for m in re.finditer(r"\r\n|\n|\r", text)]
-    lines = np.searchsorted(ends, [start for start, _, _ in found], side="right").astype(np.intp) + 1
-    width = int(widths.max(initial=0))
-    cells = pd.DataFrame([row + [""] * (width - len(row)) for _, row, _ in found], columns=range(width), dtype=object)
-    odd = tuple(int(line) for line, (_, _, fine) in zip(lines, found, strict=True) if not fine)
-    return Grid(cells, widths, lines, odd)
+    found = _aligned(text) if dialect.delimiter == ALIGNED else records(text, dialect)
+    starts: list[int] = []
+    widths: list[int] = []
+    odd: list[int] = []
+    blocks: list[pd.DataFrame] = []
+    while block := list(islice(found, _ROWS)):  # a column of strings is far smaller than a list of them
+        odd += [len(starts) + i for i, (_, _, regular) in enumerate(block) if not regular]
+        starts += [start for start, _, _ in block]
+        widths += [len(cells) for _, cells, _ in block]
+        check_size(len(widths), max(widths))
+        width = max(widths[-len(block) :])
+        blocks.append(pd.DataFrame([row + [""] * (width - len(row)) for _, row, _ in block], dtype=str))
+    breaks = [m.end() for m in re.finditer(r"\r\n|\n|\r", text)]
+    lines = np.searchsorted(breaks, starts, side="right").astype(np.intp) + 1
+    columns = range(max(widths, default=0))
+    blocks = [block.reindex(columns=columns, fill_value="") for block in blocks or [pd.DataFrame()]]
+    cells = pd.concat(blocks, ignore_index=True)
+    return Grid(cells, np.array(widths, dtype=np.intp), lines, tuple(int(lines[i]) for i in odd))
 
 
 def check_size(rows: int, columns: int) -> None:
     """Raises ReadError on more columns or cells than a table here can have."""
     if columns > MAX_COLUMNS or rows * columns > MAX_CELLS:
         raise ReadError(
-            "the file would be a table of {rows} rows and {columns} columns, more than can be read here ({most} columns, "
-            "{cells} cells); choose another delimiter or cut the file",
+            "the file would be a table of {rows} rows and {columns} columns, more than can be read here ({most} "
+            "columns, {cells} cells); choose another delimiter or cut the file",
             rows=rows, columns=columns, most=MAX_COLUMNS, cells=MAX_CELLS,
         )  # fmt: skip
 
 
 def _regular(text: str, dialect: Dialect) -> Grid | None:
-    """The grid by pandas' C reader, or None where a quote opens or closes in mid-cell. Widths and lines are counted
-    from the positions of the delimiters and line ends that lie outside quotes."""
-    if not text.endswith(("\n", "\r")):
-        text += "\n"
-    data = text.encode()
-    array = np.frombuffer(data, dtype=np.uint8)
-    breaks = np.flatnonzero((array == 10) | (array == 13)) if b"\r" in data else np.flatnonzero(array == 10)
-    if b"\r" in data:
-        half = (array[breaks] == 13) & (np.append(array[1:], 0)[breaks] == 10)  # \r\n ends once
-        breaks = breaks[~half]
-    stops = np.flatnonzero(array == ord(dialect.delimiter)) if dialect.delimiter else np.empty(0, dtype=np.intp)
-    ends = breaks
-    if dialect.quote and dialect.quote.encode() in data:
-        quotes = np.flatnonzero(array == ord(dialect.quote))
-        edge = np.isin(array, [ord(c) for c in "\r\n" + dialect.delimiter + dialect.quote + " " * dialect.skip_space])
-        before, after = quotes[0::2] - 1, quotes[1::2] + 1
-        if len(quotes) % 2 or not (edge[before[before >= 0]].all() and edge[after].all()):
-            return None
-        stops, ends = (p[np.searchsorted(quotes, p) % 2 == 0] for p in (stops, breaks))
-    starts = np.append(0, ends[:-1] + 1)
-    widths = np.diff(np.searchsorted(stops, ends), prepend=0) + 1
-    lengths = ends - starts
-    blank = (widths == 1) & ((lengths == 0) | ((lengths == 1) & (array[starts] == 13)))
-    width = int(widths.max())
-    check_size(len(widths), width)
+    """The grid by pandas' C reader, or None where a quote opens or closes in mid-cell."""
+    data = (text if text.endswith(("\n", "\r")) else text + "\n").encode()
+    counted = _counted(data, dialect)
+    if counted is None:
+        return None
+    widths, lines, blank, spaced = counted
+    check_size(len(widths), int(widths.max()))
     if blank.all():
         return Grid(pd.DataFrame(), widths[:0], widths[:0])
     cells = pd.read_csv(
         io.BytesIO(data), sep=dialect.delimiter or "\x1f", quotechar=dialect.quote or "\x1e",
-        quoting=0 if dialect.quote else 3, header=None, names=range(width), index_col=False, dtype=str,
+        quoting=0 if dialect.quote else 3, header=None, names=range(int(widths.max())), index_col=False, dtype=str,
         keep_default_na=False, na_filter=False, skip_blank_lines=False, skipinitialspace=dialect.skip_space,
         engine="c", encoding="utf-8",
     )  # fmt: skip
     if len(cells) != len(widths):
         return None
-    for i in np.flatnonzero((widths == 1) & ~blank & ((array[starts] == 32) | (array[starts] == 9))):
+    for i in np.flatnonzero(spaced):
         blank[i] = not str(cells.iat[int(i), 0]).strip()
-    keep = ~blank
-    return Grid(cells[keep].reset_index(drop=True), widths[keep], np.searchsorted(breaks, starts)[keep] + 1)
+    if not blank.any():
+        return Grid(cells, widths, lines)
+    return Grid(cells[~blank].reset_index(drop=True), widths[~blank], lines[~blank])
+
+
+class _Counted(NamedTuple):
+    """Of every record, empty ones too: number of cells, line, whether it is empty, whether it may hold only spaces."""
+
+    widths: NDArray[np.intp]
+    lines: NDArray[np.intp]
+    blank: NDArray[np.bool_]
+    spaced: NDArray[np.bool_]
+
+
+def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
+    """Counted from the delimiters and line ends outside quotes; None where a quote opens or closes in mid-cell.
+    Done piece by piece, because a position takes eight times the memory of its byte."""
+    array = np.frombuffer(data, dtype=np.uint8)
+    edge = np.zeros(256, dtype=bool)  # what may stand before an opening and after a closing quote
+    edge[[ord(c) for c in "\r\n" + dialect.delimiter + dialect.quote + " " * dialect.skip_space]] = True
+    found = []
+    quotes_before = stops_before = breaks_before = 0
+    for at in range(0, len(array), _PIECE):
+        piece = array[at : at + _PIECE]
+        breaks = np.flatnonzero((piece == 10) | (piece == 13)) + at
+        breaks = breaks[(array[breaks] == 10) | (array[np.minimum(breaks + 1, len(array) - 1)] != 10)]  # \r\n ends once
+        stops = np.flatnonzero(piece == ord(dialect.delimiter)) + at if dialect.delimiter else breaks[:0]
+        ends = breaks
+        if dialect.quote:
+            quotes = np.flatnonzero(piece == ord(dialect.quote)) + at
+            opening, closing = quotes[quotes_before % 2 :: 2], quotes[1 - quotes_before % 2 :: 2]
+            if not (edge[array[opening[opening > 0] - 1]].all() and edge[array[closing + 1]].all()):
+                return None
+            ends, stops = (p[(np.searchsorted(quotes, p) + quotes_before) % 2 == 0] for p in (breaks, stops))
+            quotes_before += len(quotes)
+        cells, lines = stops_before + np.searchsorted(stops, ends), breaks_before + np.searchsorted(breaks, ends) + 1
+        found.append((ends, cells, lines))
+        stops_before, breaks_before = stops_before + len(stops), breaks_before + len(breaks)
+    if quotes_before % 2:
+        return None
+    ends, cells, lines = (np.concatenate(part) for part in zip(*found, strict=True))
+    starts = np.append(0, ends[:-1] + 1)
+    lengths = ends - starts
+    widths = np.diff(cells, prepend=0) + 1
+    single = widths == 1
+    blank = single & ((lengths == 0) | ((lengths == 1) & (array[starts] == 13)))
+    spaced = single & ~blank & ((array[starts] == 32) | (array[starts] == 9))
+    return _Counted(widths, np.append(0, lines[:-1]) + 1, blank, spaced)
 
 
 # ---- guessing --------------------------------------------------------------------------------------------------------
@@ -209,8 +280,8 @@ def _score(rows: Sequence[Sequence[str]], dialect: Dialect, whole: bool) -> floa
     return shape * habit * sum(map(_plausible, cells)) / len(cells) * (1.0 if whole else 0.9)
 
 
-def sniff(text: str, delimiter: str | None = None) -> Dialect:
-    r"""The dialect whose cells are most regular and most like values.
+def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> Dialect:
+    r"""The dialect whose cells are most regular and most like values; `delimiter` and `quote` where they are told.
 
     >>> sniff("size;city\n1,5;Oslo, NO\n2,5;Rome, IT\n").delimiter, sniff("label\nyes\nno\n").delimiter
     (';', '')
@@ -224,8 +295,10 @@ def sniff(text: str, delimiter: str | None = None) -> Dialect:
     candidates = ("", *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)))
     best, most = Dialect(""), -1.0
     for d in candidates if delimiter is None else (delimiter,):
-        for q in ('"', "'") if re.search(rf"(?:^|{re.escape(d)})'[^'\r\n]*'", sample, re.MULTILINE) else ('"',):
-            escaped = re.search(rf"\\{q}(?! *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{q}))", sample)
+        single = re.search(rf"(?:^|{re.escape(d)})'[^'\r\n]*'", sample, re.MULTILINE)
+        for q in (quote,) if quote is not None else ('"', "'") if single else ('"',):
+            after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
+            escaped = q and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
             dialect = Dialect(d, q, "\\" if escaped else "")
             found = list(_aligned(sample) if d == ALIGNED else records(sample, dialect))
             rows = [cells for _, cells, _ in found][:400]
@@ -237,103 +310,3 @@ def sniff(text: str, delimiter: str | None = None) -> Dialect:
             if score > most * 1.001:
                 best, most = dialect, score
     return best
-
-
-# ---- locating --------------------------------------------------------------------------------------------------------
-
-
-class Place(NamedTuple):
-    """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
-    between names and data that hold no data."""
-
-    header: int | None
-    first: int
-    units: tuple[int, ...] = ()
-
-
-def locate(grid: Grid) -> Place:
-    """Header and first data row, below comments, titles and notes.
-
-    >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
-    Place(header=1, first=3, units=(2,))
-    """
-    widths = grid.widths
-    usual = int(np.bincount(widths).argmax())
-    head = [list(map(str, row)) for row in grid.cells.head(200).itertuples(index=False)]
-    filled = [sum(cell.strip() != "" for cell in row) for row in head]
-    need = max(min(usual, 2), int(np.median(filled)) // 2)
-    k = next((i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i])), 0)
-    below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
-    votes = _votes(head[k], below, usual)
-    above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
-    if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
-        header: int | None = above if not _comment(head[above]) or widths[above] == usual else None
-    else:
-        header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
-    if header is None:
-        return Place(None, k)
-    if any(not cell.strip() for cell in head[header][:usual]) and header + 2 < len(head):
-        nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
-        if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
-            header += 1
-    first = header + 1
-    while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
-        first += 1
-    return Place(header, first, tuple(range(header + 1, first)))
-
-
-def _comment(row: Sequence[str]) -> bool:
-    return row[0].lstrip().startswith(_COMMENT)
-
-
-def _value(cell: str) -> bool:
-    """True for what is a value rather than a name."""
-    return is_number(cell) or DATE.fullmatch(cell.strip()) is not None
-
-
-def _names(row: Sequence[str]) -> bool:
-    """True where a row could be names: some text, no value, nothing twice."""
-    told = [cell.strip() for cell in row if cell.strip()]
-    return bool(told) and not any(map(_value, told)) and len(set(told)) == len(told)
-
-
-def _typed(column: Sequence[str]) -> bool:
-    told = [cell for cell in column if cell.strip() not in MISSING_AMONG_NUMBERS]
-    return bool(told) and sum(map(_value, told)) >= 0.8 * len(told)
-
-
-def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:
-    """> 0 where `row` differs in kind from the columns below it, < 0 where it is like them."""
-    if not below:
-        return 0.0
-    cells = [cell.strip() for cell in row[:usual]]
-    years = [int(c) for c in cells if re.fullmatch(r"\d{1,4}", c)]
-    if len(years) >= 3 and years == list(range(years[0], years[0] + len(years))) and cells[0] and not _value(cells[0]):
-        return 1.0  # country, 2019, 2020, 2021
-    votes = 0.0
-    for j, cell in enumerate(cells):
-        column = [r[j].strip() for r in below]
-        if _typed(column):
-            if cell not in MISSING_AMONG_NUMBERS:
-                votes += -1.0 if _value(cell) else 1.0
-        elif cell and cell in column:
-            votes -= 0.5
-        elif cell and len(column) >= 6 and len(set(column)) <= len(column) / 3:
-            votes += 0.5
-    return votes
-
-
-def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
-    """True for a row of units or of further names: short text over every numeric column, nothing known over the others.
-    Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
-    over: list[str] = []
-    beside: list[str] = []
-    for j, cell in enumerate(row[:usual]):
-        column = [r[j] for r in below]
-        (over if _typed(column) else beside).append(cell.strip())
-        if cell.strip() and cell in column:
-            return False
-    told = [cell for cell in over if cell]
-    if not told or any(_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in told):
-        return False
-    return len(told) > 1 or not any(beside)

@@ -40,7 +40,7 @@ class Table:
     n: int
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.columns[self.schema.names.index(name)]
+        return self.columns[self.schema.position[name]]
 
     def take(self, rows: Any) -> Table:
         """The rows selected by a mask, a slice or positions."""
@@ -77,19 +77,20 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
         elif array.dtype.kind in "iu" and array.size:
             array = _compact(array)
         X = pd.DataFrame(array, columns=list(names) if names is not None else [f"x{j}" for j in range(array.shape[1])])
-    if X.shape[0] == 0:
+    frame: pd.DataFrame = X
+    if frame.shape[0] == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")
-    if X.shape[1] == 0:
+    if frame.shape[1] == 0:
         raise TableError(
             "Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: the table has no columns",
-            shape=str(X.shape),
+            shape=str(frame.shape),
         )
-    double = pd.Index(map(str, X.columns)).duplicated()
+    double = pd.Index(map(str, frame.columns)).duplicated()
     if double.any():
         raise TableError(
-            "the column name '{column}' stands twice; rename one of the columns", column=str(X.columns[double][0])
+            "the column name '{column}' stands twice; rename one of the columns", column=str(frame.columns[double][0])
         )
-    return X
+    return frame
 
 
 def _compact(array: NDArray[Any]) -> NDArray[Any]:

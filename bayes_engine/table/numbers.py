@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -39,6 +39,17 @@ def note(template: str, severity: Severity = "info", at: int | None = None, /, *
     return Note(Message(template, params), severity, None if column is None else str(column), at)
 
 
+def listed(values: Sequence[str], most: int = 6) -> str:
+    """Quoted, comma-separated, cut to the first few and each to 40 characters."""
+    shown = ", ".join(f"'{v if len(v) <= 40 else v[:39] + '…'}'" for v in values[:most])
+    return shown if len(values) <= most else shown + ", …"
+
+
+def lines_of(lines: Sequence[int] | NDArray[np.intp]) -> str:
+    """The first five line numbers."""
+    return ", ".join(str(int(line)) for line in lines[:5]) + (", …" if len(lines) > 5 else "")
+
+
 ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
 """Tokens that mean missing in a column of any kind: nobody calls a class or a place so."""
 MISSING_AMONG_NUMBERS = (
@@ -47,6 +58,8 @@ MISSING_AMONG_NUMBERS = (
 )  # fmt: skip
 """Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
 
+_NAMED = 5
+"""How many columns a note about the whole table names."""
 _DOUBTFUL = ("NA", "N/A", "n/a", "None", "NULL", "null", "-", "--", "—")
 
 _PLAIN_CHARACTERS = frozenset("0123456789+-.eE")
@@ -66,23 +79,26 @@ _DRESSED = re.compile(
 )
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣．，", "0123456789--.,")
 DATE = re.compile(
-    r"(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}"
-    r"|[A-Za-z]{3,9} \d{1,2},? \d{4})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    r"(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
+    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _YES_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "是", "否"))
 
 
 class Column(NamedTuple):
-    """A converted column; `mark` is the decimal mark it shows beyond doubt, `None` where it shows none."""
+    """A converted column. `absent`: how many cells each token that was taken as missing stood in ('' the empty cell);
+    `mark`: the decimal mark the column shows beyond doubt; `doubtful`: it shows one that may be either."""
 
     values: pd.Series
     notes: tuple[Note, ...]
+    absent: Mapping[str, int]
     mark: Mark | None = None
+    doubtful: bool = False
 
 
 class _Numbers(NamedTuple):
-    """`values` in the order of the spellings; `example` is the spelling that most needs explaining, `reads` its value."""
+    """`values` in the order of the spellings; `example`: the spelling that most needs explaining, `reads`: its value."""
 
     values: NDArray[np.float64]
     whole: bool
@@ -103,25 +119,31 @@ def is_number(cell: str) -> bool:
 
 
 def convert(
-    cells: pd.DataFrame, decimal: Mark | None, missing: Sequence[str] | None
+    cells: pd.DataFrame, decimal: Mark | None, missing: Sequence[str] | None, *, release: bool = False
 ) -> tuple[pd.DataFrame, list[Note], Mark]:
     """Every column of text in `cells` typed: int64, float64, bool or text ('' is an empty cell), and the decimal mark.
 
     `decimal` and `missing` override the guesses. A column that shows its decimal mark beyond doubt (12,5) decides
-    for those that do not (1,234).
+    for those that do not (1,234). `release` empties `cells` on the way, so that the table is never held twice.
 
     >>> frame, notes, mark = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
     >>> frame["x"].tolist(), frame["well"].tolist(), len(notes), mark
     ([1.5, 2.25], ['1E5', '4D2'], 2, ',')
     """
-    columns = {name: convert_column(cells[name], decimal, missing) for name in cells}
+    index, columns, waiting = cells.index, dict[str, Column](), dict[str, pd.Series]()
+    for name in map(str, cells.columns):
+        text = cells.pop(name) if release else cells[name]
+        columns[name] = convert_column(text, decimal, missing)
+        if columns[name].doubtful:
+            waiting[name] = text
     marks = {column.mark for column in columns.values()}
     if decimal is None and "," in marks and "." not in marks:  # the doubtful columns follow the certain ones
-        comma = {name: convert_column(cells[name], ",", missing) for name in cells if columns[name].mark is None}
+        comma = {name: convert_column(text, ",", missing) for name, text in waiting.items()}
         columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
-    frame = pd.DataFrame({name: column.values for name, column in columns.items()}, index=cells.index)
-    mark = decimal or ("," if "," in marks else ".")
-    return frame, [n for column in columns.values() for n in column.notes], mark
+    notes = [n for column in columns.values() for n in column.notes]
+    notes += missing_notes({name: column.absent for name, column in columns.items()})
+    frame = pd.DataFrame({name: column.values for name, column in columns.items()}, index=index)
+    return frame, notes, decimal or ("," if "," in marks else ".")
 
 
 def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None) -> Column:
@@ -146,12 +168,12 @@ def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequ
     per_level = np.full(len(bare), np.nan)
     per_level[known] = numbers.values
     values = per_level[codes] + 0.0  # −0.0 becomes 0.0: one value, not two
-    absent = [b for b, k in zip(bare, known, strict=True) if not k]
-    notes = _missing_notes(name, absent, codes, bare)
-    notes += _number_notes(name, numbers, decimal)
+    absent = _absent(bare, tokens, codes)
     if numbers.whole and not absent:
-        return Column(pd.Series(values.astype(np.int64), index=column.index), tuple(notes), numbers.mark)
-    return Column(pd.Series(values, index=column.index), tuple(notes), numbers.mark)
+        values = values.astype(np.int64)
+    doubtful = numbers.mark is None and re.search("[.,]", "".join(rest)) is not None
+    notes = tuple(_number_notes(name, numbers, decimal))
+    return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
 def _empty(column: pd.Series, bare: list[str], codes: NDArray[np.intp]) -> Column:
@@ -159,10 +181,10 @@ def _empty(column: pd.Series, bare: list[str], codes: NDArray[np.intp]) -> Colum
     told = [b for b in bare if b]
     if told:
         said = note("column '{column}' holds nothing but {tokens}, read as missing", "warning", column=name,
-                    tokens=_listed(told))  # fmt: skip
+                    tokens=listed(told))  # fmt: skip
     else:
         said = note("column '{column}' is empty: every cell is missing", "warning", column=name)
-    return Column(pd.Series(np.nan, index=column.index, dtype=float), (said,))
+    return Column(pd.Series(np.nan, index=column.index, dtype=float), (said,), {})
 
 
 def _identifier(rest: list[str]) -> str | None:
@@ -230,14 +252,14 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None) -> list[No
                               column=name, example=written, value=value))  # fmt: skip
     elif "," in written:
         doubt: Severity = "info" if numbers.mark == "." or decimal == "." else "warning"
-        notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if they "
-                          "are decimal commas, choose decimal=','", doubt, column=name, example=written,
+        notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if "
+                          "they are decimal commas, choose decimal=','", doubt, column=name, example=written,
                           value=value))  # fmt: skip
     if numbers.unit == "%":
         notes.append(note("column '{column}' is in percent: '12 %' is read as 12, not as 0.12", column=name))
     elif numbers.unit:
-        notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept", column=name,
-                          sign=numbers.unit))  # fmt: skip
+        notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
+                          column=name, sign=numbers.unit))  # fmt: skip
     if not np.isfinite(numbers.values).all():
         notes.append(note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
                           column=name))  # fmt: skip
@@ -252,35 +274,35 @@ def _text(column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: 
     """A column that stays text (or truth values): only tokens that mean missing anywhere are taken out."""
     name = str(column.name)
     tokens = ALWAYS_MISSING if missing is None else ("", *missing)
-    absent = [b for b in bare if b in tokens]
+    absent = _absent(bare, tokens, codes)
     kept = sorted({b for b in bare if b not in tokens})
-    notes = _missing_notes(name, absent, codes, bare)
+    notes: list[Note] = []
     truth = next((pair for pair in _TRUTH if set(kept) == pair), None)
     if truth is not None:
         lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
         values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
-        notes.append(note("column '{column}': {values} are read as truth values", column=name, values=_listed(kept)))
-        return Column(values, tuple(notes))
+        notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept)))
+        return Column(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
     if identifier is not None:
         notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
                           column=name, example=identifier))  # fmt: skip
-        return Column(values, tuple(notes))
+        return Column(values, tuple(notes), absent)
     doubtful = [t for t in kept if t in _DOUBTFUL]
     if doubtful and missing is None:
         notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
-                          "tokens", "warning", column=name, tokens=_listed(doubtful)))  # fmt: skip
+                          "tokens", "warning", column=name, tokens=listed(doubtful)))  # fmt: skip
     notes += _spelling_notes(name, spelled, bare, kept)
-    return Column(values, tuple(notes))
+    return Column(values, tuple(notes), absent)
 
 
 def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str]) -> list[Note]:
     """What the distinct spellings of a text column suggest: half a number, yes and no, a date, two spellings of one."""
     if {k.casefold() for k in kept} <= _YES_NO and len(kept) > 2:
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
-                     "warning", column=name, n=len(kept), values=_listed(kept))]  # fmt: skip
+                     "warning", column=name, n=len(kept), values=listed(kept))]  # fmt: skip
     notes = []
     numbers = [is_number(k) for k in kept]
     if any(numbers) and 2 * sum(numbers) >= len(kept):
@@ -288,10 +310,10 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
         if strange:
             notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
                               "missing, add them to the missing tokens", "warning", column=name,
-                              values=_listed(strange)))  # fmt: skip
+                              values=listed(strange)))  # fmt: skip
         else:
             notes.append(note("column '{column}' writes its numbers in different ways ({values}), so it stays text",
-                              "warning", column=name, values=_listed(kept)))  # fmt: skip
+                              "warning", column=name, values=listed(kept)))  # fmt: skip
     elif all(DATE.fullmatch(k) for k in kept):
         notes.append(note("column '{column}' looks like dates ('{example}'); they are kept as text", "warning",
                           column=name, example=kept[0]))  # fmt: skip
@@ -301,24 +323,49 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
             folded.setdefault(unicodedata.normalize("NFKC", b).casefold(), []).append(s)
     alike = [group for group in folded.values() if len(group) > 1]
     if alike and len(folded) < len(bare):
-        notes.append(note("column '{column}': {values} differ only in case, spaces or width; they are kept as different "
-                          "values", "warning", column=name, values=_listed(alike[0])))  # fmt: skip
+        notes.append(note("column '{column}': {values} differ only in case, spaces or width; they are kept as "
+                          "different values", "warning", column=name, values=listed(alike[0])))  # fmt: skip
     return notes
 
 
-def _missing_notes(name: str, absent: list[str], codes: NDArray[np.intp], bare: list[str]) -> list[Note]:
-    if not absent:
-        return []
-    tokens = set(absent)
-    n = int(np.array([b in tokens for b in bare])[codes].sum())
-    told = [a for a in dict.fromkeys(absent) if a]
-    if told:
-        return [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name, n=n,
-                     tokens=_listed(told))]  # fmt: skip
-    return [note("column '{column}': empty cells, read as missing: {n}", column=name, n=n)]
+def _absent(bare: list[str], tokens: Sequence[str], codes: NDArray[np.intp]) -> dict[str, int]:
+    """How many cells hold each of the tokens that mean missing."""
+    found = [(i, b) for i, b in enumerate(bare) if b in tokens]
+    counts = np.bincount(codes, minlength=len(bare)) if found else ()
+    absent: dict[str, int] = {}
+    for i, token in found:
+        absent[token] = absent.get(token, 0) + int(counts[i])
+    return absent
 
 
-def _listed(values: Sequence[str], most: int = 6) -> str:
-    """Quoted, comma-separated, cut to the first few and each to 40 characters."""
-    shown = ", ".join(f"'{v if len(v) <= 40 else v[:39] + '…'}'" for v in values[:most])
-    return shown if len(values) <= most else shown + ", …"
+def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
+    """What was read as missing, from each column's `Column.absent`. Words are told by column, or by word where more
+    than five columns hold any; empty cells are told once for the table.
+
+    >>> [str(n.message) for n in missing_notes({"a": {"": 2}, "b": {"": 3, "NA": 1}})]
+    ["column 'b': cells read as missing: 1 ('NA')", "empty cells, read as missing: 5, in 2 columns: 'b' (3), 'a' (2)"]
+    """
+    words = {name: {t: n for t, n in found.items() if t} for name, found in absent.items()}
+    words = {name: found for name, found in words.items() if found}
+    if len(words) <= _NAMED:
+        notes = [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name,
+                      n=sum(found.values()), tokens=listed(list(found))) for name, found in words.items()]  # fmt: skip
+    else:
+        notes = []
+        for token in dict.fromkeys(t for found in words.values() for t in found):
+            cells = {name: found[token] for name, found in words.items() if token in found}
+            notes.append(note("cells with '{token}', read as missing: {n}, in {k} columns: {columns}", "warning",
+                              token=token, n=sum(cells.values()), k=len(cells), columns=_counts(cells)))  # fmt: skip
+    empty = {name: found[""] for name, found in absent.items() if "" in found}
+    if len(empty) == 1:
+        notes += [note("column '{column}': empty cells, read as missing: {n}", column=c, n=n) for c, n in empty.items()]
+    elif empty:
+        notes.append(note("empty cells, read as missing: {n}, in {k} columns: {columns}", n=sum(empty.values()),
+                          k=len(empty), columns=_counts(empty)))  # fmt: skip
+    return notes
+
+
+def _counts(cells: Mapping[str, int]) -> str:
+    """The columns with most such cells, and how many."""
+    most = sorted(cells.items(), key=lambda item: -item[1])[:_NAMED]
+    return ", ".join(f"{listed([name])} ({n})" for name, n in most) + (", …" if len(cells) > _NAMED else "")

@@ -46,6 +46,11 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
             "the target '{column}' holds {kind} values, not a few classes; choose another column",
             column=target.name, kind=target.kind,
         )  # fmt: skip
+    if target.numeric:
+        raise TableError(
+            "the target '{column}' holds numbers; give it the kind categorical, and each number is a class",
+            column=target.name,
+        )
     features = schema.features
     if not len(features):
         raise TableError("no column is left to learn from; give at least one column the role feature")

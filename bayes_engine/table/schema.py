@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -75,8 +76,13 @@ class Schema:
 
     def __post_init__(self) -> None:
         for j, name in enumerate(self.names):
-            if name in self.names[:j]:
+            if self.position[name] != j:
                 raise TableError("the column name '{column}' stands twice; rename one of the columns", column=name)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Where each column stands."""
+        return {name: j for j, name in enumerate(self.names)}
 
     def __iter__(self) -> Iterator[Variable]:
         return iter(self.variables)
@@ -85,13 +91,12 @@ class Schema:
         return len(self.variables)
 
     def __getitem__(self, name: str) -> Variable:
-        for variable in self.variables:
-            if variable.name == name:
-                return variable
+        if name in self.position:
+            return self.variables[self.position[name]]
         raise SchemaMismatch("there is no column '{column}'; the columns are {known}", column=name, known=self._known)
 
     def __contains__(self, name: object) -> bool:
-        return any(v.name == name for v in self.variables)
+        return name in self.position
 
     @property
     def _known(self) -> str:
@@ -165,7 +170,8 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
                 "column '{column}' cannot be {kind}: row {row} holds '{value}', which is no number",
                 column=variable.name, kind=kind, row=int(bad.to_numpy().argmax()) + 1, value=str(column[bad].iloc[0]),
             )  # fmt: skip
-        return replace(variable, kind=kind, levels=(), declared=False, pivot=middle(numbers.to_numpy(dtype=float, na_value=np.nan)))
+        pivot = middle(numbers.to_numpy(dtype=float, na_value=np.nan))
+        return replace(variable, kind=kind, levels=(), declared=False, pivot=pivot)
     levels = variable.levels or sort_levels(observed(column)) if kind in DISCRETE else ()
     return replace(variable, kind=kind, levels=levels)
 

@@ -1,4 +1,4 @@
-"""The working: one prediction as a derivation, from the counts behind every factor to the posterior.
+"""The working: one prediction as a derivation, from the counts behind every factor to the decision.
 
 The numbers are the ledger's own terms, so the slip and the prediction cannot disagree; what is added here is where
 each came from: (3+1)/(8+3), or n, mean and squared deviations.
@@ -6,17 +6,22 @@ each came from: (3+1)/(8+3), or n, mean and squared deviations.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import copy
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from bayes_engine.errors import UndefinedPosterior
+from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.errors import EstimationWarning
 from bayes_engine.factors import ClassPrior, GaussianFactor, Row, TableFactor, normal_log_density
 from bayes_engine.ledger import Ledger, Status
-from bayes_engine.logspace import exp, log
+from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.encode import MISSING, Table
 
@@ -62,11 +67,27 @@ class Density:
         return float(np.sqrt(self.variance))
 
     @property
+    def log_value(self) -> float:
+        return float(normal_log_density(np.array(self.x), np.array(self.mean), np.array(self.variance)))
+
+    @property
     def value(self) -> float:
-        return float(exp(normal_log_density(np.array(self.x), np.array(self.mean), np.array(self.variance))))
+        return float(exp(self.log_value))
 
 
-Source = Fraction | Given | Density
+@dataclass(frozen=True)
+class Shift:
+    """π_use/π_model: what the prior of use multiplies the product of one class by."""
+
+    use: float
+    model: float
+
+    @property
+    def value(self) -> float:
+        return self.use / self.model if self.model > 0 else 1.0
+
+
+Source = Fraction | Given | Density | Shift
 
 
 @dataclass(frozen=True)
@@ -78,86 +99,264 @@ class Step:
     factors: tuple[float, ...]
     sources: tuple[Source, ...]
 
+    @property
+    def log_factors(self) -> tuple[float, ...]:
+        """log of the factors, in nats; of a density also where the factor itself is too small for a float."""
+        return tuple(
+            s.log_value if isinstance(s, Density) else float(log(f))
+            for s, f in zip(self.sources, self.factors, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Omitted:
+    """A feature without a factor, and why: its cell is missing, or training had one value only."""
+
+    name: str
+    reason: Literal["missing", "constant"]
+
 
 @dataclass(frozen=True)
 class Working:
-    """A derivation: `steps` whose factors multiply to `joint` (one number a class); evidence and posterior follow."""
+    """A derivation, classes in the order of `classes`: `steps` multiply to `joint`, its sum is the evidence, their
+    ratio the posterior; the posterior under `loss` gives the `risk` of each action, the least the decision.
+
+    `position` is the decided action's, −1 where `status` says that there is no posterior (which then is all zeros);
+    `digits` is None, or the number of digits every factor was rounded to; `ledger` is what it was derived from.
+    """
 
     target: str
     classes: tuple[Any, ...]
     steps: tuple[Step, ...]
-    joint: tuple[float, ...]
-    posterior: tuple[float, ...]
+    omitted: tuple[Omitted, ...]
     log_joint: tuple[float, ...]
+    posterior: tuple[float, ...]
+    status: Status
+    loss: LossMatrix
+    risk: tuple[float, ...]
+    position: int
+    tied: bool
+    ledger: Ledger = field(repr=False, compare=False)
+    digits: int | None = None
+
+    @property
+    def joint(self) -> tuple[float, ...]:
+        """p(c, x) for each class; 0 where it is too small for a float (`log_joint` still has it)."""
+        return tuple(exp(np.array(self.log_joint)).tolist())
+
+    @property
+    def log_evidence(self) -> float:
+        return float(log_sum(np.array(self.log_joint)))
 
     @property
     def evidence(self) -> float:
-        return float(sum(self.joint))
+        return float(exp(self.log_evidence))
+
+    @property
+    def action(self) -> Any:
+        """The action decided for, None where there is none."""
+        return self.loss.actions[self.position] if self.position >= 0 else None
 
 
-def derive(model: GenerativeClassifier, case: pd.DataFrame) -> Working:
-    """The working of one case (a frame of one row).
-
-    Raises UndefinedPosterior where the case has none (an infinite cell); an impossible one still has its factors.
+def derive(
+    model: GenerativeClassifier,
+    case: pd.DataFrame,
+    loss: LossMatrix | None = None,
+    prior_of_use: Mapping[Any, float] | None = None,
+    classes: Sequence[Any] | None = None,
+) -> Working:
+    """The working of one case (a frame of one row), under `loss` (0-1 by default) and a prior of use, with the classes
+    in the order wanted. Never raises for a case without a posterior: the working carries the status.
 
     >>> from bayes_engine.datasets import load_dataset
     >>> from bayes_engine.models.naive_bayes import NaiveBayes, PRESETS
     >>> melons = load_dataset("watermelon3")
     >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
-    >>> working = derive(NaiveBayes(**PRESETS["textbook"]).fit(X, y), X.iloc[[0]])
-    >>> [round(p, 6) for p in working.posterior]
-    [0.001308, 0.998692]
+    >>> working = derive(NaiveBayes(**PRESETS["textbook"]).fit(X, y), X.iloc[[0]], classes=["是", "否"])
+    >>> [round(p, 6) for p in working.posterior], working.action
+    ([0.998692, 0.001308], '是')
+    >>> working.steps[5].sources[0]
+    Fraction(count=5.0, total=8.0, added=0.0, levels=3)
     """
-    table = model._encode(case)
-    ledger = model.explain(case)
-    if ledger.status[0] == Status.REFUSED:
-        raise UndefinedPosterior("no working for an infinite cell: {rows}", (0,))
-    steps = []
-    for part in model.factor_.parts:  # type: ignore[attr-defined]
-        for row, term in part.rows(table):
-            value = None if row.kind == "prior" else _cell(case, table, row.child)
-            factors = tuple(float(p) for p in exp(term[0]))
-            steps.append(Step(row, value, factors, sources(part, table, getattr(model, "variance", "mle"))))
-    return _closed(model.target_.name, ledger, tuple(steps))
+    table, ledger = model._encode(case), model.explain(case)
+    parts = [part for part in model.factor_.parts for _row in part.rows(table)]  # type: ignore[attr-defined]
+    found = [sources(part, table, getattr(model, "variance", "mle")) for part in parts]
+    if prior_of_use is not None:
+        own = model.class_prior_
+        ledger = ledger.at_prior(own, prior_of_use)
+        found.append(tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes))
+    order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
+    steps = tuple(
+        Step(row, _value(case, table, row), _pick(exp(term[0]), order), tuple(source[k] for k in order))
+        for (row, term), source in zip(ledger.rows, found, strict=True)
+    )
+    return _closed(Working(
+        target=model.target_.name,
+        classes=tuple(ledger.classes[k] for k in order),
+        steps=steps,
+        omitted=_omitted(table, steps),
+        log_joint=_pick(ledger.joint()[0], order),
+        posterior=_pick(ledger.posterior()[0], order),
+        status=Status(int(ledger.status[0])),
+        loss=LossMatrix.zero_one([ledger.classes[k] for k in order]) if loss is None else loss,
+        risk=(), position=-1, tied=False, ledger=ledger,
+    ))  # fmt: skip
+
+
+def _pick(values: Array, order: list[int]) -> tuple[float, ...]:
+    return tuple(float(values[k]) for k in order)
+
+
+def _value(case: pd.DataFrame, table: Table, row: Row) -> Any:
+    """The case's cell of the row's column; None for the prior and what was added."""
+    if row.child not in table.schema or not row.parents:
+        return None
+    return case[row.child].iloc[0] if row.child in case.columns else case.iloc[0, table.schema.names.index(row.child)]
+
+
+def _omitted(table: Table, steps: tuple[Step, ...]) -> tuple[Omitted, ...]:
+    used = {step.row.child for step in steps if step.row.parents}
+    return tuple(
+        Omitted(v.name, "missing" if _absent(table, v.name, v.discrete) else "constant")
+        for v in table.schema if v.name not in used
+    )  # fmt: skip
+
+
+def _absent(table: Table, name: str, discrete: bool) -> bool:
+    return bool(table[name][0] == MISSING if discrete else np.isnan(table[name][0]))
+
+
+def _closed(working: Working) -> Working:
+    """With risk and decision, from the posterior."""
+    loss = working.loss.for_classes(working.classes)
+    posterior = np.array([working.posterior])
+    decision = decide(posterior, loss, np.array([working.status], dtype=np.int8))
+    return replace(
+        working,
+        loss=loss,
+        risk=tuple(loss.risk(posterior)[0].tolist()),
+        position=int(decision.position[0]),
+        tied=bool(decision.tied[0]),
+    )
+
+
+# rows behind a number -------------------------------------------------------------------------------------------
 
 
 def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.DataFrame:
-    """The rows of the training table that a factor of class `label` was counted from; for a Gaussian also each value's
-    deviation from the mean and its square."""
-    mine = frame.loc[frame[target] == label]
-    if step.row.kind == "prior":
+    """The rows of the training table that the factor of class `label` was counted from: for a probability the rows of
+    the class with the case's value, for a density the rows of the class with a known one, for the prior the class.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> table = pd.DataFrame({"wind": ["weak", "strong", "weak"], "play": ["yes", "yes", "no"]})
+    >>> working = derive(NaiveBayes().fit(table[["wind"]], table["play"]), table[["wind"]].iloc[[0]])
+    >>> rows_behind(table, "play", working.steps[1], "yes").index.tolist()
+    [0]
+    """
+    mine: pd.DataFrame = frame.loc[frame[target] == label]
+    if not step.row.parents:
         return mine
     column = mine[step.row.child]
     if step.row.kind == "log-density":
-        known = mine.loc[column.notna()]
-        deviation = known[step.row.child].astype(float) - known[step.row.child].astype(float).mean()
-        return known.assign(**{"x − x̄": deviation, "(x − x̄)²": deviation**2})
-    return mine.loc[column.isna() if pd.isna(step.value) else column == step.value]
+        counted = column.notna()
+    else:
+        counted = column.isna() if pd.isna(step.value) else column == step.value
+    return mine[counted]
+
+
+def rows_like(X: pd.DataFrame, case: pd.DataFrame) -> list[int]:
+    """Positions of the rows of X that hold the same cells as the case (missing like missing).
+
+    >>> rows_like(pd.DataFrame({"x": [1.0, None, 1.0]}), pd.DataFrame({"x": [1.0]}))
+    [0, 2]
+    """
+    same = pd.Series(True, index=X.index)
+    for name in X.columns:
+        value = case[name].iloc[0]
+        same &= X[name].isna() if pd.isna(value) else X[name] == value
+    return [int(i) for i in np.flatnonzero(same.to_numpy(dtype=bool))]
+
+
+def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: Any = None) -> GenerativeClassifier:
+    """A copy of the model that has forgotten these rows of its own: what it would say had it never seen them.
+
+    Raises NotASubset where a row was never counted.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X, y = pd.DataFrame({"wind": ["weak", "strong", "weak"]}), pd.Series(["yes", "yes", "no"])
+    >>> without(NaiveBayes().fit(X, y), X.iloc[[0]], y.iloc[[0]]).stats_.class_weight.tolist()
+    [1.0, 1.0]
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        return copy.deepcopy(model).forget(X, y, weight)
+
+
+def variance_from(step: Step, k: int) -> Literal["own", "pooled", "replaced"]:
+    """What the k-th class's variance is: its own m2/(n − ddof), the classes' together Σm2/(Σn − ddof·K), or neither
+    (the floor, or the whole column's)."""
+    density = step.sources[k]
+    all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0]
+    assert isinstance(density, Density)
+    left = density.n - density.ddof
+    if left > 0 and math.isclose(density.variance, density.m2 / left, rel_tol=1e-9):
+        return "own"
+    degrees = sum(s.n - s.ddof for s in all_of)
+    pooled = sum(s.m2 for s in all_of) / degrees if degrees > 0 else math.nan
+    return "pooled" if math.isclose(density.variance, pooled, rel_tol=1e-9) else "replaced"
+
+
+# by hand --------------------------------------------------------------------------------------------------------
+
+
+def by_hand(value: float, digits: int = 3) -> float:
+    """Rounded as a book rounds: to `digits` decimals, or below 0.01 to `digits` significant digits.
+
+    >>> by_hand(0.57375), by_hand(0.06622), by_hand(1.21518e-09)
+    (0.574, 0.066, 1.22e-09)
+    """
+    return round(value, digits) if abs(value) >= 0.01 or value == 0 else float(f"{value:.{digits - 1}e}")
 
 
 def rounded(working: Working, digits: int = 3) -> Working:
-    """The same derivation as done by hand: every factor, mean and standard deviation rounded before it is used."""
+    """The same derivation as done by hand: every factor, mean and standard deviation rounded before it is used.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes, PRESETS
+    >>> melons = load_dataset("watermelon3")
+    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    >>> exact = derive(NaiveBayes(**PRESETS["textbook"]).fit(X, y), X.iloc[[0]], classes=["是", "否"])
+    >>> round(exact.steps[7].factors[0], 3), rounded(exact).steps[7].factors[0]
+    (1.959, 1.963)
+    """
 
     def short(source: Source) -> Source:
         if not isinstance(source, Density):
             return source
-        sd = round(source.sd, digits)
-        return replace(source, mean=round(source.mean, digits), variance=sd**2) if sd > 0 else source
+        return replace(source, mean=by_hand(source.mean, digits), variance=by_hand(source.sd, digits) ** 2)
 
     steps = []
     for step in working.steps:
         shorter = tuple(short(s) for s in step.sources)
-        factors = tuple(round(s.value, digits) for s in shorter)
-        steps.append(replace(step, sources=shorter, factors=factors))
-    joint = np.prod([s.factors for s in steps], axis=0)
-    total = joint.sum()
-    return replace(
+        values = (s.value if isinstance(s, Density) else f for s, f in zip(shorter, step.factors, strict=True))
+        steps.append(replace(step, sources=shorter, factors=tuple(by_hand(v, digits) for v in values)))
+    log_joint = np.sum([log(np.array(s.factors)) for s in steps], axis=0)
+    status = np.array([working.status], dtype=np.int8)
+    if working.status == Status.OK and np.isneginf(log_joint).all():
+        status[:] = Status.OUT_OF_RANGE
+    term = (Row("joint", "joint", (), "log-probability"), log_joint[None, :])
+    again = Ledger((term,), working.classes, status)
+    return _closed(replace(
         working,
         steps=tuple(steps),
-        joint=tuple(joint.tolist()),
-        log_joint=tuple(log(joint).tolist()),
-        posterior=tuple((joint / total).tolist()) if total > 0 else tuple(0.0 for _ in joint),
-    )
+        log_joint=tuple(log_joint.tolist()),
+        posterior=tuple(again.posterior()[0].tolist()),
+        status=Status(int(status[0])),
+        digits=digits,
+    ))  # fmt: skip
+
+
+# where a factor's number comes from -----------------------------------------------------------------------------
 
 
 @singledispatch
@@ -171,7 +370,7 @@ def _(factor: ClassPrior, X: Table, variance: str) -> tuple[Source, ...]:
     n, k = float(factor.weight.sum()), len(factor.p)
     counted = [Fraction(float(w), n, factor.added, k) for w in factor.weight]
     return tuple(
-        f if abs(f.value - p) <= 1e-12 else Given(float(p)) for f, p in zip(counted, factor.p, strict=True)
+        f if n > 0 and abs(f.value - p) <= 1e-12 else Given(float(p)) for f, p in zip(counted, factor.p, strict=True)
     )
 
 
@@ -195,20 +394,4 @@ def _(factor: GaussianFactor, X: Table, variance: str) -> tuple[Source, ...]:
     return tuple(
         Density(x, float(n), float(mean), float(m2), ddof, float(v), bool(r))
         for n, mean, m2, v, r in zip(m.weight, m.mean, m.m2, factor.variance, factor.replaced, strict=True)
-    )
-
-
-def _cell(case: pd.DataFrame, table: Table, name: str) -> Any:
-    return case[name].iloc[0] if name in case.columns else case.iloc[0, table.schema.names.index(name)]
-
-
-def _closed(target: str, ledger: Ledger, steps: tuple[Step, ...]) -> Working:
-    joint = ledger.joint()[0]
-    return Working(
-        target=target,
-        classes=ledger.classes,
-        steps=steps,
-        joint=tuple(exp(joint).tolist()),
-        posterior=tuple(ledger.posterior()[0].tolist()),
-        log_joint=tuple(joint.tolist()),
     )

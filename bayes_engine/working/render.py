@@ -1,140 +1,424 @@
-"""The working as LaTeX, Markdown or plain text, in the language of the context."""
+"""The working as LaTeX, Markdown or plain text, in the language of the context and with the labels of the screen.
+
+`digits` asks for so many significant digits of a factor; a joint and a posterior get two more. A working rounded by
+hand (`Working.digits`) is printed as it was rounded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import math
+import unicodedata
+from typing import Any, Protocol
 
 import pandas as pd
 
 from bayes_engine.language import _
-from bayes_engine.working.derive import Density, Fraction, Given, Source, Step, Working
+from bayes_engine.logspace import exp
+from bayes_engine.working.derive import Density, Fraction, Given, Shift, Source, Step, Working, by_hand, variance_from
+
+DIGITS = 4
 
 
-def number(value: float, digits: int = 4) -> str:
-    """A number as a textbook prints it: fixed digits, or a power of ten where that would show only zeros.
+class Names(Protocol):
+    """How columns, values and actions are called on screen."""
 
-    >>> number(0.052379), number(6.8584e-05), number(0.0)
-    ('0.0524', '6.858e-05', '0')
+    def column(self, name: str) -> str: ...
+    def level(self, column: str, value: Any) -> str: ...
+    def action(self, action: Any) -> str: ...
+
+
+class _AsInFile:
+    def column(self, name: str) -> str:
+        return name
+
+    def level(self, column: str, value: Any) -> str:
+        return str(value)
+
+    def action(self, action: Any) -> str:
+        return str(action)
+
+
+AS_IN_FILE: Names = _AsInFile()
+
+# numbers --------------------------------------------------------------------------------------------------------
+
+
+def number(value: float, digits: int = DIGITS) -> str:
+    """At least `digits` significant digits, and as many decimals below ten; a power of ten where that would be long.
+
+    >>> number(0.375), number(1.95899), number(0.0662198), number(6.8584e-05), number(0.0523787, 6), number(0.0)
+    ('0.3750', '1.9590', '0.06622', '6.858e-05', '0.0523787', '0')
     """
     if value == 0:
         return "0"
-    return f"{value:.{digits}f}" if 1e-3 <= abs(value) < 1e6 else f"{value:.{max(digits - 1, 1)}e}"
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "–"
+    place = math.floor(math.log10(abs(value)))
+    if place < -3 or place > 6:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(digits - max(place, 0), digits - 1 - place, 0)}f}"
+
+
+def number_of_log(log_value: float, digits: int = DIGITS) -> str:
+    """`number` of exp(log_value), also where that is too small or too large for a float.
+
+    >>> number_of_log(-1000.0), number_of_log(0.0), number_of_log(-float("inf"))
+    ('5.076e-435', '1.0000', '0')
+    """
+    if abs(log_value) < 700 or math.isinf(log_value):
+        return number(float(exp(log_value)), digits)
+    power = math.floor(log_value / math.log(10))
+    mantissa = f"{float(exp(log_value - power * math.log(10))):.{digits - 1}f}"
+    return f"{mantissa}e{power:+03d}"
+
+
+def plain(value: float) -> str:
+    """A measured number or a moment: six significant digits, no needless zeros.
+
+    >>> plain(110.0), plain(0.57375), plain(0.01669535714), plain(2975.0)
+    ('110', '0.57375', '0.0166954', '2975')
+    """
+    return f"{value:.6g}"
 
 
 def count(value: float) -> str:
     """A count without a needless decimal point: 3, 2.5."""
-    return f"{value:g}"
+    return f"{value:.10g}"
 
 
-def fraction(source: Source) -> str:
-    """How a factor was counted, in plain text: 3/8, (3+1)/(8+3), N(0.697; 0.5738, 0.1292²)."""
+def hand(value: float, digits: int) -> str:
+    """A number as `by_hand` rounds it.
+
+    >>> hand(0.375, 3), hand(1.21518e-09, 3), hand(0.0, 3)
+    ('0.375', '1.22e-09', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{by_hand(value, digits):.{digits}f}" if abs(value) >= 0.01 else f"{value:.{digits - 1}e}"
+
+
+def factor(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
+    """The value of a factor of class k."""
+    if working.digits is not None:
+        return hand(step.factors[k], working.digits)
+    return number_of_log(step.log_factors[k], digits)
+
+
+def joint(working: Working, k: int, digits: int = DIGITS) -> str:
+    """p(c, x) of class k."""
+    return number_of_log(working.log_joint[k], digits + 2)
+
+
+def evidence(working: Working, digits: int = DIGITS) -> str:
+    """P(x)."""
+    return number_of_log(working.log_evidence, digits + 2)
+
+
+def posterior(working: Working, k: int, digits: int = DIGITS) -> str:
+    """P(c|x) of class k, never rounded to a certainty that it is not; a dash where there is none."""
+    if working.position < 0:
+        return "–"
+    p = working.posterior[k]
+    return certain(p, digits + 2)
+
+
+def certain(p: float, digits: int = DIGITS) -> str:
+    """A probability: as many digits as asked for, and more where it would be rounded to 1.
+
+    >>> certain(0.998692), certain(0.9999998029), certain(1.0)
+    ('0.9987', '0.9999998', '1.0000')
+    """
+    text = number(p, digits)
+    if p < 1 and float(text) == 1:
+        return f"{p:.{min(math.ceil(-math.log10(1.0 - p)), 15)}f}"
+    return text
+
+
+def _moment(working: Working, value: float) -> str:
+    return plain(value if working.digits is None else by_hand(value, working.digits))
+
+
+# names ----------------------------------------------------------------------------------------------------------
+
+
+def shown(step: Step, names: Names = AS_IN_FILE) -> str:
+    """The case's cell: a level by its name, a number without needless zeros, or the word for missing."""
+    if step.value is None or pd.isna(step.value):
+        return _("missing")
+    if step.row.kind == "log-density":
+        return f"{float(step.value):.10g}"
+    return names.level(step.row.child, step.value)
+
+
+def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> str:
+    """P(colour=green | good=yes), p(density=0.697 | good=yes), P(good=yes), or the shift to the prior of use."""
+    given = f"{names.column(target)}={names.level(target, label)}"
+    if step.row.kind == "prior":
+        return f"P({given})"
+    if not step.row.parents:
+        return _("prior of use")
+    return f"{_letter(step)}({names.column(step.row.child)}={shown(step, names)} | {given})"
+
+
+def title_of(step: Step, names: Names = AS_IN_FILE) -> str:
+    """A factor whatever the class: colour = green, class prior, prior of use."""
+    if step.row.kind == "prior":
+        return _("class prior")
+    if not step.row.parents:
+        return _("prior of use")
+    return f"{names.column(step.row.child)} = {shown(step, names)}"
+
+
+def fraction(source: Source, digits: int | None = None) -> str:
+    """Where a factor came from, in plain text: 3/8, (3+1)/(8+3), N(0.697; 0.57375, 0.129211²), 0.3/0.4706.
+
+    >>> fraction(Fraction(3.0, 8.0, 1.0, 3)), fraction(Fraction(3.0, 8.0, 0.0, 3)), fraction(Shift(0.3, 8 / 17))
+    ('(3+1)/(8+3)', '3/8', '0.3/0.470588')
+    """
     if isinstance(source, Fraction):
         if source.added == 0:
             return f"{count(source.count)}/{count(source.total)}"
         up = f"({count(source.count)}+{count(source.added)})"
-        extra = source.added * source.levels
-        return f"{up}/({count(source.total)}+{count(extra)})"
-    if isinstance(source, Density):
-        return f"N({count(source.x)}; {number(source.mean)}, {number(source.sd)}²)"
+        return f"{up}/({count(source.total)}+{count(source.added * source.levels)})"
+    if isinstance(source, Density | Shift):
+        pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
+        first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
+        return f"N({count(source.x)}; {first}, {second}²)" if isinstance(source, Density) else f"{first}/{second}"
     return _("as set")
 
 
-def name_of(step: Step, label: Any, target: str) -> str:
-    """P(colour=green | good=yes), p(density=0.697 | good=yes) or P(good=yes)."""
-    if step.row.kind == "prior":
-        return f"P({target}={label})"
-    letter = "p" if step.row.kind == "log-density" else "P"
-    value = _("missing") if pd.isna(step.value) else step.value
-    return f"{letter}({step.row.child}={value} | {target}={label})"
+# plain text -----------------------------------------------------------------------------------------------------
 
 
-def to_text(working: Working) -> str:
-    """The derivation in lines of plain text."""
+def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+    """The derivation in lines of plain text: factors and joint of each class, then evidence, posterior, risk."""
     lines = []
     for k, label in enumerate(working.classes):
-        lines.append(f"{working.target} = {label}")
+        lines.append(f"{names.column(working.target)} = {names.level(working.target, label)}")
         for step in working.steps:
-            shown = f"{fraction(step.sources[k])} = {number(step.factors[k])}"
-            lines.append(f"  {name_of(step, label, working.target)} = {shown}")
-        lines.append(f"  {_('joint')} = {number(working.joint[k], 6)}")
-    lines.append(f"{_('evidence')} P(x) = {number(working.evidence, 6)}")
-    lines += [f"P({c} | x) = {number(p, 6)}" for c, p in zip(working.classes, working.posterior, strict=True)]
+            source = step.sources[k]
+            of = "" if isinstance(source, Given) else f"{fraction(source, working.digits)} = "
+            lines.append(f"  {name_of(step, label, working.target, names)} = {of}{factor(working, step, k, digits)}")
+            if isinstance(source, Density):
+                lines.append("    " + moments(working, step, k))
+        lines.append(f"  {_('joint')} = {joint(working, k, digits)}")
+    lines += _omissions(working, names)
+    if working.position < 0:
+        return "\n".join([*lines, _("no posterior")])
+    joints = " + ".join(joint(working, k, digits) for k in range(len(working.classes)))
+    lines.append(f"P(x) = {joints} = {evidence(working, digits)}")
+    for k, label in enumerate(working.classes):
+        ratio = f"{joint(working, k, digits)} / {evidence(working, digits)}"
+        lines.append(f"P({names.level(working.target, label)} | x) = {ratio} = {posterior(working, k, digits)}")
+    lines += [f"R({names.action(a)} | x) = {risk_sum(working, i, digits)}" for i, a in enumerate(working.loss.actions)]
+    lines.append(f"{_('decision')}: {names.action(working.action)}")
     return "\n".join(lines)
 
 
-def to_markdown(working: Working) -> str:
-    """The derivation as one Markdown table: a row a factor, a column a class."""
-    head = [_("factor"), *(f"{working.target} = {c}" for c in working.classes)]
+def moments(working: Working, step: Step, k: int) -> str:
+    """How a Gaussian was fitted, in a line: n, mean, variance, standard deviation."""
+    d = step.sources[k]
+    assert isinstance(d, Density)
+
+    def show(value: float) -> str:
+        return _moment(working, value)
+
+    over = f" = {plain(d.m2)}/{_degrees(d)}" if variance_from(step, k) == "own" else ""
+    return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
+
+
+def risk_sum(working: Working, i: int, digits: int = DIGITS) -> str:
+    """Σ_j λ_ij P(c_j|x) of action i with the numbers filled in: 0 × 0.998692 + 5 × 0.001308 = 0.006541."""
+    losses = working.loss.table[i].tolist()
+    terms = " + ".join(f"{_signed(v)} × {posterior(working, k, digits)}" for k, v in enumerate(losses))
+    return f"{terms} = {number(working.risk[i], digits + 2)}"
+
+
+def _signed(loss: float) -> str:
+    return count(loss) if loss >= 0 else f"({count(loss)})"
+
+
+def _degrees(d: Density) -> str:
+    return f"({count(d.n)}−{d.ddof})" if d.ddof else count(d.n)
+
+
+def _omissions(working: Working, names: Names) -> list[str]:
+    reasons = {"missing": _("missing, no factor"), "constant": _("one value in every row, no factor")}
+    return [f"{names.column(o.name)}: {reasons[o.reason]}" for o in working.omitted]
+
+
+# Markdown -------------------------------------------------------------------------------------------------------
+
+
+def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+    """The derivation as Markdown: a table with a row for each factor and a column for each class, and the risks."""
+    target = names.column(working.target)
+    head = [_("factor"), *(f"{target} = {names.level(working.target, c)}" for c in working.classes)]
     lines = [_row(head), _row(["---"] * len(head))]
     for step in working.steps:
-        title = name_of(step, "c", working.target) if step.row.kind != "prior" else f"P({working.target})"
-        lines.append(_row([title, *(f"{fraction(s)} = {number(f)}"
-                                    for s, f in zip(step.sources, step.factors, strict=True))]))  # fmt: skip
-    lines.append(_row([_("joint"), *(number(j, 6) for j in working.joint)]))
-    lines.append(_row([_("posterior"), *(number(p, 6) for p in working.posterior)]))
-    return "\n".join(lines)
+        cells = []
+        for k, source in enumerate(step.sources):
+            of = "" if isinstance(source, Given) else f"{fraction(source, working.digits)} = "
+            cells.append(of + factor(working, step, k, digits))
+        lines.append(_row([title_of(step, names), *cells]))
+    span = range(len(working.classes))
+    lines.append(_row([_("joint"), *(joint(working, k, digits) for k in span)]))
+    if working.position >= 0:
+        lines.append(_row([_("posterior"), *(posterior(working, k, digits) for k in span)]))
+    lines += ["", *(f"- {_escaped(line)}" for line in _omissions(working, names))] if working.omitted else []
+    if working.position < 0:
+        return "\n".join([*lines, "", _("no posterior")])
+    lines += ["", f"P(x) = {evidence(working, digits)}", ""]
+    for i, action in enumerate(working.loss.actions):
+        lines.append(f"- R({_escaped(names.action(action))} \\| x) = {risk_sum(working, i, digits)}")
+    return "\n".join([*lines, "", f"{_('decision')}: **{_escaped(names.action(working.action))}**"])
 
 
 def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+    return "| " + " | ".join(map(_escaped, cells)) + " |"
 
 
-def to_latex(working: Working) -> str:
-    """The derivation as an `align*` block, ready for a document with amsmath (and CJK fonts where labels need them)."""
-    lines = []
+def _escaped(text: str) -> str:
+    """A name that Markdown takes literally, on one line."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#$~" else c for c in one_line(text))
+
+
+def one_line(text: Any) -> str:
+    """Control, direction and zero-width characters become a space."""
+    return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in str(text))
+
+
+# LaTeX ----------------------------------------------------------------------------------------------------------
+
+
+def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+    """The derivation as `align*` blocks, ready for a document with amsmath (and CJK fonts where labels need them)."""
+    blocks = []
+    for k in range(len(working.classes)):
+        lines = [latex_factor(working, step, k, names, digits) for step in working.steps]
+        blocks.append([*lines, latex_product(working, k, names, digits)])
+    if working.position >= 0:
+        blocks += [latex_posterior(working, names, digits), latex_risk(working, names, digits)]
+    return "\n\n".join("\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" for lines in blocks)
+
+
+def latex_factor(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+    """One factor by its full name: P(good=yes) &= 8/17 = 0.4706."""
+    return _latex_name(working, step, k, names) + latex_value(working, step, k, digits).removeprefix(_letter(step))
+
+
+def latex_value(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
+    """One factor by its letter: P &= 3/8 = 0.3750."""
+    value = _power(factor(working, step, k, digits))
+    return f"{_letter(step)} &= {_latex_source(working, step.sources[k])} = {value}"
+
+
+def _letter(step: Step) -> str:
+    return "p" if step.row.kind == "log-density" else "P"
+
+
+def latex_moments(working: Working, step: Step, k: int) -> list[str]:
+    """How the Gaussian of a factor was fitted: mean, variance and standard deviation with their numbers."""
+    d = step.sources[k]
+    assert isinstance(d, Density)
+
+    def show(value: float) -> str:
+        return _power(_moment(working, value))
+
+    own = variance_from(step, k)
+    over = rf"\frac{{\sum (x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
+    total = rf"\frac{{{_power(plain(d.mean * d.n))}}}{{{count(d.n)}}}"
+    lines = [rf"\bar x &= \frac{{\sum x}}{{n}} = {total} = {show(d.mean)}"]
+    if own == "own":
+        filled = rf"\frac{{{_power(plain(d.m2))}}}{{{_degrees(d).strip('()').replace('−', '-')}}}"
+        lines.append(rf"s^2 &= {over} = {filled} = {show(d.variance)}")
+    elif own == "pooled":
+        all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0]
+        up = " + ".join(_power(plain(s.m2)) for s in all_of)
+        down = count(sum(s.n for s in all_of)) + (f"-{len(all_of)}" if d.ddof else "")
+        lines.append(rf"s^2 &= \frac{{{up}}}{{{down}}} = {show(d.variance)}")
+    else:
+        lines.append(rf"s^2 &= {show(d.variance)}")
+    return [*lines, rf"s &= {show(d.sd)}"]
+
+
+def latex_product(working: Working, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+    """P(c, x) = the factors multiplied out."""
+    label = tex(names.level(working.target, working.classes[k]))
+    product = r" \times ".join(_power(factor(working, step, k, digits)) for step in working.steps)
+    return rf"P({label}, \boldsymbol{{x}}) &= {product} = {_power(joint(working, k, digits))}"
+
+
+def latex_posterior(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
+    """Evidence and posterior with the numbers filled in."""
+    joints = [_power(joint(working, k, digits)) for k in range(len(working.classes))]
+    total = _power(evidence(working, digits))
+    lines = [rf"P(\boldsymbol{{x}}) &= {' + '.join(joints)} = {total}"]
     for k, label in enumerate(working.classes):
-        for step in working.steps:
-            lines.append(f"{_latex_name(step, label, working.target)} &= {_latex_source(step.sources[k])}"
-                         f" = {_latex_number(step.factors[k])} \\\\")  # fmt: skip
-        product = r" \times ".join(_latex_number(step.factors[k]) for step in working.steps)
-        lines.append(f"P({_tex(label)}, \\boldsymbol{{x}}) &= {product} = {_latex_number(working.joint[k], 6)} \\\\")
-    total = " + ".join(_latex_number(j, 6) for j in working.joint)
-    lines.append(f"P(\\boldsymbol{{x}}) &= {total} = {_latex_number(working.evidence, 6)} \\\\")
-    for label, joint, p in zip(working.classes, working.joint, working.posterior, strict=True):
-        ratio = f"\\frac{{{_latex_number(joint, 6)}}}{{{_latex_number(working.evidence, 6)}}}"
-        lines.append(f"P({_tex(label)} \\mid \\boldsymbol{{x}}) &= {ratio} = {_latex_number(p, 6)} \\\\")
-    return "\\begin{align*}\n" + "\n".join(lines) + "\n\\end{align*}"
+        of = tex(names.level(working.target, label))
+        value = _power(posterior(working, k, digits))
+        lines.append(rf"P({of} \mid \boldsymbol{{x}}) &= \frac{{{joints[k]}}}{{{total}}} = {value}")
+    return lines
 
 
-def _latex_name(step: Step, label: Any, target: str) -> str:
+def latex_risk(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
+    """R(c_i|x) = Σ_j λ_ij P(c_j|x) with the numbers filled in, and the decision."""
+    lines = []
+    for i, action in enumerate(working.loss.actions):
+        losses = working.loss.table[i].tolist()
+        terms = " + ".join(
+            rf"{_signed(v)} \times {_power(posterior(working, k, digits))}" for k, v in enumerate(losses)
+        )
+        value = _power(number(working.risk[i], digits + 2))
+        lines.append(rf"R({tex(names.action(action))} \mid \boldsymbol{{x}}) &= {terms} = {value}")
+    least = r"h^*(\boldsymbol{x}) &= \arg\min_i R(c_i \mid \boldsymbol{x})"
+    return [*lines, f"{least} = {tex(names.action(working.action))}"]
+
+
+def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
+    given = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
     if step.row.kind == "prior":
-        return f"P({_tex(target)}={_tex(label)})"
-    letter = "p" if step.row.kind == "log-density" else "P"
-    value = _("missing") if pd.isna(step.value) else step.value
-    return f"{letter}({_tex(step.row.child)}={_tex(value)} \\mid {_tex(target)}={_tex(label)})"
+        return f"P({given})"
+    if not step.row.parents:
+        return rf"\frac{{\pi_{{\text{{{_('use')}}}}}}}{{\pi_{{\text{{{_('model')}}}}}}}"
+    return rf"{_letter(step)}({tex(names.column(step.row.child))}={tex(shown(step, names))} \mid {given})"
 
 
-def _latex_source(source: Source) -> str:
+def _latex_source(working: Working, source: Source) -> str:
     if isinstance(source, Fraction):
         up, down = count(source.count), count(source.total)
         if source.added:
             up, down = f"{up}+{count(source.added)}", f"{down}+{count(source.added * source.levels)}"
-        return f"\\frac{{{up}}}{{{down}}}"
+        return rf"\frac{{{up}}}{{{down}}}"
     if isinstance(source, Density):
-        mean, sd = number(source.mean), number(source.sd)
+        mean, sd = _power(_moment(working, source.mean)), _power(_moment(working, source.sd))
+        minus = f"{count(source.x)}-{mean}" if source.mean >= 0 else f"{count(source.x)}+{mean.removeprefix('-')}"
         return (
-            f"\\frac{{1}}{{\\sqrt{{2\\pi}}\\times {sd}}}"
-            f"\\exp\\left(-\\frac{{({count(source.x)}-{mean})^2}}{{2\\times {sd}^2}}\\right)"
+            rf"\frac{{1}}{{\sqrt{{2\pi}}\times {sd}}}"
+            rf"\exp\left(-\frac{{({minus})^2}}{{2\times ({sd})^2}}\right)"
         )
-    assert isinstance(source, Given)
-    return f"\\text{{{_tex(_('as set'))}}}"
+    if isinstance(source, Shift):
+        return rf"\frac{{{_power(_moment(working, source.use))}}}{{{_power(_moment(working, source.model))}}}"
+    return tex(_("as set"))
 
 
-def _latex_number(value: float, digits: int = 4) -> str:
-    text = number(value, digits)
-    if "e" not in text:
-        return text
-    mantissa, power = text.split("e")
-    return f"{mantissa} \\times 10^{{{int(power)}}}"
+def _power(text: str) -> str:
+    """6.858e-05 as 6.858 × 10⁻⁵."""
+    mantissa, e, power = text.partition("e")
+    return rf"{mantissa} \times 10^{{{int(power)}}}" if e else mantissa.replace("−", "-").replace("∞", r"\infty")
 
 
-_TEX: dict[str, str] = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "^": r"\^{}",
-    "_": r"\_", "~": r"\~{}", "%": r"\%",
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\textdollar{}", "&": r"\&", "#": r"\#", "%": r"\%",
+    "^": r"\textasciicircum{}", "_": r"\_", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }  # fmt: skip
 
 
-def _tex(text: Any) -> str:
-    escape: Callable[[str], str] = lambda c: _TEX.get(c, c)  # noqa: E731
-    return "\\text{" + "".join(map(escape, str(text))) + "}"
+def tex(text: Any) -> str:
+    r"""Any text as literal text in a formula.
+
+    >>> tex("50% & more")
+    '\\text{50\\% \\& more}'
+    """
+    return "\\text{" + "".join(_TEX.get(c, c) for c in one_line(text)) + "}"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
+from bayes_engine.table.describe import ColumnSummary, describe
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
@@ -122,16 +124,28 @@ class Upload:
 
     name: str
     content: bytes
-    overrides: tuple[Any, ...]
+    overrides: tuple[tuple[str, Any], ...]
     reading: Reading
 
+    def read(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
+        """Read the file again under these overrides; where they do not fit it raises, and the reading stays."""
+        self.reading = read_table(self.content, name=self.name, typed=typed, **dict(wanted))
+        self.overrides = wanted
 
-def keep_upload(name: str, content: bytes, reading: Reading, overrides: tuple[Any, ...] = ()) -> str:
+    def read_as(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
+        """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
+        if self.overrides != wanted:
+            with suppress(BayesEngineError):
+                self.read(wanted, typed=typed)
+            self.overrides = wanted
+
+
+def keep_upload(name: str, content: bytes, reading: Reading) -> str:
     """Keep a file and the table that was read from it, under the digest of its content; the digest."""
     mark = digest(content)
     uploads = st.session_state.setdefault("uploads", {})
     uploads.pop(mark, None)
-    uploads[mark] = Upload(name, content, overrides, reading)
+    uploads[mark] = Upload(name, content, (), reading)
     for old in list(uploads)[:-UPLOADS]:
         del uploads[old]
     return mark
@@ -142,24 +156,28 @@ def upload_in(state: State) -> Reading | None:
     kept: Upload | None = st.session_state.get("uploads", {}).get(state.table.removeprefix("upload:"))
     if kept is None:
         return None
-    wanted = overrides(state)
-    if kept.overrides != wanted:
-        try:
-            kept.reading = read_table(kept.content, name=kept.name, **dict(wanted))
-        except BayesEngineError:  # a link's overrides do not fit; what was read before stays
-            pass
-        kept.overrides = wanted
+    kept.read_as(overrides(state))
     return kept.reading
 
 
-def overrides(state: State) -> tuple[tuple[str, Any], ...]:
-    """How the state wants its file read where that differs from the guess: pairs of a keyword of `read_table` and its
-    value."""
-    kinds = {"encoding": str, "delimiter": str, "decimal": str, "header": int, "sheet": str, "missing": tuple}
-    wanted = state.seen("read", ())
-    if not all(isinstance(p, tuple) and len(p) == 2 and p[0] in kinds and isinstance(p[1], kinds[p[0]]) for p in wanted):
-        return ()
-    return tuple(wanted)
+ENCODINGS = ("utf-8", "gb18030", "big5", "cp1252", "cp1251", "shift_jis", "euc_kr", "utf-16", "utf-16-le", "utf-16-be",
+             "latin-1", "mac_roman")  # fmt: skip
+"""The encodings a person may choose."""
+
+
+def overrides(state: State, key: str = "read") -> tuple[tuple[str, Any], ...]:
+    """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
+    value. What a forged link may hold besides counts as not said."""
+    fits: Mapping[str, Callable[[Any], bool]] = {
+        "encoding": lambda v: v in ENCODINGS,
+        "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
+        "decimal": lambda v: v in (".", ","),
+        "header": lambda v: v is False or (isinstance(v, int) and v > 0),
+        "sheet": lambda v: isinstance(v, str),
+        "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
+    }
+    wanted = [p for p in state.seen(key, ()) if isinstance(p, tuple) and len(p) == 2]
+    return tuple((name, value) for name, value in wanted if name in fits and fits[name](value))
 
 
 def table_in_use() -> InUse:
@@ -194,7 +212,8 @@ def _dataset_or_start(name: str) -> Dataset:
 def _with_changes(
     frame: pd.DataFrame, schema: Schema, changes: tuple[tuple[Any, ...], ...]
 ) -> tuple[Schema, BayesEngineError | None]:
-    """The schema with a person's changes of role, kind and levels; a level is given by its position or, new, by name."""
+    """The schema with a person's changes of role, kind and levels; a level is given by its position or, new, by its
+    name."""
     for position, role, kind, levels in changes:
         if not 0 <= position < len(schema):
             continue
@@ -204,8 +223,7 @@ def _with_changes(
         except BayesEngineError as error:
             return schema, error
         if levels and variable.discrete:
-            named = [variable.levels[c] if isinstance(c, int) and 0 <= c < len(variable.levels) else _new_level(variable, c)
-                     for c in levels]  # fmt: skip
+            named = [_level(variable, c) for c in levels]
             kept = [v for v in variable.levels if v not in named]
             variable = replace(variable, levels=tuple(dict.fromkeys([*named, *kept])), declared=True)
         schema = schema.with_variable(variable)
@@ -214,13 +232,14 @@ def _with_changes(
     return schema, None
 
 
-def _new_level(variable: Variable, name: Any) -> Any:
-    """A level given by name, of the type the others have: 2 among whole numbers is a number."""
-    number = type(variable.levels[0]) if variable.levels else str
-    try:
-        return number(name) if number in (int, float) else str(name)
-    except ValueError:
-        return str(name)
+def _level(variable: Variable, code: Any) -> Any:
+    """A level by its position; or a new one by its name, of the type the others have: 2 among whole numbers is 2."""
+    if isinstance(code, int) and 0 <= code < len(variable.levels):
+        return variable.levels[code]
+    kind = type(variable.levels[0]) if variable.levels else str
+    with suppress(ValueError):
+        return kind(code) if kind in (int, float) else str(code)
+    return str(code)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -239,7 +258,30 @@ def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
 
 def shelf(table: InUse) -> tuple[Spec, ...]:
     """The models on the shelf; at first one, with the preset that the table opens with."""
-    return current().shelf or (Spec(table.info.preset if table.info else "laplace"),)
+    opening = Spec(table.info.preset if table.info else "laplace")
+    return tuple(_usable(spec, opening, len(table.classes)) for spec in current().shelf) or (opening,)
+
+
+def _usable(spec: Spec, opening: Spec, classes: int) -> Spec:
+    """The model as it stands, without what a forged link, or one made for another target, holds besides."""
+
+    def number(v: Any, top: float) -> bool:
+        return isinstance(v, int | float) and not isinstance(v, bool) and 0.0 <= v <= top
+
+    fits: Mapping[str, Callable[[Any], bool]] = {
+        "alpha": lambda v: number(v, 1e9),
+        "smoothing": lambda v: v in ("all", "zero-only", "none"),
+        "priors": lambda v: v in ("empirical", "laplace", "uniform")
+        or (isinstance(v, tuple) and len(v) == classes and all(number(p, 1.0) for p in v) and abs(sum(v) - 1.0) < 1e-9),
+        "variance": lambda v: v in ("mle", "unbiased"),
+        "tied_variance": lambda v: isinstance(v, bool),
+        "var_floor": lambda v: number(v, 0.5),
+        "missing": lambda v: v in ("marginalize", "category", "error"),
+        "unseen": lambda v: v in ("ignore", "smooth", "error"),
+    }
+    if spec.preset not in PRESETS:
+        return opening
+    return replace(spec, knobs=tuple((k, v) for k, v in spec.knobs if k in fits and fits[k](v)))
 
 
 def parameters(spec: Spec, classes: tuple[Any, ...]) -> dict[str, Any]:
@@ -387,3 +429,24 @@ def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
     """What a person should know of this fit: rows left out, estimates replaced."""
     assert table.parts is not None
     return (*table.parts.notes, *fitted.notes)
+
+
+# looking at a table ---------------------------------------------------------------------------------------------
+
+
+def summaries(table: InUse) -> tuple[ColumnSummary, ...]:
+    """What each column holds."""
+    return _summaries(table.key, table.frame, table.schema)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnSummary, ...]:
+    return describe(_frame, _schema)
+
+
+def shown_rows(table: InUse, most: int) -> pd.DataFrame:
+    """The first rows, counted from 1, with their levels as they are called on screen."""
+    head = table.frame.head(most)
+    head = head.set_axis(range(1, len(head) + 1), axis=0)
+    named = [v.name for v in table.schema if v.discrete and table.dataset]
+    return head.assign(**{name: [None if pd.isna(x) else table.level(name, x) for x in head[name]] for name in named})

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.shared import data
+from pages.shared import data, words
 from pages.shared.escape import clean, md
 from pages.shared.state import State, bound, change, current
 
@@ -36,7 +36,7 @@ def _editor(table: data.InUse) -> None:
 
 def _grid(table: data.InUse, *, flipped: bool) -> None:
     loss = data.losses(table)
-    decide = [_("decide {name}").format(name=md(table.action(a), 18)) for a in loss.actions]
+    decide = [words.deciding(table, a, md) for a in loss.actions]
     truth = [_("truth is {name}").format(name=md(table.class_(c), 18)) for c in loss.classes]
     across, down = (decide, truth) if flipped else (truth, decide)
     for head, cell in zip(("", *across), st.columns([1.1, *[1] * len(across)], wrap=False), strict=True):
@@ -69,7 +69,7 @@ def _sheet(table: data.InUse) -> None:
     loss = data.losses(table)
     frame = pd.DataFrame(
         loss.table,
-        index=pd.Index([_("decide {name}").format(name=clean(table.action(a))) for a in loss.actions]),
+        index=pd.Index([words.deciding(table, a, clean) for a in loss.actions]),
         columns=[_("truth is {name}").format(name=clean(table.class_(c))) for c in loss.classes],
     )
     key = f"loss_sheet_{abs(hash(loss)):x}"
@@ -109,7 +109,7 @@ def _presets(table: data.InUse) -> None:
         if len(table.classes) <= WIDEST:
             st.toggle(_("truth in rows"), help=_("Turns the view only; no decision changes."),
                       **bound("flip", bool(current().seen("flip", False)), lambda s, on: s.showing(flip=on)))  # fmt: skip
-    if table.info and current().losses:
+    if table.info and (current().losses, current().extra) == data.story_losses(table):
         st.caption(md(table.info.loss.text("story", data.current_language()), 600))
 
 

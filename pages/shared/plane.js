@@ -3,7 +3,7 @@
 
 const SHADES = 64, HATCH = 4          // steps of a region's strength; steps of coverage by its hatching
 const TINTS = { light: [0.13, 0.52], dark: [0.24, 0.55] }   // of a region where the decision is a toss-up, and where it is sure
-const BEND = 0.15                     // change of strength along a cell's diagonal, above which it is not interpolated
+const BEND = 0.2                      // change of strength along a cell's diagonal, above which it is not interpolated
 const SEND_EVERY = 150                // ms between two moves sent while dragging
 const ANSWER_WITHIN = 2000            // ms after which a move without an answer is given up
 
@@ -15,11 +15,15 @@ const GLYPHS = [                      // one shape a class, of equal weight, in 
 // After a round of colours the shapes move on by one, so no two of the first 64 classes look the same.
 const glyphOf = k => GLYPHS[(k + Math.floor(k / 8)) % GLYPHS.length]
 
-export default function (component) {
-  const root = component.parentElement
-  root.bayesPlane ??= createPlane(root.querySelector(".plane"))
-  root.bayesPlane.update(component)
-  return () => { root.bayesPlane?.destroy(); delete root.bayesPlane }
+const scenes = (globalThis.bayesScenes ??= new Map())
+globalThis.bayesPlane = createPlane   // the live part's element calls it
+
+export default function ({ data }) {  // a scene has come
+  const start = 4 + new DataView(data.buffer, data.byteOffset).getUint32(0, true)
+  const scene = { ...JSON.parse(new TextDecoder().decode(data.subarray(4, start))), body: data.slice(start) }
+  scenes.set(scene.key, scene)
+  window.dispatchEvent(new CustomEvent("bayes-scene", { detail: scene.key }))
+  return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
 }
 
 const make = (tag, className, parent) => {
@@ -34,7 +38,7 @@ const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) =>
 // ---- colours ---------------------------------------------------------------------------------------------------------
 
 const rgbOf = colour => {             // any CSS colour as [r, g, b]
-  const pen = rgbOf.pen ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true })
+  const pen = rgbOf.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
   pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
   return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]
 }
@@ -59,9 +63,12 @@ function hatching(ratio) {            // coverage of slanted lines along one per
 // ---- sides: from values to pixels ------------------------------------------------------------------------------------
 
 const fractionOf = (side, v) => side.levels.length ? (v + 0.5) / side.levels.length : (v - side.low) / (side.high - side.low)
-const valueAt = (side, f) => side.levels.length
-  ? clamp(Math.floor(f * side.levels.length), 0, side.levels.length - 1)
-  : side.low + clamp(f, 0, 1) * (side.high - side.low)
+const digitsOf = side => clamp(Math.ceil(2.5 - Math.log10(side.high - side.low)), 0, 12)   // some 300 to 3000 steps a side
+const numberOn = (side, v) => side.levels.length ? side.levels[v] : v.toFixed(digitsOf(side)).replace("-", "−")
+const placeOn = (side, v) => side.levels.length   // what is shown is what is meant: a place has no hidden digits
+  ? clamp(Math.round(v), 0, side.levels.length - 1)
+  : clamp(Number(v.toFixed(digitsOf(side))), side.low, side.high)
+const valueAt = (side, f) => placeOn(side, side.levels.length ? f * side.levels.length - 0.5 : side.low + f * (side.high - side.low))
 
 // Runs of pixels between neighbouring grid cells a and b (a = b inside a level's band), t = (pixel + ½ − centre) / step.
 function runs(n, size, upwards, banded, gap) {
@@ -88,8 +95,6 @@ function ticksOf(low, high, count) {  // round numbers, about `count` of them
   }
   return list
 }
-const numberOn = (side, v) => side.levels.length ? side.levels[v]
-  : v.toFixed(clamp(3 - Math.ceil(Math.log10(side.high - side.low)), 0, 9)).replace("-", "−")
 
 const shareOf = p => {                // two digits, or as many as it takes to tell it from 1
   const digits = clamp(Math.ceil(-Math.log10(1 - p)) + 1, 2, 6)
@@ -158,7 +163,8 @@ function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ra
     }
     const signed = n => action[n] === action[a] ? sure[n] : -sure[n]
     const A = signed(a), B = signed(b), C = signed(c), D = signed(d)
-    const slope = Math.hypot(Math.max(Math.abs(B - A), Math.abs(D - C)) * xs[u].slope, Math.max(Math.abs(C - A), Math.abs(D - B)) * ys[v].slope)
+    const rise = (p, q) => Math.max(Math.abs(p), Math.abs(q))
+    const slope = Math.hypot(rise(B - A, D - C) * xs[u].slope, rise(C - A, D - B) * ys[v].slope)
     const spill = 2 * (reach + 1) * slope
     refine(u, v)
     for (const [S, p, q] of [[A, -1, -1], [B, 1, -1], [C, -1, 1], [D, 1, 1]])
@@ -241,7 +247,7 @@ function createPlane(host) {
   const probe = make("i", "probe", host)
   const stage = make("div", "stage", host)
   const regions = make("canvas", "regions", stage), marks = make("canvas", "marks", stage)
-  const up = make("div", "guide up", stage), across = make("div", "guide across", stage)
+  const up = make("div", "guide up", stage), across = make("div", "guide across", stage), spot = make("div", "spot", stage)
   const handle = make("div", "handle", stage)
   const readout = make("div", "card readout", stage), tip = make("div", "card tip", stage)
   const legend = make("div", "legend", host), quiet = make("div", "quiet", host)
@@ -253,6 +259,7 @@ function createPlane(host) {
 
   let data, fire, grid, scene, rule, theme, box, image, at = null
   let shownLoss = "", shownShift = "", wanted = "", frame = 0, dirty = new Set()
+  spot.hidden = true
   let drag = null, hovered = -1, lastAction = -1
   let sent = 0, sentAt = -Infinity, timer = 0, waiting = null, paints = 0
 
@@ -269,7 +276,7 @@ function createPlane(host) {
   on(window, "bayes-loss", ({ detail }) => {
     if (detail?.key !== data?.key) return
     if (detail.table) rule = regret(detail.table, data.order)
-    if (detail.shift && scene) grid = shifted(scene, detail.shift)
+    if (detail.shift && scene) { grid = shifted(scene, detail.shift); if (at) at.exact = null }
     redraw("regions")
   })
   document.fonts?.ready.then(() => redraw("layout"))
@@ -290,11 +297,14 @@ function createPlane(host) {
   }
 
   function draw() {
-    const raw = globalThis.bayesScenes?.get(data.key)
-    if (raw?.id === data.scene && scene?.id !== raw.id) { scene = decode(raw); grid = shifted(scene, data.shift); dirty.add("layout") }
+    const raw = scenes.get(data.key)
+    if (raw?.id === data.scene && scene?.id !== raw.id) {
+      scene = decode(raw); grid = shifted(scene, data.shift)
+      dirty.add("layout")
+    }
     if (scene?.id !== data.scene || !stage.clientWidth) return   // the scene is on its way
     const todo = dirty; dirty = new Set()
-    if (todo.has("layout")) { readTheme(); layout(); drawMarks() }
+    if (todo.has("layout")) { readTheme(); layout(); drawMarks(); show(-1) }
     if (todo.has("layout") || todo.has("regions")) paint()
     if (todo.has("layout") || todo.has("legend")) drawLegend()
     placeCase()
@@ -304,7 +314,10 @@ function createPlane(host) {
     const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), ink = rgbOf(style.color)
     const dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
     const colour = entry => dark ? entry.dark : entry.light
-    theme = { ground, ink, dark, colour, font: getComputedStyle(host).fontFamily, css: `rgb(${ink})`, groundCss: `rgb(${ground})` }
+    theme = {
+      ground, ink, colour, font: getComputedStyle(host).fontFamily,
+      css: `rgb(${ink})`, groundCss: `rgb(${ground})`, greyCss: `rgb(${mix(ground, ink, 0.5)})`,
+    }
     // Hatching leans along x + y for an action that is no class, and (−1 modulo its period) along x − y where nothing holds.
     const tints = dark ? TINTS.dark : TINTS.light, back = hatching(window.devicePixelRatio || 1).length - 1
     theme.shades = data.actions.map(a => ({ lean: a.of === null ? 1 : 0, table: shadesOf(ground, rgbOf(colour(a)), tints, a.of === null) }))
@@ -387,8 +400,10 @@ function createPlane(host) {
       if (!data.x.levels.length) tick(ctx, sharp(px), b, sharp(px), b + 5)
       ctx.save()
       ctx.translate(px, b + (data.x.levels.length ? 5 : 9))
-      if (box.slanted) { ctx.rotate(-0.6); ctx.textAlign = "right"; ctx.textBaseline = "middle"; ctx.fillText(clipped(ctx, text, 110), 0, 5) }
-      else { ctx.textAlign = "center"; ctx.textBaseline = "top"; ctx.fillText(text, 0, 0) }
+      if (box.slanted) ctx.rotate(-0.6)
+      ctx.textAlign = box.slanted ? "right" : "center"
+      ctx.textBaseline = box.slanted ? "middle" : "top"
+      ctx.fillText(box.slanted ? clipped(ctx, text, 110) : text, 0, box.slanted ? 5 : 0)
       ctx.restore()
     }
     ctx.globalAlpha = 1
@@ -402,6 +417,7 @@ function createPlane(host) {
   const tick = (ctx, x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke() }
 
   const pointAt = i => ({ x: scene.points.x[i], y: scene.points.y[i] })
+  const drawn = i => scene.points.x[i] !== null && scene.points.y[i] !== null
   const radius = () => clamp(6.2 - Math.log10(Math.max(scene.points.x.length, 1) / 40) * 1.6, 2.8, 6.2)
 
   function drawPoints(ctx) {
@@ -413,7 +429,7 @@ function createPlane(host) {
     const shapes = data.classes.map((_, k) => new Path2D(glyphOf(k)))
     const nameless = new Path2D(GLYPHS[0])
     for (const late of [false, true]) for (let i = 0; i < truth.length; i++) {
-      if (wrong.has(i) !== late) continue
+      if (wrong.has(i) !== late || !drawn(i)) continue
       const [px, py] = pixelOf(pointAt(i)), known = truth[i] >= 0
       ctx.save()
       ctx.translate(px, py)
@@ -425,7 +441,7 @@ function createPlane(host) {
       ctx.scale(r, r)
       const shape = known ? shapes[truth[i]] : nameless
       ctx.strokeStyle = theme.groundCss; ctx.lineWidth = 3 / r; ctx.stroke(shape)
-      ctx.fillStyle = known ? theme.colour(data.classes[truth[i]]) : `rgb(${mix(theme.ground, theme.ink, 0.5)})`
+      ctx.fillStyle = known ? theme.colour(data.classes[truth[i]]) : theme.greyCss
       ctx.fill(shape)
       ctx.restore()
     }
@@ -451,7 +467,7 @@ function createPlane(host) {
     if (scene.points) {
       const truths = group(words.truth)
       data.classes.forEach((label, k) => entry(truths, glyph(glyphOf(k), theme.colour(label)), label.label))
-      if (scene.points.truth.some(k => k < 0)) entry(truths, glyph(GLYPHS[0], `rgb(${mix(theme.ground, theme.ink, 0.5)})`), words.unknown)
+      if (scene.points.truth.some(k => k < 0)) entry(truths, glyph(GLYPHS[0], theme.greyCss), words.unknown)
       if (data.wrong.length) entry(truths, glyph("", "", true), words.wrong)
     }
     legend.replaceChildren(...groups)
@@ -476,8 +492,8 @@ function createPlane(host) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
     const part = document.createElementNS("http://www.w3.org/2000/svg", ring ? "circle" : "path")
     svg.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6"); svg.setAttribute("width", "15"); svg.setAttribute("height", "15")
-    if (ring) { part.setAttribute("r", "1.1"); part.setAttribute("fill", "none"); part.setAttribute("stroke", theme.css); part.setAttribute("stroke-width", ".3") }
-    else { part.setAttribute("d", path); part.setAttribute("fill", colour) }
+    const looks = ring ? { r: 1.1, fill: "none", stroke: theme.css, "stroke-width": 0.3 } : { d: path, fill: colour }
+    for (const [name, value] of Object.entries(looks)) part.setAttribute(name, value)
     svg.append(part)
     return svg
   }
@@ -522,7 +538,9 @@ function createPlane(host) {
     if (!at) return
     const p = at.exact?.length ? at.exact : posteriorAt(at), chosen = p ? decide(p) : -1
     const top = p ? p.indexOf(Math.max(...p)) : 0
-    const verdict = p ? fill(data.words.readout, { class: data.classes[top].label, p: shareOf(p[top]), action: data.actions[chosen].label }) : data.words.nowhere
+    const verdict = !p ? data.words.nowhere : fill(data.words.readout, {
+      class: data.classes[top].label, p: shareOf(p[top]), action: data.actions[chosen].label,
+    })
     const where = data.x.label + " " + numberOn(data.x, at.x) + (data.y ? " · " + data.y.label + " " + numberOn(data.y, at.y) : "")
     host.dataset.decision = chosen < 0 ? "" : data.actions[chosen].label
     host.dataset.posterior = p ? p.map(v => v.toFixed(6)).join(",") : ""
@@ -597,9 +615,8 @@ function createPlane(host) {
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key]
     if (!way) return
     event.preventDefault()
-    const step = (side, v, sign) => side.levels.length
-      ? clamp(v + sign, 0, side.levels.length - 1)
-      : clamp(v + sign * (side.high - side.low) * (event.shiftKey ? 0.05 : 0.01), side.low, side.high)
+    const step = (side, v, sign) => sign === 0 ? v
+      : placeOn(side, v + sign * (side.levels.length ? 1 : (side.high - side.low) * (event.shiftKey ? 0.05 : 0.01)))
     move({ x: step(data.x, at.x, way[0]), y: step(sideY(), at.y, way[1]) })
   })
 
@@ -609,6 +626,7 @@ function createPlane(host) {
     if (!scene?.points) return -1
     let found = -1, least = (radius() + 5) ** 2
     for (let i = 0; i < scene.points.x.length; i++) {
+      if (!drawn(i)) continue
       const [x, y] = pixelOf(pointAt(i)), d = (x - px) ** 2 + (y - py) ** 2
       if (d < least) { least = d; found = i }
     }
@@ -619,12 +637,14 @@ function createPlane(host) {
     hovered = i
     marks.style.cursor = i >= 0 ? "pointer" : at ? "crosshair" : "default"
     tip.replaceChildren()
+    spot.hidden = i < 0
     if (i < 0) return
     const [head, ...body] = scene.points.text[i].split("\n")
     make("div", "head", tip).textContent = head
     if (body.length) make("div", "body", tip).textContent = body.join("\n")
     const [px, py] = pixelOf(pointAt(i))
-    beside(tip, px, py, 12)
+    Object.assign(spot.style, { left: px + "px", top: py + "px" })
+    beside(tip, px, py, 14)
   }
   on(marks, "pointermove", event => { if (scene && box) show(hit(...local(event))) })
   on(marks, "pointerleave", () => show(-1))
@@ -639,7 +659,7 @@ function createPlane(host) {
     const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 1, ArrowDown: -1 }[event.key]
     if (step && scene?.points) {
       event.preventDefault()
-      const { x } = scene.points, path = [...x.keys()].sort((a, b) => x[a] - x[b])
+      const { x } = scene.points, path = [...x.keys()].filter(drawn).sort((a, b) => x[a] - x[b])
       const k = path.indexOf(hovered)
       show(path[(k < 0 ? (step > 0 ? 0 : -1) : k + step + path.length) % path.length] ?? path.at(-1))
       quiet.textContent = scene.points.text[hovered].replaceAll("\n", ", ")

@@ -1,8 +1,9 @@
 """The drawing surface: decision regions over one or two features, the rows on it, and a case one can drag.
 
-Two elements stand behind one call. The *scene* (posterior grid and points, as bytes) reaches the browser once and stays
-in Streamlit's message cache while it does not change. The *live* part (losses, shift of the prior, case) is small. The
-browser computes argmin_i Σ_j λ_ij P(c_j|x) itself, so a new λ only repaints. A page script may repaint it, too:
+Two elements stand behind one call. The *scene* (drawing code, posterior grid and points, as bytes) reaches the browser
+once and stays in Streamlit's message cache while it does not change. The *live* part (losses, shift of the prior, case)
+is small and goes with every run. The browser computes argmin_i Σ_j λ_ij P(c_j|x) itself, so a new λ only repaints.
+Another component may repaint it without the server:
 
     window.dispatchEvent(new CustomEvent("bayes-loss", {detail: {key, table, shift}}))    // shift is optional
 """
@@ -14,40 +15,42 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
-import numpy as np
 import streamlit as st
-from numpy.typing import ArrayLike, NDArray
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.figures.canvas import NATS, log_steps
 from bayes_engine.figures.theme import CLASS_COLOURS, EXTRA_COLOURS
 from bayes_engine.language import _
+from bayes_engine.logspace import Array
 from pages.shared.escape import clean
 
-NATS = 30.0
-"""log P(c|x) is sent from −30 to 0 nats in 65535 steps. Logs, because between two grid points they are nearly straight
-where P is a step, and because a small P keeps its digits for a large λ."""
-
 _HERE = Path(__file__).parent
-_HTML = '<div class="plane" data-testid="plane"></div>'
-_SCENE_JS = """
-const scenes = (globalThis.bayesScenes ??= new Map())
-export default function ({ data }) {
-  const head = new DataView(data.buffer, data.byteOffset).getUint32(0, true)
-  const scene = { ...JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + head))), body: data.slice(4 + head) }
-  scenes.set(scene.key, scene)
-  window.dispatchEvent(new CustomEvent("bayes-scene", { detail: scene.key }))
-  return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
+_LIVE_JS = """
+export default function (component) {
+  const root = component.parentElement
+  root.latest = component
+  const show = () => {
+    if (!globalThis.bayesPlane) return
+    root.drawn ??= globalThis.bayesPlane(root.querySelector(".plane"))
+    root.drawn.update(root.latest)
+  }
+  show()
+  if (!root.drawn) window.addEventListener("bayes-scene", show, { once: true })
+  return () => { window.removeEventListener("bayes-scene", show); root.drawn?.destroy(); delete root.drawn }
 }
 """
-_scene = st.components.v2.component("bayes_plane_scene", html="<i></i>", js=_SCENE_JS)
-_plane = st.components.v2.component(
+_scene = st.components.v2.component(
+    "bayes_plane_scene", html="<i></i>", js=(_HERE / "plane.js").read_text(encoding="utf-8")
+)
+_live = st.components.v2.component(
     "bayes_plane",
-    html=_HTML,
+    html='<div class="plane" data-testid="plane"></div>',
     css=(_HERE / "plane.css").read_text(encoding="utf-8"),
-    js=(_HERE / "plane.js").read_text(encoding="utf-8"),
+    js=_LIVE_JS,
 )
 
 
@@ -100,9 +103,9 @@ def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, .
     >>> [ink.light for ink in action_inks(["good", "ask"], [1, None])]
     ['#D55E00', '#6B6F76']
     """
-    own = iter(range(len(labels)))
+    extra = cycle(EXTRA_COLOURS)
     return tuple(
-        Ink(label, *(EXTRA_COLOURS[next(own) % len(EXTRA_COLOURS)] if k is None else CLASS_COLOURS[k % len(CLASS_COLOURS)]), k)
+        Ink(label, *(next(extra) if k is None else CLASS_COLOURS[k % len(CLASS_COLOURS)]), k)
         for label, k in zip(labels, of, strict=True)
     )
 
@@ -111,7 +114,7 @@ def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, .
 class Points:
     """n rows on the plane: positions (n,), on a side with levels already spread inside its band; `truth` and `decided`
     (n,) positions among classes and actions (−1: not known); `row` (n,) numbers that a click reports; `text` (n,) what
-    hovering shows, its first line as the heading."""
+    hovering shows, its first line as the heading. A row without a finite place is not drawn."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -136,19 +139,19 @@ class PlaneView:
     """What is drawn.
 
     `posterior` (H, W, K): P(c|x) at the middle of each of H×W equal cells, y upwards; one cell for each level on a side
-    with levels; H = 1 without a `y` side. `possible` (H, W) is False where there is no posterior. `loss` (A, K), rows are
-    actions. `shift` (K,) nats: log π_use − log π_model, added in the browser. `label` names the drawing for screen
-    readers.
+    with levels; H = 1 without a `y` side. All zeros, or False in `possible` (H, W), where there is no posterior. `loss`
+    (A, K), rows are actions. `shift` (K,) nats: log π_use − log π_model, added in the browser. `label` names the
+    drawing for screen readers.
     """
 
     x: Side
     y: Side | None
     classes: tuple[Ink, ...]
     actions: tuple[Ink, ...]
-    posterior: NDArray[np.float64]
-    loss: ArrayLike
-    possible: NDArray[np.bool_] | None = None
-    shift: Sequence[float] = ()
+    posterior: Array
+    loss: Array
+    possible: Any = None
+    shift: Sequence[float] | Array = ()
     points: Points | None = None
     case: Case | None = None
     label: str = ""
@@ -191,7 +194,7 @@ def plane(
 
     digest, scene = scene_bytes(view, key)
     with st.container(gap=None):
-        result = _plane(
+        result = _live(
             key=key,
             data=live_part(view, key, digest, height=height, seen=st.session_state.get(seen, 0)),
             on_moved_change=moved,
@@ -203,17 +206,11 @@ def plane(
 
 
 def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
-    """The heavy part and its digest: head length (uint32), JSON head padded to an even length, log posteriors (H, W, K)
-    as uint16 steps below 0, then 1 byte a cell, 1 where there is no posterior. All little-endian, y upwards."""
-    posterior = _checked(view)
-    gone = ~(posterior.sum(axis=2) > 0)
-    if view.possible is not None:
-        gone |= ~np.asarray(view.possible, dtype=bool)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        nats = np.nan_to_num(-np.log(posterior), nan=NATS, posinf=NATS)
-    steps = np.rint(np.clip(nats, 0.0, NATS) * (65535 / NATS)).astype("<u2")
-    body = steps.tobytes() + gone.astype(np.uint8).tobytes()
-    head = {"key": key, "shape": posterior.shape, "nats": NATS, "points": _points(view.points)}
+    """The heavy part and its digest: head length (little-endian uint32), JSON head padded to an even length, then the
+    grid as `figures.canvas.log_steps` packs it, y upwards."""
+    _check(view)
+    body = log_steps(view.posterior, view.possible)
+    head = {"key": key, "shape": view.posterior.shape, "nats": NATS, "points": _points(view.points)}
     digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
     text = json.dumps({**head, "id": digest}, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (len(text) % 2)
@@ -221,8 +218,8 @@ def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
 
 
 def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int) -> dict[str, Any]:
-    """The small part, as JSON: everything that may change without the scene (given by its digest). `seen` is the number of the last move the
-    server has answered: older answers must not pull the case back while it is dragged."""
+    """The small part, as JSON: everything that may change without the scene (given by its digest). `seen` is the number
+    of the last move the server has answered: an older answer must not pull the case back while it is dragged."""
     order = sorted(range(len(view.actions)), key=lambda i: _tie_rank(view.actions[i]))
     return {
         "key": key,
@@ -234,8 +231,8 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int) 
         "classes": [_ink(ink) for ink in view.classes],
         "actions": [_ink(ink) for ink in view.actions],
         "order": order,
-        "loss": np.asarray(view.loss, dtype=float).tolist(),
-        "shift": np.clip(np.asarray(view.shift, dtype=float), -700.0, 700.0).tolist(),
+        "loss": view.loss.tolist(),
+        "shift": [min(max(float(v), -700.0), 700.0) for v in view.shift],
         "wrong": [] if view.points is None else _wrong(view.points, view.actions),
         "case": None
         if view.case is None
@@ -259,7 +256,7 @@ def read_moved(value: object, x: Side, y: Side | None) -> tuple[float, float, in
     if not isinstance(value, dict):
         return None
     across, up, n = value.get("x"), value.get("y"), value.get("n")
-    if not (_is_number(across) and _is_number(up) and isinstance(n, int)):
+    if not _is_number(across) or not _is_number(up) or not isinstance(n, int):
         return None
     return x.clip(across), 0.0 if y is None else y.clip(up), n
 
@@ -269,24 +266,20 @@ def read_picked(value: object, rows: frozenset[int]) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value in rows else None
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _checked(view: PlaneView) -> NDArray[np.float64]:
-    """The posterior, once its shape fits the sides and the losses."""
-    posterior = np.asarray(view.posterior, dtype=float)
-    loss, classes = np.asarray(view.loss, dtype=float), len(view.classes)
-    sides = (view.y.levels if view.y is not None else ("",), view.x.levels)
-    fits = posterior.ndim == 3 and posterior.shape[2] == classes
-    fits = fits and all(not levels or n == len(levels) for n, levels in zip(posterior.shape, sides, strict=False))
-    if not fits or loss.shape != (len(view.actions), classes):
+def _check(view: PlaneView) -> None:
+    grid, loss = view.posterior.shape, view.loss.shape
+    sides = (("",) if view.y is None else view.y.levels, view.x.levels)
+    fits = len(grid) == 3 and all(not levels or n == len(levels) for n, levels in zip(grid, sides, strict=False))
+    if not fits or grid[2] != len(view.classes) or loss != (len(view.actions), len(view.classes)):
         raise ParameterError(
             "a posterior grid of shape {grid} and losses of shape {loss} do not fit {a} actions, {k} classes and the "
             "levels of the two sides",
-            grid=str(posterior.shape), loss=str(loss.shape), a=len(view.actions), k=classes,
+            grid=str(grid), loss=str(loss), a=len(view.actions), k=len(view.classes),
         )  # fmt: skip
-    return posterior
 
 
 def _tie_rank(ink: Ink) -> tuple[bool, int, str]:
@@ -307,12 +300,16 @@ def _points(points: Points | None) -> dict[str, list[Any]] | None:
     if points is None:
         return None
     return {
-        "x": [float(f"{v:.9g}") for v in points.x],
-        "y": [float(f"{v:.9g}") for v in points.y],
+        "x": [_place(v) for v in points.x],
+        "y": [_place(v) for v in points.y],
         "truth": [int(k) for k in points.truth],
         "row": [int(r) for r in points.row],
         "text": ["\n".join(clean(line, 120) for line in text.split("\n")) for text in points.text],
     }
+
+
+def _place(value: float) -> float | None:
+    return float(f"{value:.9g}") if math.isfinite(value) else None
 
 
 def _wrong(points: Points, actions: Sequence[Ink]) -> list[int]:

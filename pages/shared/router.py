@@ -46,8 +46,8 @@ def places() -> list[Place]:
 @st.cache_resource(show_spinner=False)
 def _process_start() -> None:
     """Load what is heavy once and keep the collector off it: a full collection after every run costs more than the run."""
-    import plotly.graph_objects  # noqa: F401
-    import sklearn.model_selection  # noqa: F401
+    import bayes_engine.decision.evaluate
+    import bayes_engine.figures.decisions  # noqa: F401
 
     gc.collect()
     gc.freeze()

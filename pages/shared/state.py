@@ -15,7 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.language import LANGUAGES, preferred, set_language
+from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 
 VERSION = "1"
 LONGEST = 1500
@@ -182,10 +182,13 @@ def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str
 
     `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
     """
-    visit, mounted = st.session_state.get("visit", 0), st.session_state.setdefault("mounted", {})
-    if mounted.get(key) != visit or key not in st.session_state or st.session_state[key] != value:
+    state, mounted = current(), st.session_state.setdefault("mounted", {})
+    # another page's widget of the same key is a new one, which must be told its value; and a browser holds an option by
+    # its words, so where the words may have changed it must be told anew, or it would send back words nobody knows
+    drawn = (st.session_state.get("visit", 0), current_language(), state.labels, state.table, state.columns)
+    if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
-    mounted[key] = visit  # another page's widget of the same key is a new one, which must be told its value
+    mounted[key] = drawn
 
     def changed() -> None:
         entered = st.session_state[key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bayes_engine.decision.loss import Decision
@@ -78,6 +79,12 @@ def status(code: int) -> str:
     }[Status(code)]
 
 
+def deciding(table: InUse, action: Any, escape: Callable[[str, int], str]) -> str:
+    """A decision as a row of the losses: «decide good» for a class, another action by its own name."""
+    name = escape(table.action(action), 24)
+    return _("decide {name}").format(name=name) if action in table.classes else name
+
+
 def probability(p: float) -> str:
     """A probability in four digits, never rounded to a certainty it is not."""
     return f"1 − {1 - p:.2g}" if 0.99995 <= p < 1 else f"{p:.4g}"
@@ -108,11 +115,16 @@ def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     nats = ledger.by_variable().contributions(best, other).iloc[0]
     names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
-    told = {sign: ", ".join(f"{md(names[n], 24)} ({v:+.2f})" for n, v in strongest if (v > 0) == sign)
+    told = {sign: ", ".join(f"{md(names[n], 24)} ({nats_shown(v)})" for n, v in strongest if (v > 0) == sign)
             for sign in (True, False)}  # fmt: skip
     if told[True] and told[False]:
         return _("{pro} speak for it, {contra} against (nats)").format(pro=told[True], contra=told[False])
     return _("{pro} speak for it (nats)").format(pro=told[True]) if told[True] else _("nothing speaks for another")
+
+
+def nats_shown(value: float) -> str:
+    """A contribution in three digits, with a sign; without an end as ∞."""
+    return (f"{value:+.2f}" if abs(value) < 1e4 else f"{value:+.2g}").replace("inf", "∞").replace("-", "−")
 
 
 def prior_word(name: str, kind: str) -> str:

@@ -121,23 +121,27 @@ def test_no_edit_is_lost_when_typing_quickly(page: Page, app) -> None:
         expect(cell(page, i, j)).to_have_value(value)
 
 
-def test_the_case_is_dragged_on_start(page: Page, app) -> None:
+def test_the_case_is_dragged_and_moved_by_keys_on_start(page: Page, app) -> None:
     page.goto(app.url)
     settled(page)
     plane = page.get_by_test_id("plane")
-    expect(plane).to_have_attribute("data-case", re.compile(r"0\.697,0\.46"))
+    expect(plane).to_have_attribute("data-case", "0.697,0.46")
     expect(page.get_by_text("Judged good")).to_be_visible()
-    box = plane.locator("canvas").first.bounding_box()
+    case, box = page.get_by_test_id("plane-case"), plane.locator("canvas").first.bounding_box()
+    handle = case.bounding_box()
     assert box is not None
-    where = (box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.75)
-    handle = plane.locator('[role="application"], [role="slider"]').first
-    handle.focus()
-    for _ in range(12):
-        page.keyboard.press("Shift+ArrowDown")
+    assert handle is not None
+    page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.75, steps=12)
+    page.mouse.up()
+    expect(plane).to_have_attribute("data-decision", "bad")
     expect(page.get_by_text("Judged bad")).to_be_visible()
-    page.mouse.move(*where)
-    settled(page)
     assert "s=" in page.url
+    case.focus()
+    for _ in range(15):
+        page.keyboard.press("Shift+ArrowUp")
+    expect(page.get_by_text("Judged good")).to_be_visible()
 
 
 def test_upload_fit_classify_and_read_the_predictions_again(page: Page, app, clinic: pd.DataFrame, tmp_path: Path) -> None:

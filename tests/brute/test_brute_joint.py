@@ -12,18 +12,26 @@ import pytest
 
 from bayes_engine import NaiveBayes
 
-DOMAINS = {"colour": ["green", "dark", "pale"], "sound": ["dull", "crisp"], "navel": ["flat", "hollow", "round", "none"]}
+DOMAINS = {
+    "colour": ["green", "dark", "pale"],
+    "sound": ["dull", "crisp"],
+    "navel": ["flat", "hollow", "round", "none"],
+}
 CELLS = [dict(zip(DOMAINS, values, strict=True)) for values in itertools.product(*DOMAINS.values())]
 
 
 @pytest.fixture
 def table() -> tuple[pd.DataFrame, pd.Series]:
     rng = np.random.default_rng(7)
-    X = pd.DataFrame({name: pd.Categorical(rng.choice(levels[:-1] or levels, 12), levels) for name, levels in DOMAINS.items()})
+    X = pd.DataFrame(
+        {name: pd.Categorical(rng.choice(levels[:-1] or levels, 12), levels) for name, levels in DOMAINS.items()}
+    )
     return X, pd.Series(rng.permutation(["a"] * 5 + ["b"] * 4 + ["c"] * 3))
 
 
-def by_hand(X: pd.DataFrame, y: pd.Series, cell: dict[str, str], label: str, alpha: Fraction, smoothing: str) -> Fraction:
+def by_hand(
+    X: pd.DataFrame, y: pd.Series, cell: dict[str, str], label: str, alpha: Fraction, smoothing: str
+) -> Fraction:
     """P(c) Π_j P(x_j|c) in exact fractions; the prior is the class frequency."""
     mine = X[(y == label).to_numpy()]
     p = Fraction(len(mine), len(X))

@@ -95,8 +95,15 @@ def test_inline_table_is_the_embedded_one(example: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     ("printed", "value", "right"),
-    [("3/8 = 0.375", 0.375, True), ("3/8 = 0.375", 0.3751, False), ("6.8584e-05", 6.85842e-5, True),
-     ("6.8584e-05", 6.86e-5, False), ("0", 0.0, True), ("0", 1e-9, False), ("0.052379", 0.0523787, True)],
-)  # fmt: skip
+    [
+        ("3/8 = 0.375", 0.375, True),
+        ("3/8 = 0.375", 0.3751, False),
+        ("6.8584e-05", 6.85842e-5, True),
+        ("6.8584e-05", 6.86e-5, False),
+        ("0", 0.0, True),
+        ("0", 1e-9, False),
+        ("0.052379", 0.0523787, True),
+    ],
+)
 def test_the_comparison_itself_can_fail(printed: str, value: float, right: bool) -> None:
     assert agrees(value, printed) is right

@@ -46,7 +46,9 @@ def test_the_action_has_the_least_risk_and_the_gap_is_to_the_next(loss: LossMatr
 
 @laws
 @given(losses, posteriors(), arrays(float, 3, elements=st.integers(-64, 64).map(lambda i: i / 4)), st.floats(0, 2))
-def test_NF25_a_constant_per_truth_changes_no_decision(loss: LossMatrix, p: np.ndarray, shift: Any, cost: float) -> None:
+def test_NF25_a_constant_per_truth_changes_no_decision(
+    loss: LossMatrix, p: np.ndarray, shift: Any, cost: float
+) -> None:
     loss = loss.with_refusal(cost)
     moved = LossMatrix(loss.actions, loss.classes, loss.table + shift)  # the refusal's row moves with the others
     decision = decide(p, loss)

@@ -45,12 +45,14 @@ def cases(draw: st.DrawFn, missing: bool = True, classes: int = 3) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(8, 24))
     hole = draw(st.sampled_from([0.0, 0.2])) if missing else 0.0
-    X = pd.DataFrame({
-        "colour": rng.choice(["green", "dark", "pale"], n, p=[0.6, 0.35, 0.05]),
-        "sound": rng.choice(["dull", "crisp"], n),
-        "density": np.round(rng.normal(0.6, 0.1, n), draw(st.sampled_from([1, 3]))),
-        "mass": rng.normal(1000.0, 3.0, n),
-    })  # fmt: skip
+    X = pd.DataFrame(
+        {
+            "colour": rng.choice(["green", "dark", "pale"], n, p=[0.6, 0.35, 0.05]),
+            "sound": rng.choice(["dull", "crisp"], n),
+            "density": np.round(rng.normal(0.6, 0.1, n), draw(st.sampled_from([1, 3]))),
+            "mass": rng.normal(1000.0, 3.0, n),
+        }
+    )
     X = X.mask(rng.random(X.shape) < hole)
     X["mass"] = X["mass"].fillna(1000.0)  # one complete column
     y = pd.Series(rng.choice(["a", "b", "c"][:classes], n), name="class")
@@ -292,8 +294,11 @@ def test_leave_one_out_of_some_rows_is_some_of_leave_one_out(case: Case, name: s
 
 
 @laws
-@given(cases(), st.sampled_from([n for n in sorted(SETTINGS) if n != "missing is a level"]),
-       st.sampled_from(["colour", "sound", "density", "mass"]))  # fmt: skip
+@given(
+    cases(),
+    st.sampled_from([n for n in sorted(SETTINGS) if n != "missing is a level"]),
+    st.sampled_from(["colour", "sound", "density", "mass"]),
+)
 def test_NF30_missing_cell_at_predict_is_a_refit_without_the_column(case: Case, name: str, column: str) -> None:
     model = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
     without = NaiveBayes(**SETTINGS[name]).fit(case.X.drop(columns=column), case.y)

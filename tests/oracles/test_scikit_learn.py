@@ -19,13 +19,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bayes_engine import BayesEngineError, LossMatrix, MinimumRiskClassifier, NaiveBayes, Schema, Variable, risk_scorer
 
 
-@parametrize_with_checks([
-    NaiveBayes(),
-    NaiveBayes(smoothing="zero-only", priors="laplace", variance="unbiased"),
-    NaiveBayes(tied_variance=True, priors="uniform", missing="category", unseen="smooth"),
-    MinimumRiskClassifier(),
-    MinimumRiskClassifier(LogisticRegression()),
-])  # fmt: skip
+@parametrize_with_checks(
+    [
+        NaiveBayes(),
+        NaiveBayes(smoothing="zero-only", priors="laplace", variance="unbiased"),
+        NaiveBayes(tied_variance=True, priors="uniform", missing="category", unseen="smooth"),
+        MinimumRiskClassifier(),
+        MinimumRiskClassifier(LogisticRegression()),
+    ]
+)
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 def test_check_estimator(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -64,9 +66,9 @@ def test_bernoulli(priors: Any) -> None:
     rng = np.random.default_rng(2)
     X, y = rng.random((150, 6)) < 0.3, rng.integers(0, 3, 150)
     ours = NaiveBayes(alpha=0.7, priors=priors).fit(pd.DataFrame(X, columns=list("abcdef")), y)
-    known: dict[str, Any] = {
-        "empirical": {}, "uniform": {"fit_prior": False}
-    }.get(priors if isinstance(priors, str) else "", {"class_prior": [0.2, 0.3, 0.5]})  # fmt: skip
+    known: dict[str, Any] = {"empirical": {}, "uniform": {"fit_prior": False}}.get(
+        priors if isinstance(priors, str) else "", {"class_prior": [0.2, 0.3, 0.5]}
+    )
     theirs = BernoulliNB(alpha=0.7, binarize=None, **known).fit(X.astype(float), y)
     np.testing.assert_allclose(
         ours.predict_joint_log_proba(pd.DataFrame(X, columns=list("abcdef"))),
@@ -88,10 +90,12 @@ def test_partial_fit_agrees_with_fit_where_scikit_learn_s_own_does_not() -> None
 def mixed() -> tuple[pd.DataFrame, pd.Series]:
     rng = np.random.default_rng(3)
     y = pd.Series(rng.choice(["no", "yes"], 90), name="bought")
-    X = pd.DataFrame({
-        "colour": np.where((y == "yes") ^ (rng.random(90) < 0.2), "green", "dark"),
-        "price": np.where(y == "yes", 3.0, 5.0) + rng.normal(0, 1.5, 90),
-    })  # fmt: skip
+    X = pd.DataFrame(
+        {
+            "colour": np.where((y == "yes") ^ (rng.random(90) < 0.2), "green", "dark"),
+            "price": np.where(y == "yes", 3.0, 5.0) + rng.normal(0, 1.5, 90),
+        }
+    )
     return X.mask(rng.random(X.shape) < 0.1), y
 
 
@@ -99,8 +103,16 @@ def test_get_params_set_params_clone() -> None:
     model = NaiveBayes(alpha=0.3, priors={"a": 0.5, "b": 0.5}, smoothing="zero-only")
     assert clone(model).get_params() == model.get_params()
     assert set(model.get_params()) == {
-        "alpha", "smoothing", "priors", "variance", "tied_variance", "var_floor", "missing", "unseen", "schema",
-    }  # fmt: skip
+        "alpha",
+        "smoothing",
+        "priors",
+        "variance",
+        "tied_variance",
+        "var_floor",
+        "missing",
+        "unseen",
+        "schema",
+    }
     assert model.set_params(alpha=2.0).alpha == 2.0
     wrapped = clone(MinimumRiskClassifier(model, LossMatrix.zero_one(["a", "b"]).with_refusal(0.1)))
     assert wrapped.loss == LossMatrix.zero_one(["a", "b"]).with_refusal(0.1)
@@ -130,8 +142,10 @@ def test_grid_search_over_alpha(mixed: tuple[pd.DataFrame, pd.Series]) -> None:
     assert grid.fit(X, y).best_params_["alpha"] in (0.01, 1.0)
     nested = GridSearchCV(
         MinimumRiskClassifier(NaiveBayes(), {"no": {"no": 0, "yes": 5}, "yes": {"no": 1, "yes": 0}}),
-        {"estimator__alpha": [0.1, 1.0]}, scoring=risk_scorer(), error_score="raise",
-    )  # fmt: skip
+        {"estimator__alpha": [0.1, 1.0]},
+        scoring=risk_scorer(),
+        error_score="raise",
+    )
     assert nested.fit(X, y).best_score_ <= 0
 
 

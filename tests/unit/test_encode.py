@@ -28,24 +28,32 @@ def codes(values: Any, levels: tuple[Any, ...] = ("green", "dark")) -> list[int]
     [
         pytest.param(["dark", None, "pink", "green"], ("green", "dark"), [2, MISSING, -1, 1], id="NF32-text"),
         pytest.param(np.array(["dark", np.nan], dtype=object), ("green", "dark"), [2, MISSING], id="object"),
-        pytest.param(pd.Categorical(["dark", None, "x"], ["x", "dark"]), ("green", "dark"), [2, MISSING, -1], id="categorical"),
+        pytest.param(
+            pd.Categorical(["dark", None, "x"], ["x", "dark"]), ("green", "dark"), [2, MISSING, -1], id="categorical"
+        ),
         pytest.param([3, 1, 2], (1, 2, 3), [3, 1, 2], id="int"),
         pytest.param([3, 1, 9], (1, 2, 3), [3, 1, -1], id="int-unseen"),
         pytest.param([-3, -1, -2], (-3, -2, -1), [1, 3, 2], id="negative"),
         pytest.param(np.array([0, 2], dtype=np.uint8), (0, 1, 2), [1, 3], id="unsigned-from-zero"),
-        pytest.param(np.array([120, 127], dtype=np.int8), tuple(range(-300, 300)), [421, 428], id="narrow-ints-wide-domain"),
+        pytest.param(
+            np.array([120, 127], dtype=np.int8), tuple(range(-300, 300)), [421, 428], id="narrow-ints-wide-domain"
+        ),
         pytest.param([1.0, np.nan, 3.0], (1, 2, 3), [1, MISSING, 3], id="float-for-int"),
         pytest.param(pd.array([1, None, 3], dtype="Int64"), (1, 2, 3), [1, MISSING, 3], id="nullable-int"),
-        pytest.param(pd.array([True, None, False], dtype="boolean"), (False, True), [2, MISSING, 1], id="nullable-bool"),
+        pytest.param(
+            pd.array([True, None, False], dtype="boolean"), (False, True), [2, MISSING, 1], id="nullable-bool"
+        ),
         pytest.param([1, "1"], (1, "1"), [1, 2], id="number-and-text"),
         pytest.param(["1"], (1, 2), [-1], id="text-is-no-number"),
     ],
-)  # fmt: skip
+)
 def test_codes(values: Any, levels: tuple[Any, ...], expected: list[int]) -> None:
     assert codes(values, levels) == expected
 
 
-@pytest.mark.parametrize(("levels", "dtype"), [(254, np.uint8), (255, np.uint16), (65534, np.uint16), (65535, np.uint32)])
+@pytest.mark.parametrize(
+    ("levels", "dtype"), [(254, np.uint8), (255, np.uint16), (65534, np.uint16), (65535, np.uint32)]
+)
 def test_codes_take_the_smallest_type_with_room_for_missing_and_unseen(levels: int, dtype: Any) -> None:
     assert code_dtype(levels) is dtype
     if levels < 1000:
@@ -54,7 +62,12 @@ def test_codes_take_the_smallest_type_with_room_for_missing_and_unseen(levels: i
 
 
 def test_numbers_and_their_gaps() -> None:
-    for values in ([1.5, None], np.array([1.5, None], dtype=object), ["1.5", None], pd.array([1.5, None], dtype="Float64")):
+    for values in (
+        [1.5, None],
+        np.array([1.5, None], dtype=object),
+        ["1.5", None],
+        pd.array([1.5, None], dtype="Float64"),
+    ):
         table = encode(pd.DataFrame({"density": values}), Schema((DENSITY,)))
         np.testing.assert_array_equal(table["density"], [1.5, np.nan])
 
@@ -64,7 +77,9 @@ def test_numbers_and_their_gaps() -> None:
     [
         pytest.param(["1", None, "ripe"], "column 'density' should hold numbers, but row 2 holds 'ripe'", id="text"),
         pytest.param([1.0, [2]], r"column 'density' should hold numbers, but row 1 holds '\[2\]'", id="list"),
-        pytest.param(pd.to_datetime(["2024-01-01"]), "column 'density' should hold numbers, but row 0 holds '2024", id="date"),
+        pytest.param(
+            pd.to_datetime(["2024-01-01"]), "column 'density' should hold numbers, but row 0 holds '2024", id="date"
+        ),
     ],
 )
 def test_what_is_no_number_is_named(values: Any, text: str) -> None:
@@ -75,34 +90,59 @@ def test_what_is_no_number_is_named(values: Any, text: str) -> None:
 def test_policies_name_the_column_the_row_and_what_to_do() -> None:
     frame = pd.DataFrame({"colour": ["green", "smooth"], "density": [1.0, np.nan]})
     schema = Schema((COLOUR, DENSITY))
-    with pytest.raises(UnseenLevel, match="column 'colour' holds 'smooth', not seen in training; choose unseen='ignore'"):
+    with pytest.raises(
+        UnseenLevel, match="column 'colour' holds 'smooth', not seen in training; choose unseen='ignore'"
+    ):
         encode(frame, schema, unseen="error")
-    with pytest.raises(TableError, match=r"column 'density' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"):
+    with pytest.raises(
+        TableError, match=r"column 'density' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"
+    ):
         encode(frame, schema, missing="error")
 
 
 @pytest.mark.parametrize(
     ("table", "error", "text"),
     [
-        pytest.param(sparse.eye(3), TypeError, "Sparse data was passed, but dense data is required: use X.toarray", id="sparse"),
+        pytest.param(
+            sparse.eye(3), TypeError, "Sparse data was passed, but dense data is required: use X.toarray", id="sparse"
+        ),
         pytest.param([1, 2, 3], TableError, "Expected 2D array, got 1D array instead. Reshape your data", id="vector"),
         pytest.param(np.zeros((2, 2, 2)), TableError, "Expected 2D array, got 3D", id="cube"),
-        pytest.param(np.zeros((0, 2)), TableError, r"Found array with 0 sample\(s\) while a minimum of 1 is required", id="no-rows"),
-        pytest.param(np.zeros((2, 0)), TableError, r"Found array with 0 feature\(s\) \(shape=\(2, 0\)\)", id="no-columns"),
+        pytest.param(
+            np.zeros((0, 2)),
+            TableError,
+            r"Found array with 0 sample\(s\) while a minimum of 1 is required",
+            id="no-rows",
+        ),
+        pytest.param(
+            np.zeros((2, 0)), TableError, r"Found array with 0 feature\(s\) \(shape=\(2, 0\)\)", id="no-columns"
+        ),
         pytest.param(np.array([[1j]]), TableError, "Complex data not supported", id="complex"),
-        pytest.param(pd.DataFrame([[1, 2]], columns=["a", "a"]), TableError, "the column name 'a' stands twice; rename", id="twice"),
-        pytest.param(pd.DataFrame([[1, 2]], columns=[1, "1"]), TableError, "the column name '1' stands twice", id="twice-as-text"),
+        pytest.param(
+            pd.DataFrame([[1, 2]], columns=["a", "a"]),
+            TableError,
+            "the column name 'a' stands twice; rename",
+            id="twice",
+        ),
+        pytest.param(
+            pd.DataFrame([[1, 2]], columns=[1, "1"]), TableError, "the column name '1' stands twice", id="twice-as-text"
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_table(table: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         as_frame(table)
 
 
-@pytest.mark.parametrize("array", [
-    np.array([[0, -5], [300, 7]]), np.array([[2**63, 0], [1, 2]], dtype=np.uint64), np.array([[-1, 200]]),
-    np.array([[-(2**63), 2**63 - 1]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([[0, -5], [300, 7]]),
+        np.array([[2**63, 0], [1, 2]], dtype=np.uint64),
+        np.array([[-1, 200]]),
+        np.array([[-(2**63), 2**63 - 1]]),
+    ],
+)
 def test_an_integer_array_keeps_its_values_in_any_width(array: np.ndarray) -> None:
     np.testing.assert_array_equal(as_frame(array).to_numpy(), array)
 
@@ -111,7 +151,9 @@ def test_align_goes_by_name_and_needs_one_known_column() -> None:
     schema = Schema((COLOUR, DENSITY))
     aligned = align(pd.DataFrame({"density": [1.0], "extra": [2]}), schema)
     assert list(aligned.columns) == ["colour", "density"] and aligned["colour"].isna().all()
-    with pytest.raises(SchemaMismatch, match="none of the model's columns is in this table; it needs 'colour', 'density'"):
+    with pytest.raises(
+        SchemaMismatch, match="none of the model's columns is in this table; it needs 'colour', 'density'"
+    ):
         align(pd.DataFrame({"extra": [2]}), schema)
 
 
@@ -120,7 +162,9 @@ def test_observing_a_closed_domain() -> None:
     unused = pd.DataFrame({"colour": pd.Categorical(["dark"], ["dark", "pink"])})
     assert observe(unused, closed) == closed  # a category without a row does no harm
     for frame in (pd.DataFrame({"colour": ["pink"]}), unused.assign(colour=pd.Categorical(["pink"]))):
-        with pytest.raises(SchemaMismatch, match="column 'colour' holds 'pink', which is not among its declared levels"):
+        with pytest.raises(
+            SchemaMismatch, match="column 'colour' holds 'pink', which is not among its declared levels"
+        ):
             observe(frame, closed)
 
 

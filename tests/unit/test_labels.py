@@ -15,15 +15,19 @@ from bayes_engine.stats.labels import Labels, checked_weights
     ("weight", "text"),
     [
         pytest.param([0, 0, 0], "sample_weight is zero in every row; at least one row must count", id="NF36-zero"),
-        pytest.param([1, -1, 1], "sample_weight is -1.0 in row 1; weights are numbers of 0 and more", id="NF36-negative"),
+        pytest.param(
+            [1, -1, 1], "sample_weight is -1.0 in row 1; weights are numbers of 0 and more", id="NF36-negative"
+        ),
         pytest.param([1, 1, np.nan], "sample_weight is nan in row 2", id="NF36-nan"),
-        pytest.param([1e308, 1e308, 1e308], "sample_weight sums to inf, 2\\^53 or more; divide the weights", id="NF38-inf"),
+        pytest.param(
+            [1e308, 1e308, 1e308], "sample_weight sums to inf, 2\\^53 or more; divide the weights", id="NF38-inf"
+        ),
         pytest.param([2.0**53, 0, 0], "sample_weight sums to 9.01e\\+15, 2\\^53 or more", id="NF38-2^53"),
         pytest.param([1, np.inf, 1], "sample_weight sums to inf", id="NF38-infinite"),
         pytest.param([1, 1], r"sample_weight.shape == \(2,\), expected \(3,\): one weight for each row", id="short"),
         pytest.param([[1], [1], [1]], "Sample weights must be 1D array or scalar, got 2 dimensions", id="matrix"),
     ],
-)  # fmt: skip
+)
 def test_weights_refused(weight: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         checked_weights(weight, 3)

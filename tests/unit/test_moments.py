@@ -53,7 +53,10 @@ def test_forgetting_more_than_there_was() -> None:
     with pytest.raises(NotASubset, match="cannot forget rows that were never counted: a count would fall below zero"):
         stats - (stats + stats)
     with pytest.raises(NotASubset, match="a variance would fall below zero"):
-        one_column(np.array([1.0, 2.0, 3.0]), np.zeros(3, int)).moments - one_column(np.array([1.0, 50.0]), np.zeros(2, int)).moments
+        (
+            one_column(np.array([1.0, 2.0, 3.0]), np.zeros(3, int)).moments
+            - one_column(np.array([1.0, 50.0]), np.zeros(2, int)).moments
+        )
     with pytest.raises(NotASubset, match="a class would have a negative weight"):
         stats.moments - (stats + stats).moments
 
@@ -84,7 +87,9 @@ def test_statistics_of_other_columns_do_not_merge() -> None:
     with pytest.raises(SchemaMismatch, match=r"column 'x' \(continuous\) does not match column 'x' \(categorical\)"):
         stats + text
     other = one_column(np.array([1.0, 2.0]), np.array([0, 1]))
-    renamed = Statistics(Schema((Variable("z", "continuous"),)), other.target, other.class_weight, other.counts, other.moments)
+    renamed = Statistics(
+        Schema((Variable("z", "continuous"),)), other.target, other.class_weight, other.counts, other.moments
+    )
     with pytest.raises(SchemaMismatch, match=r"statistics of the columns \('x',\) and \('z',\) do not merge"):
         stats + renamed
 

@@ -21,17 +21,19 @@ LABELS = ["a", "a", "a", "b", "b", "b"]
 
 @pytest.fixture
 def mixed() -> pd.DataFrame:
-    return pd.DataFrame({
-        "colour": ["green", "green", "dark", "dark", "dark", "dark"],
-        "mass": [1.0, 2.0, 4.0, 6.0, 7.0, 9.0],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "colour": ["green", "green", "dark", "dark", "dark", "dark"],
+            "mass": [1.0, 2.0, 4.0, 6.0, 7.0, 9.0],
+        }
+    )
 
 
 def numbers(*columns: list[float]) -> pd.DataFrame:
     return pd.DataFrame({f"x{j}": column for j, column in enumerate(columns)})
 
 
-# undefined posteriors -------------------------------------------------------------------------------------------------
+# undefined posteriors ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -44,7 +46,9 @@ def strict() -> NaiveBayes:
 def test_NF01_impossible_evidence_raises_in_predict_and_is_flagged_elsewhere(strict: NaiveBayes) -> None:
     rows = pd.DataFrame({"x": ["v", "u", "v", "u"], "z": ["s", "w", "w", "w"]})
     for predict in (strict.predict, strict.predict_proba, strict.predict_log_proba):
-        with pytest.raises(UndefinedPosterior, match=r"no posterior for 2 row\(s\): 1, 3. Their likelihood is 0 in every class") as error:
+        with pytest.raises(
+            UndefinedPosterior, match=r"no posterior for 2 row\(s\): 1, 3. Their likelihood is 0 in every class"
+        ) as error:
             predict(rows)
         assert error.value.rows == (1, 3)
     decision, ledger = strict.decide(rows), strict.explain(rows)
@@ -112,7 +116,7 @@ def test_NF31_infinity_at_predict_refuses_its_row_only(mixed: pd.DataFrame) -> N
     assert model.predict(rows[1:2]).tolist() == ["b"]
 
 
-# estimation -----------------------------------------------------------------------------------------------------------
+# estimation ----------------------------------------------------------------------------------------------------------
 
 
 def test_NF07_NF08_a_constant_column_is_set_aside_and_named(mixed: pd.DataFrame) -> None:
@@ -130,7 +134,8 @@ def test_NF08_nothing_but_constants_leaves_the_prior() -> None:
 
 def test_NF08_constant_after_forgetting_is_constant() -> None:
     X, y = numbers([0.1, 0.1, 0.1, 0.1, 0.1, 7e5], [1.0, 2.0, 3.0, 5.0, 4.0, 6.0]), list("aabbab")
-    model = NaiveBayes().fit(X, y)
+    with pytest.warns(EstimationWarning, match="no spread"):
+        model = NaiveBayes().fit(X, y)
     with pytest.warns(EstimationWarning, match=r"column\(s\) x0 have the same value"):
         model.forget(X[5:], y[5:])
     assert [f.variable.name for f in model.factor_.parts if isinstance(f, GaussianFactor)] == ["x1"]
@@ -164,15 +169,21 @@ def test_NF11_an_offset_of_a_billion(mixed: pd.DataFrame) -> None:
 @pytest.mark.parametrize("variance", ["mle", "unbiased"])
 def test_NF12_a_class_of_one_takes_the_pooled_variance(variance: Any) -> None:
     X = numbers([1.0, 2.0, 4.0, 9.0])
-    with pytest.warns(EstimationWarning, match=r"column\(s\) x0: a class has one row, or no spread, there; its variance is the pooled"):
+    with pytest.warns(
+        EstimationWarning, match=r"column\(s\) x0: a class has one row, or no spread, there; its variance is the pooled"
+    ):
         model = NaiveBayes(variance=variance).fit(X, ["a", "a", "a", "b"])
     factor = next(f for f in model.factor_.parts if isinstance(f, GaussianFactor))
-    assert factor.variance[0] == factor.variance[1] == pytest.approx(X["x0"][:3].var(ddof=variance == "unbiased"))
+    squares = ((X["x0"][:3] - X["x0"][:3].mean()) ** 2).sum()
+    assert factor.variance[1] == pytest.approx(squares / (4 if variance == "mle" else 2))  # n, or n - K
+    assert factor.replaced.tolist() == [False, True]
 
 
 @pytest.mark.parametrize("y", [["a"] * 6, pd.Categorical(["a"] * 6, ["a"])])
 def test_NF13_one_class(mixed: pd.DataFrame, y: Any) -> None:
-    with pytest.raises(TableError, match=r"the target holds 1 class \('a'\); a classifier needs two classes. Choose another target"):
+    with pytest.raises(
+        TableError, match=r"the target holds 1 class \('a'\); a classifier needs two classes. Choose another target"
+    ):
         NaiveBayes().fit(mixed, y)
 
 
@@ -210,10 +221,12 @@ def test_NF32_an_unseen_value(mixed: pd.DataFrame, unseen: Any) -> None:
     model = NaiveBayes(unseen=unseen).fit(mixed, LABELS)
     row = pd.DataFrame({"colour": ["pink"], "mass": [3.0]})
     if unseen == "error":
-        with pytest.raises(UnseenLevel, match="column 'colour' holds 'pink', not seen in training; choose unseen='ignore'"):
+        with pytest.raises(
+            UnseenLevel, match="column 'colour' holds 'pink', not seen in training; choose unseen='ignore'"
+        ):
             model.predict(row)
         return
-    term = dict((r.name, t[0]) for r, t in model.explain(row).rows)["colour"]
+    term = {r.name: t[0] for r, t in model.explain(row).rows}["colour"]
     assert np.exp(term) == pytest.approx([1.0, 1.0] if unseen == "ignore" else [1 / (3 + 3), 1 / (3 + 3)])
 
 
@@ -222,7 +235,9 @@ def test_NF30_a_missing_cell(mixed: pd.DataFrame, missing: Any) -> None:
     model = NaiveBayes(missing=missing).fit(mixed, LABELS)  # nothing missing in training: no level of its own
     row = pd.DataFrame({"colour": [None], "mass": [3.0]})
     if missing == "error":
-        with pytest.raises(TableError, match=r"column 'colour' has a missing cell \(NaN\) in row 0; choose missing='marginalize'"):
+        with pytest.raises(
+            TableError, match=r"column 'colour' has a missing cell \(NaN\) in row 0; choose missing='marginalize'"
+        ):
             model.predict(row)
         return
     np.testing.assert_allclose(
@@ -235,12 +250,14 @@ def test_missing_is_a_level_where_training_had_it(mixed: pd.DataFrame) -> None:
     model = NaiveBayes(missing="category").fit(gaps, LABELS)
     factor = next(f for f in model.factor_.parts if isinstance(f, TableFactor))
     assert factor.counts.tolist() == [[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]  # dark, green, missing
-    term = dict((r.name, t[0]) for r, t in model.explain(gaps.iloc[[1]]).rows)["colour"]
+    term = {r.name: t[0] for r, t in model.explain(gaps.iloc[[1]]).rows}["colour"]
     assert np.exp(term) == pytest.approx([3 / 6, 1 / 6])
 
 
 def test_missing_refused_in_training(mixed: pd.DataFrame) -> None:
-    with pytest.raises(TableError, match=r"column 'mass' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"):
+    with pytest.raises(
+        TableError, match=r"column 'mass' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"
+    ):
         NaiveBayes(missing="error").fit(mixed.assign(mass=[1.0, np.nan, 2.0, 3.0, 4.0, 5.0]), LABELS)
 
 
@@ -297,14 +314,20 @@ def test_NF36_a_class_whose_rows_all_weigh_nothing_is_absent(mixed: pd.DataFrame
     np.testing.assert_allclose(model.predict_proba(mixed)[:, :2], absent.predict_proba(mixed), atol=1e-12)
 
 
-# what fit refuses -----------------------------------------------------------------------------------------------------
+# what fit refuses ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("y", "text"),
     [
-        pytest.param([*LABELS[:5], None], r"Input y contains NaN: 1 label\(s\) are missing, the first in row 5; leave these", id="none"),
-        pytest.param([0, 1, np.nan, 0, 1, 1], r"Input y contains NaN: 1 label\(s\) are missing, the first in row 2", id="nan"),
+        pytest.param(
+            [*LABELS[:5], None],
+            r"Input y contains NaN: 1 label\(s\) are missing, the first in row 5; leave these",
+            id="none",
+        ),
+        pytest.param(
+            [0, 1, np.nan, 0, 1, 1], r"Input y contains NaN: 1 label\(s\) are missing, the first in row 2", id="nan"
+        ),
         pytest.param([0, 1, np.inf, 0, 1, 1], "Input y contains infinity: class labels must be finite", id="inf"),
         pytest.param([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "Unknown label type: continuous", id="continuous"),
         pytest.param(LABELS[:5], "X has 6 rows and y has 5; each row needs one class", id="short"),
@@ -376,7 +399,7 @@ def test_a_column_of_nothing(mixed: pd.DataFrame) -> None:
     np.testing.assert_array_equal(model.predict_proba(mixed.assign(note=1.0)), plain)
 
 
-# growing, forgetting, parameters ---------------------------------------------------------------------------------------
+# growing, forgetting, parameters -------------------------------------------------------------------------------------
 
 
 def test_partial_fit_with_declared_classes(mixed: pd.DataFrame) -> None:
@@ -384,7 +407,9 @@ def test_partial_fit_with_declared_classes(mixed: pd.DataFrame) -> None:
     with pytest.warns(EstimationWarning, match=r"class\(es\) b have the prior 0"):
         model.partial_fit(mixed[:3], LABELS[:3], classes=["b", "a"])
     model.partial_fit(mixed[3:], LABELS[3:])
-    np.testing.assert_allclose(model.predict_proba(mixed), NaiveBayes().fit(mixed, LABELS).predict_proba(mixed), atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba(mixed), NaiveBayes().fit(mixed, LABELS).predict_proba(mixed), atol=1e-12
+    )
     with pytest.raises(TableError, match="y holds the class 'c', which is not among the declared classes a, b"):
         model.partial_fit(mixed[:1], ["c"])
 
@@ -443,12 +468,11 @@ def test_forgetting_everything_and_learning_again(mixed: pd.DataFrame) -> None:
     np.testing.assert_allclose(model.predict_proba(mixed), before, atol=1e-12)
 
 
-def test_a_heavy_row_does_not_empty_a_light_class_in_leave_one_out(mixed: pd.DataFrame) -> None:
-    weight = np.array([1e11, 1.0, 1.0, 1.0, 1.0, 1.0])
-    model = NaiveBayes().fit(mixed, LABELS, weight)
-    rest = NaiveBayes(schema=model.schema_).fit(mixed[1:], LABELS[1:], weight[1:])
-    expected = rest.predict_log_proba(mixed[:1])
-    np.testing.assert_allclose(model.leave_one_out_log_proba(mixed, LABELS, weight)[:1], expected, rtol=1e-3)
+def test_a_heavy_row_does_not_empty_the_other_class_in_leave_one_out(mixed: pd.DataFrame) -> None:
+    y, weight = ["a", "b", "b", "b", "b", "b"], np.array([1e11, 1.0, 1.0, 1.0, 1.0, 1.0])
+    with pytest.warns(EstimationWarning):
+        model = NaiveBayes().fit(mixed, y, weight)
+    assert model.leave_one_out_log_proba(mixed, y, weight)[0].tolist() == [-np.inf, 0.0]
 
 
 def test_merging_models_of_other_columns(mixed: pd.DataFrame) -> None:
@@ -456,7 +480,9 @@ def test_merging_models_of_other_columns(mixed: pd.DataFrame) -> None:
     with pytest.raises(SchemaMismatch, match="do not merge"):
         model.merge(NaiveBayes().fit(mixed[["mass"]], LABELS))
     text = mixed.assign(mass=mixed["mass"].astype(str))
-    with pytest.raises(SchemaMismatch, match=r"column 'mass' \(continuous\) does not match column 'mass' \(categorical\)"):
+    with pytest.raises(
+        SchemaMismatch, match=r"column 'mass' \(continuous\) does not match column 'mass' \(categorical\)"
+    ):
         model.merge(NaiveBayes().fit(text, LABELS))
 
 
@@ -505,7 +531,7 @@ def test_presets_are_complete_and_cannot_be_changed() -> None:
         PRESETS["mine"] = {}  # type: ignore[index]
 
 
-# one model, many uses -------------------------------------------------------------------------------------------------
+# one model, many uses ------------------------------------------------------------------------------------------------
 
 
 def test_NF62_pickle_keeps_every_bit(mixed: pd.DataFrame) -> None:
@@ -520,7 +546,9 @@ def test_NF59_two_threads_agree(mixed: pd.DataFrame) -> None:
     results: list[Any] = []
 
     def work() -> None:
-        results.extend(np.array_equal(NaiveBayes().fit(mixed, LABELS).predict_proba(mixed), expected) for _ in range(20))
+        results.extend(
+            np.array_equal(NaiveBayes().fit(mixed, LABELS).predict_proba(mixed), expected) for _ in range(20)
+        )
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:

@@ -52,18 +52,24 @@ def test_NF23_priors_are_matched_by_label() -> None:
     [
         pytest.param({"a": 0.5, "b": 0.6}, "priors sum to 1.1, not 1", id="NF21-sum"),
         pytest.param({"a": 0.5, "b": 0.5 + 1e-8}, "priors sum to 1.00000001, not 1", id="NF21-nearly"),
-        pytest.param({"a": 1.5, "b": -0.5}, "the prior of class 'a' is 1.5; it must be a number from 0 to 1", id="NF22-above"),
+        pytest.param(
+            {"a": 1.5, "b": -0.5}, "the prior of class 'a' is 1.5; it must be a number from 0 to 1", id="NF22-above"
+        ),
         pytest.param({"a": -0.5, "b": 1.5}, "the prior of class 'a' is -0.5; it must be", id="NF22-negative"),
         pytest.param({"a": float("nan"), "b": 1.0}, "the prior of class 'a' is nan; it must be", id="NF22-nan"),
         pytest.param({"a": "half", "b": 0.5}, "the prior of class 'a' is half; it must be", id="NF22-text"),
         pytest.param({"a": None, "b": 0.5}, "the prior of class 'a' is None; it must be", id="NF22-none"),
         pytest.param({"a": 1.0}, "priors give no probability for class 'b'", id="NF22-missing"),
-        pytest.param({"a": 0.5, "c": 0.5}, "priors name a class 'c' that is not in the target; the classes are a, b", id="NF22-unknown"),
+        pytest.param(
+            {"a": 0.5, "c": 0.5},
+            "priors name a class 'c' that is not in the target; the classes are a, b",
+            id="NF22-unknown",
+        ),
         pytest.param("flat", "priors='flat' is none of 'empirical', 'laplace', 'uniform' or a mapping", id="NF22-word"),
         pytest.param([0.5, 0.5], r"priors=\[0.5, 0.5\] is none of", id="NF23-list"),
         pytest.param(None, "priors=None is none of", id="NF22-nothing"),
     ],
-)  # fmt: skip
+)
 def test_priors_refused(priors: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         class_prior(priors, np.ones(2), "ab")
@@ -86,9 +92,13 @@ def test_NF35_alphas_that_mean_something(alpha: Any) -> None:
         pytest.param(None, "alpha=None; smoothing needs", id="NF35-none"),
         pytest.param(True, "alpha=True; smoothing needs", id="NF35-bool"),
         pytest.param(float("inf"), "alpha=inf; smoothing needs", id="NF34-inf"),
-        pytest.param(1e308, r"alpha=1e\+308 drowns the 17 rows: every conditional would be uniform; take a smaller one", id="NF34-huge"),
+        pytest.param(
+            1e308,
+            r"alpha=1e\+308 drowns the 17 rows: every conditional would be uniform; take a smaller one",
+            id="NF34-huge",
+        ),
     ],
-)  # fmt: skip
+)
 def test_alphas_refused(alpha: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         checked_alpha(alpha, 17)

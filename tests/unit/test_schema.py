@@ -33,10 +33,14 @@ def test_kind_from_dtype(values: Any, kind: str, levels: tuple[Any, ...], declar
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        pytest.param(pd.to_datetime(["2024-01-01"]), "column 'x' holds datetime64.*, for which there is no likelihood; turn it", id="date"),
+        pytest.param(
+            pd.to_datetime(["2024-01-01"]),
+            "column 'x' holds datetime64.*, for which there is no likelihood; turn it",
+            id="date",
+        ),
         pytest.param([1 + 2j], "Complex data not supported: column 'x'", id="complex"),
     ],
-)  # fmt: skip
+)
 def test_dtypes_refused(values: Any, text: str) -> None:
     with pytest.raises(TableError, match=text):
         Schema.from_dtypes(pd.DataFrame({"x": values}))
@@ -50,7 +54,9 @@ def test_two_variables_of_one_name_are_refused() -> None:
 def test_an_open_domain_grows_at_its_end_and_a_declared_one_does_not() -> None:
     variable = Variable("x", "categorical", ("b", "a"))
     assert variable.observing(["d", "c", "a"]).levels == ("b", "a", "c", "d")
-    with pytest.raises(SchemaMismatch, match="column 'x' holds 'c', which is not among its declared levels; add the level"):
+    with pytest.raises(
+        SchemaMismatch, match="column 'x' holds 'c', which is not among its declared levels; add the level"
+    ):
         Variable("x", "categorical", ("b", "a"), declared=True).observing(["c"])
 
 
@@ -65,10 +71,15 @@ def test_an_unknown_column_is_named_with_the_known_ones() -> None:
 
 
 def test_features_leave_out_roles_and_kinds_without_information() -> None:
-    schema = Schema((
-        Variable("x", "continuous"), Variable("id", "identifier"), Variable("note", "text"),
-        Variable("w", "continuous", role="weight"), Variable("y", "binary", ("a", "b"), role="target"),
-    ))  # fmt: skip
+    schema = Schema(
+        (
+            Variable("x", "continuous"),
+            Variable("id", "identifier"),
+            Variable("note", "text"),
+            Variable("w", "continuous", role="weight"),
+            Variable("y", "binary", ("a", "b"), role="target"),
+        )
+    )
     assert schema.features.names == ("x",)
     assert schema.target is not None and schema.target.name == "y"
 
@@ -82,10 +93,17 @@ def test_features_leave_out_roles_and_kinds_without_information() -> None:
         pytest.param([0.5, 1.5, 2.0], "continuous", "feature", id="continuous"),
         pytest.param([3, 1, 1, 7], "count", "feature", id="count"),
         pytest.param(list(range(100, 120)), "identifier", "id", id="consecutive"),
-        pytest.param(["a long sentence of several words here", "and another one of the same kind too", None], "binary", "target", id="two texts"),
-        pytest.param([f"a sentence of more than five words, number {i}" for i in range(4)], "text", "ignore", id="text"),
+        pytest.param(
+            ["a long sentence of several words here", "and another one of the same kind too", None],
+            "binary",
+            "target",
+            id="two texts",
+        ),
+        pytest.param(
+            [f"a sentence of more than five words, number {i}" for i in range(4)], "text", "ignore", id="text"
+        ),
     ],
-)  # fmt: skip
+)
 def test_guesses_from_values(values: Any, kind: str, role: str) -> None:
     variable = Schema.infer(pd.DataFrame({"x": values}))["x"]
     assert (variable.kind, variable.role) == (kind, role)

@@ -1,0 +1,231 @@
+"""Class-conditionals as figures: grouped bars, density curves over the values behind them, and the class prior.
+
+Labels come in escaped for Plotly, in the order of the result's classes; a class's place there is its colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bayes_engine.figures.theme import INK, colour_of
+from bayes_engine.language import _
+from bayes_engine.logspace import Array
+from bayes_engine.working.conditionals import Gaussians, LevelTable, curve, histogram, near, thinned
+from bayes_engine.working.derive import Density, Fraction, Step
+from bayes_engine.working.render import fraction, number
+
+WIDTH = 400
+"""At least so many pixels of a figure are left for its bars: decides which text finds room over one."""
+STRIP = 250
+"""At most this many values of a class are drawn beneath the curves."""
+HISTOGRAM_FROM = 40
+"""From this many values in a class on, a histogram stands behind the curves."""
+
+
+def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
+    """P(level | class) as grouped bars; where smoothing acts, the outline is the bare fraction of counts."""
+    figure = go.Figure()
+    places = list(range(len(levels)))
+    plain = [[table.plain(s)[k] or 0.0 for s in places] for k in range(len(classes))]
+    written = _texts(table, len(levels) * (len(classes) + 0.5))
+    above = {"textposition": "outside", "cliponaxis": False, "constraintext": "none", "textangle": 0}
+    for k, name in enumerate(classes):
+        heights = [step.factors[k] for step in table.steps]
+        figure.add_bar(
+            x=places,
+            y=heights,
+            name=name,
+            offsetgroup=str(k),
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
+            text=[
+                t if not table.smoothed or p >= bare else ""
+                for t, p, bare in zip(written[k], heights, plain[k], strict=True)
+            ],
+            hovertext=[_bar_hover(table, s, k, levels[s], name) for s in places],
+            hovertemplate="%{hovertext}<extra></extra>",
+            **above,
+        )
+    for k in range(len(classes)) if table.smoothed else ():
+        heights = [step.factors[k] for step in table.steps]
+        figure.add_bar(
+            x=places,
+            y=plain[k],
+            offsetgroup=str(k),
+            hoverinfo="skip",
+            name=_("counted, without smoothing"),
+            legendgroup="plain",
+            showlegend=k == 0,
+            marker={"color": "rgba(0,0,0,0)", "line": {"width": 1.4, "color": INK[dark]}},
+            text=[t if p < bare else "" for t, p, bare in zip(written[k], heights, plain[k], strict=True)],
+            **above,
+        )
+    tallest = max([p for step in table.steps for p in step.factors] + [p for row in plain for p in row])
+    figure.update_layout(height=360, barmode="group", bargap=0.28, bargroupgap=0.06, **_frame())
+    figure.update_xaxes(tickvals=places, ticktext=list(levels), showgrid=False, automargin=True)
+    figure.update_yaxes(title=_("P(level | class)"), range=[0.0, tallest * 1.16], nticks=6)
+    return figure
+
+
+def _bar_hover(table: LevelTable, s: int, k: int, level: str, name: str) -> str:
+    step, source = table.steps[s], table.fractions(s)[k]
+    lines = [f"P({level} | {name}) = {fraction(source)} = {number(step.factors[k])}"]
+    plain = table.plain(s)[k]
+    if source.added and plain is not None:
+        bare = Fraction(source.count, source.total, 0.0, source.levels)
+        lines.append(_("without smoothing {fraction} = {value}").format(fraction=fraction(bare), value=number(plain)))
+    return "<br>".join(lines)
+
+
+def _texts(table: LevelTable, bars: float) -> list[list[str]]:
+    """(class, level) what can stand over a bar without touching its neighbour: the fraction, the number, or nothing."""
+    k_classes = range(len(table.classes))
+    fractions = [[fraction(step.sources[k]).replace(")/(", ")/<br>(") for step in table.steps] for k in k_classes]
+    wide = WIDTH / bars
+    if wide >= 7.0 * max(len(line) for row in fractions for text in row for line in text.split("<br>")):
+        return fractions
+    short = wide >= 36
+    return [[number(step.factors[k], 3) if short else "" for step in table.steps] for k in k_classes]
+
+
+def density_curves(
+    table: Gaussians, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+) -> go.Figure:
+    """p(x | class) of each class with its mean and, between the points of inflection, mean ± sd; the known values of
+    each class beneath, and behind the curves as a histogram where there are many. `name` is the column's."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
+    low, high = _span(table.densities, values)
+    ceiling = 1.1 * _peak(table.densities)
+    if max(map(len, values)) >= HISTOGRAM_FROM:
+        edges, heights = histogram(values, low, high)
+        ceiling = max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
+        middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
+        for k, bars in enumerate(heights):
+            figure.add_bar(
+                x=middle,
+                y=bars.tolist(),
+                width=wide,
+                marker={"color": colour_of(k, dark), "line": {"width": 0}},
+                opacity=0.2,
+                hoverinfo="skip",
+                showlegend=False,
+                legendgroup=str(k),
+                row=1,
+                col=1,
+            )
+    for k, (density, there) in enumerate(zip(table.densities, values, strict=True)):
+        colour = colour_of(k, dark)
+        _curve(figure, density, (low, high), {"name": classes[k], "legendgroup": str(k)}, colour)
+        shown = thinned(there, STRIP).tolist()
+        figure.add_scatter(
+            x=shown,
+            y=[-k] * len(shown),
+            mode="markers",
+            showlegend=False,
+            legendgroup=str(k),
+            row=2,
+            col=1,
+            marker={"symbol": "line-ns-open", "size": 11, "color": colour, "line": {"width": 1.3}, "opacity": 0.75},
+            hovertemplate="%{x}<extra>" + classes[k] + "</extra>",
+        )
+    figure.update_layout(height=360 + 12 * max(len(classes) - 3, 0), barmode="overlay", hovermode="closest", **_frame())
+    figure.update_xaxes(range=[low, high], showgrid=False, nticks=7)
+    figure.update_xaxes(title=name, row=2, col=1)
+    figure.update_yaxes(title=_("density p(x | class)"), range=[0.0, ceiling], nticks=6, row=1, col=1)
+    figure.update_yaxes(visible=False, range=[0.7 - len(classes), 0.7], row=2, col=1)
+    return figure
+
+
+def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named: dict[str, str], colour: str) -> None:
+    """The curve of one class, a dotted line at its mean and a bar from mean − sd to mean + sd."""
+    x, p = curve(density, *span)
+    figure.add_scatter(
+        x=x.tolist(),
+        y=p.tolist(),
+        mode="lines",
+        line={"color": colour, "width": 2.4},
+        hovertemplate="x = %{x}<br>p = %{y:.5g}<extra>" + named["name"] + "</extra>",
+        row=1,
+        col=1,
+        **named,
+    )
+    mean, sd, peak = density.mean, density.sd, density.value
+    about = f"x̄ = {near(mean, sd)} ± {number(sd)}<extra>{named['name']}</extra>"
+    figure.add_scatter(
+        x=[mean, mean],
+        y=[0.0, peak],
+        mode="lines",
+        line={"color": colour, "width": 1.2, "dash": "dot"},
+        hovertemplate=about,
+        showlegend=False,
+        legendgroup=named["legendgroup"],
+        row=1,
+        col=1,
+    )
+    waist = peak * 0.6065306597126334  # exp(−½): a Gaussian's height one sd from its mean
+    figure.add_scatter(
+        x=[mean - sd, mean, mean + sd],
+        y=[waist] * 3,
+        mode="lines+markers",
+        line={"color": colour, "width": 1.2},
+        marker={"symbol": ["line-ns-open", "circle", "line-ns-open"], "size": [9, 6, 9], "color": colour},
+        hovertemplate=about,
+        showlegend=False,
+        legendgroup=named["legendgroup"],
+        row=1,
+        col=1,
+    )
+
+
+def _span(densities: Sequence[Density], values: Sequence[Array]) -> tuple[float, float]:
+    """From the least value or mean − 3.2 sd to the greatest value or mean + 3.2 sd."""
+    ends = [d.mean + side * 3.2 * d.sd for d in densities for side in (-1, 1)]
+    ends += [float(v[i]) for v in values if len(v) for i in (0, -1)]
+    return min(ends), max(ends)
+
+
+def _peak(densities: Sequence[Density]) -> float:
+    """The highest peak; but a class without spread, a hundred times higher than the lowest, is to be cut off."""
+    peaks = [d.value for d in densities]
+    return max(p for p in peaks if p <= 100.0 * min(peaks))
+
+
+def prior_bars(prior: Step, *, classes: Sequence[str], dark: bool = False) -> go.Figure:
+    """P(class) as one bar each, with the fraction it is."""
+    figure = go.Figure(
+        go.Bar(
+            x=list(prior.factors),
+            y=list(range(len(classes))),
+            orientation="h",
+            cliponaxis=False,
+            textposition="auto",
+            textangle=0,
+            constraintext="none",
+            marker={"color": [colour_of(k, dark) for k in range(len(classes))], "line": {"width": 0}},
+            text=[f"{fraction(s)} = {number(p)}" for s, p in zip(prior.sources, prior.factors, strict=True)],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=40 + 30 * len(classes), bargap=0.35, showlegend=False, margin={"l": 8, "r": 8, "t": 4, "b": 8}
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(classes))),
+        ticktext=list(classes),
+        autorange="reversed",
+        showgrid=False,
+        ticksuffix="  ",
+        automargin=True,
+    )
+    figure.update_xaxes(range=[0.0, max(prior.factors)], showticklabels=False, showgrid=False)
+    return figure
+
+
+def _frame() -> dict[str, object]:
+    return {
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    }

@@ -1,0 +1,311 @@
+"""Grid → table of text: the header found, rows that are no data left out, one column for every name.
+
+Nothing is dropped in silence: every line, column or cell that is left out, added or renamed has its note.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import ReadError
+from bayes_engine.table.dialect import ALIGNED, Grid
+from bayes_engine.table.numbers import DATE, MISSING_AMONG_NUMBERS, Note, is_number, lines_of, note
+
+MAX_NAME = 200
+"""Longest column name, in characters; longer ones are cut."""
+_COMMENT = ("#", "%", "//")
+
+
+def assemble(
+    grid: Grid, header: int | Literal[False] | None, delimiter: str, notes: list[Note]
+) -> tuple[pd.DataFrame, int | Literal[False]]:
+    """The rows of the table in `grid`, as text under their names, and the line of the names (False: there are none).
+
+    `header` is that line where it is told; `delimiter` joins what a row holds beyond the last name.
+
+    >>> rows = pd.DataFrame([["Sizes", ""], ["size", "city"], ["1", "Oslo"]])
+    >>> grid = Grid(rows, widths=np.array([1, 2, 2]), lines=np.array([1, 2, 3]))
+    >>> cells, line = assemble(grid, None, ",", [])
+    >>> list(cells), len(cells), line
+    (['size', 'city'], 1, 2)
+    """
+    if not len(grid.cells):
+        raise ReadError("the file is empty: there is no data in it")
+    place = _place(grid, header)
+    _note_place(grid, place, notes)
+    data = _rows(grid, place, notes)
+    if not len(data.cells):
+        raise ReadError("the file has a header, but no rows: there is no data in it")
+    names = [] if place.header is None else [str(c) for c in grid.cells.iloc[place.header, : grid.widths[place.header]]]
+    if place.header is None and header is None:
+        notes.append(note("no header was found: the first row is data, and the columns are called column_1, column_2, "
+                          "…", "warning", int(data.lines[0])))  # fmt: skip
+    usual = int(np.bincount(data.widths).argmax())
+    if names and len(names) == usual - 1 and data.cells[0].is_unique and (data.widths == usual).all():
+        notes.append(note("the header has one name fewer than the rows have cells: the first column holds row names, "
+                          "called 'row'", "warning"))  # fmt: skip
+        names = ["row", *names]
+    width = max(len(names), usual)
+    cells = _fit(data, len(names), width, delimiter, notes)
+    names += [""] * (width - len(names))
+    if place.header is not None:
+        blank = [j for j in range(width) if not names[j].strip() and cells[j].eq("").all()]
+        if blank:
+            notes.append(note("columns without name and content that are left out: {n}", n=len(blank)))
+            cells = cells.drop(columns=blank)
+            names = [name for j, name in enumerate(names) if j not in set(blank)]
+    names += ["extra"] * (cells.shape[1] - len(names))
+    cells = cells.set_axis(unique_names(names, notes, header=place.header is not None), axis=1).reset_index(drop=True)
+    return cells, False if place.header is None else int(grid.lines[place.header])
+
+
+def _place(grid: Grid, header: int | Literal[False] | None) -> Place:
+    """Where the table lies: as told, or as found."""
+    if header is None or header is False:
+        found = locate(grid)
+        return found if header is None else Place(None, found.first if found.header is None else found.header)
+    at = np.flatnonzero(grid.lines == header)
+    if not at.size:
+        raise ReadError("line {line} is empty or not in the file, so it cannot hold the column names", line=header)
+    return Place(int(at[0]), int(at[0]) + 1)
+
+
+def _note_place(grid: Grid, place: Place, notes: list[Note]) -> None:
+    top = place.first if place.header is None else place.header
+    if top:
+        line = int(grid.lines[0])
+        notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'",
+                          "info", line, n=top, line=line, text=_shown(grid, 0)))  # fmt: skip
+    for i in place.units:
+        line = int(grid.lines[i])
+        notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
+                          "if it is data, choose header={header}", "warning", line, line=line, text=_shown(grid, i),
+                          header=int(grid.lines[place.header or 0])))  # fmt: skip
+
+
+def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
+    """The data records: without empty ones at the end, a footer, and repetitions of the header."""
+    first, last = place.first, len(grid.cells)
+    usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
+
+    def filled(i: int) -> int:
+        return int((grid.cells.iloc[i].str.strip() != "").sum())
+
+    while last > first and grid.cells.iat[last - 1, 0] == "" and filled(last - 1) == 0:
+        last -= 1
+    if first < last < len(grid.cells):
+        notes.append(note("empty rows at the end that are left out: {n}", n=len(grid.cells) - last))
+    elif last == first:  # nothing but empty rows is still a table
+        last = len(grid.cells)
+    end = last
+    while usual >= 3 and end > first + 1 and end > last - 20 and filled(end - 1) == 1 and grid.cells.iat[end - 1, 0]:
+        end -= 1
+    if end < last and (grid.lines[end] - grid.lines[end - 1] > 1 or str(grid.cells.iat[end, 0]).startswith("#")):
+        line = int(grid.lines[end])
+        notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
+                          line, n=last - end, line=line, text=_shown(grid, end)))  # fmt: skip
+        last = end
+    data = Grid(grid.cells.iloc[first:last], grid.widths[first:last], grid.lines[first:last])
+    if place.header is None:
+        return data
+    names = grid.cells.iloc[place.header]
+    again = [i for i in np.flatnonzero(data.cells[0] == names[0]) if (data.cells.iloc[int(i)] == names).all()]
+    if not again or (names != "").sum() <= 1:
+        return data
+    lines = data.lines[again]
+    notes.append(note("the header is repeated on line {lines}: left out", "warning", int(lines[0]),
+                      lines=lines_of(lines)))  # fmt: skip
+    keep = np.ones(len(data.lines), dtype=bool)
+    keep[again] = False
+    return Grid(data.cells[keep], data.widths[keep], data.lines[keep])
+
+
+def _fit(data: Grid, named: int, width: int, delimiter: str, notes: list[Note]) -> pd.DataFrame:
+    """The cells with exactly `width` columns, plus one that keeps whatever longer rows have beyond."""
+    cells, widths, lines = data.cells.iloc[:, :width], data.widths, data.lines
+    if cells.shape[1] < width:
+        cells = cells.reindex(columns=range(width), fill_value="")
+    if named and named < width:
+        notes.append(note("the header has {named} names for {width} columns; the others are called by their number",
+                          "warning", named=named, width=width))  # fmt: skip
+    short, long = widths < width, widths > width
+    if short.all():
+        notes.append(note("the header has {named} names, but no row has more than {cells} cells: the last columns are "
+                          "empty", "warning", named=named, cells=int(widths.max())))  # fmt: skip
+    elif short.any():
+        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
+                          "are missing", "warning", int(lines[short][0]), n=int(short.sum()),
+                          lines=lines_of(lines[short])))  # fmt: skip
+    if not long.any():
+        return cells
+    mark = " " if delimiter in ("", ALIGNED) else delimiter
+    beyond = data.cells.iloc[np.flatnonzero(long), width:]
+    extra = [mark.join(map(str, row)).rstrip(mark) for row in beyond.itertuples(index=False)]
+    if not any(extra):
+        notes.append(note("rows that end with a delimiter too many: {n} (line {lines}); nothing is lost",
+                          n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
+        return cells
+    notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
+                      "'extra': check whether these rows are shifted", "warning", int(lines[long][0]), n=int(long.sum()),
+                      lines=lines_of(lines[long])))  # fmt: skip
+    column = pd.Series(extra, index=cells.index[long], dtype=object).reindex(cells.index, fill_value="")
+    return pd.concat([cells, column.rename(width)], axis=1)
+
+
+def _shown(grid: Grid, i: int) -> str:
+    text = " ".join(str(c) for c in grid.cells.iloc[i, : grid.widths[i]] if c)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+# ---- where the table lies --------------------------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
+    between names and data that hold no data."""
+
+    header: int | None
+    first: int
+    units: tuple[int, ...] = ()
+
+
+def locate(grid: Grid) -> Place:
+    """Header and first data row, below comments, titles and notes.
+
+    >>> from bayes_engine.table.dialect import Dialect, tokenize
+    >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
+    Place(header=1, first=3, units=(2,))
+    """
+    widths = grid.widths
+    usual = int(np.bincount(widths).argmax())
+    head = [list(map(str, row)) for row in grid.cells.head(200).itertuples(index=False)]
+    filled = [sum(cell.strip() != "" for cell in row) for row in head]
+    need = max(min(usual, 2), int(np.median(filled)) // 2)
+    k = next((i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i])), 0)
+    below = [row for i, row in enumerate(head) if i > k and widths[i] == usual]
+    votes = _votes(head[k], below, usual)
+    above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
+    if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
+        header: int | None = above if not _comment(head[above]) or widths[above] == usual else None
+    else:
+        header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
+    if header is None:
+        return Place(None, k)
+    if any(not cell.strip() for cell in head[header][:usual]) and header + 2 < len(head):
+        nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
+        if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
+            header += 1
+    first = header + 1
+    while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
+        first += 1
+    return Place(header, first, tuple(range(header + 1, first)))
+
+
+def _comment(row: Sequence[str]) -> bool:
+    return row[0].lstrip().startswith(_COMMENT)
+
+
+def _value(cell: str) -> bool:
+    """True for what is a value rather than a name."""
+    return is_number(cell) or DATE.fullmatch(cell.strip()) is not None
+
+
+def _names(row: Sequence[str]) -> bool:
+    """True where a row could be names: some text, no value, nothing twice."""
+    told = [cell.strip() for cell in row if cell.strip()]
+    return bool(told) and not any(map(_value, told)) and len(set(told)) == len(told)
+
+
+def _typed(column: Sequence[str]) -> bool:
+    told = [cell for cell in column if cell.strip() not in MISSING_AMONG_NUMBERS]
+    return bool(told) and sum(map(_value, told)) >= 0.8 * len(told)
+
+
+def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:
+    """> 0 where `row` differs in kind from the columns below it, < 0 where it is like them."""
+    if not below:
+        return 0.0
+    cells = [cell.strip() for cell in row[:usual]]
+    years = [int(c) for c in cells if re.fullmatch(r"\d{1,4}", c)]
+    if len(years) >= 3 and years == list(range(years[0], years[0] + len(years))) and cells[0] and not _value(cells[0]):
+        return 1.0  # country, 2019, 2020, 2021
+    votes = 0.0
+    for j, cell in enumerate(cells):
+        column = [r[j].strip() for r in below]
+        if _typed(column):
+            if cell not in MISSING_AMONG_NUMBERS:
+                votes += -1.0 if _value(cell) else 1.0
+        elif cell and cell in column:
+            votes -= 0.5
+        elif cell and len(column) >= 6 and len(set(column)) <= len(column) / 3:
+            votes += 0.5
+    return votes
+
+
+def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
+    """True for a row of units or of further names: short text over every numeric column, nothing known over the others.
+    Over one numeric column alone, the others must be empty: it could be a slip of the pen."""
+    over: list[str] = []
+    beside: list[str] = []
+    for j, cell in enumerate(row[:usual]):
+        column = [r[j] for r in below]
+        (over if _typed(column) else beside).append(cell.strip())
+        if cell.strip() and cell in column:
+            return False
+    told = [cell for cell in over if cell]
+    if not told or any(_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in told):
+        return False
+    return len(told) > 1 or not any(beside)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+
+
+def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -> list[str]:
+    """Column names without invisible characters, in one Unicode form, none empty, none twice.
+
+    >>> unique_names(["a", "", "a", "e\\u0301"], []) == ["a", "column_2", "a_2", "\\u00e9"]
+    True
+    """
+    taken: set[str] = set()
+    given = set(names)
+    following: dict[str, int] = {}  # the number to try next: n equal names take n steps, not n²
+    result: list[str] = []
+    for j, original in enumerate(names, start=1):
+        plain = original.strip()
+        seen = _INVISIBLE.sub("", plain)
+        if seen.isascii() is False and re.sub("[\u200c\u200d]", "", seen).isascii():
+            seen = re.sub("[\u200c\u200d]", "", seen)  # joiners mean something in Persian or Hindi, not in ASCII
+        seen = unicodedata.normalize("NFC", seen.replace("\u00a0", " ")).strip()
+        if seen != plain:
+            notes.append(note("the name of column {number}, '{column}', held invisible characters or unusual forms of "
+                              "letters; they are replaced, so that other files match", "warning", number=j,
+                              column=seen))  # fmt: skip
+        if len(seen) > MAX_NAME:
+            seen = seen[:MAX_NAME]
+            notes.append(note("the name of column {number} is longer than {most} characters and was cut: '{column}'",
+                              "warning", number=j, most=MAX_NAME, column=seen))  # fmt: skip
+        unique = seen or f"column_{j}"
+        if unique in taken:
+            base = seen or "column"
+            k = following.get(base, 2)
+            while (unique := f"{base}_{k}") in taken or unique in given:
+                k += 1
+            following[base] = k + 1
+        if header and not seen:
+            notes.append(note("column {number} has no name: it is called '{column}'", "warning", number=j,
+                              column=unique))  # fmt: skip
+        elif unique != seen and seen:
+            notes.append(note("two columns have the same name '{name}' (or one that looks the same); column {number} "
+                              "is called '{column}'", "warning", name=seen, number=j, column=unique))  # fmt: skip
+        taken.add(unique)
+        result.append(unique)
+    return result

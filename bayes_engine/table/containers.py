@@ -1,0 +1,204 @@
+"""Files that bring a structure of their own: spreadsheets (cells with types, no header), Parquet and ARFF (columns with
+names and types)."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import ReadError
+from bayes_engine.table.assemble import unique_names
+from bayes_engine.table.dialect import Grid, check_size
+from bayes_engine.table.numbers import Note, convert_column, note
+
+# ---- spreadsheets ----------------------------------------------------------------------------------------------------
+
+
+def workbook(data: bytes, max_bytes: int) -> pd.ExcelFile | None:
+    """The workbook in the bytes, None where they are none. Raises ReadError on a damaged or protected one."""
+    if data.startswith(b"PK"):
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                parts = archive.infolist()
+        except (zipfile.BadZipFile, ValueError, OSError):
+            raise ReadError("the file is a damaged zip archive or spreadsheet; save it again") from None
+        if not any(p.filename in ("xl/workbook.xml", "xl/workbook.bin", "content.xml") for p in parts):
+            return None
+        if sum(p.file_size for p in parts) > 8 * max_bytes:
+            raise ReadError("the spreadsheet unpacks to more than {most} MB; save the one sheet you need as CSV",
+                            most=8 * max_bytes // 1_000_000)  # fmt: skip
+    elif not data.startswith(b"\xd0\xcf\x11\xe0"):
+        return None
+    try:
+        return pd.ExcelFile(io.BytesIO(data), engine="calamine")
+    except ImportError:
+        raise ReadError("reading a spreadsheet needs python-calamine: pip install python-calamine") from None
+    except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
+        raise ReadError(
+            "the file looks like a spreadsheet but cannot be read ({reason}); if it is protected by a password, remove "
+            "that, or save the sheet as CSV",
+            reason=str(error)[:200],
+        ) from None
+
+
+def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid, str]:
+    """One sheet as a grid of text, and its name: the first that holds anything, unless told."""
+    sheets = tuple(map(str, book.sheet_names))
+    if sheet is not None and sheet not in sheets:
+        raise ReadError("there is no sheet '{sheet}'; the sheets are {known}", sheet=sheet,
+                        known=", ".join(f"'{s}'" for s in sheets))  # fmt: skip
+    for chosen in sheets if sheet is None else (sheet,):
+        raw = pd.read_excel(book, sheet_name=chosen, header=None, na_filter=False, dtype=object)
+        check_size(*raw.shape)
+        cells = raw.map(_cell_text)
+        filled = cells != ""
+        rows = filled.any(axis=1).to_numpy()
+        if rows.any():
+            break
+    else:
+        raise ReadError("the file is empty: no sheet holds any data")
+    if sheet is None and len(sheets) > 1:
+        notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen))
+    used = np.flatnonzero(filled.any(axis=0).to_numpy())
+    cells = cells.loc[rows, cells.columns[used[0] : used[-1] + 1]].reset_index(drop=True)
+    cells.columns = pd.RangeIndex(cells.shape[1])
+    widths = np.full(len(cells), cells.shape[1], dtype=np.intp)
+    return Grid(cells, widths, np.flatnonzero(rows) + 1), chosen
+
+
+def _cell_text(value: Any) -> str:
+    """A spreadsheet's cell as a CSV file would hold it; numbers come back to the last digit."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < 1e15
+        return "" if np.isnan(value) else str(int(value)) if whole else repr(value)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ").removesuffix(" 00:00:00")
+    return "" if value is None else str(value)
+
+
+def written(column: pd.Series) -> pd.Series:
+    """A column as text: a format that brings its types writes its cells as a spreadsheet's are."""
+    if pd.api.types.is_string_dtype(column.dtype) and not column.hasnans:
+        return column
+    return column.astype(object).where(column.notna(), "").map(_cell_text)
+
+
+# ---- formats that bring their types ----------------------------------------------------------------------------------
+
+
+def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
+    """Columns with the types the file gives them; a type no model knows is shown as text."""
+    try:
+        reader = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise ReadError("reading Parquet needs pyarrow: pip install pyarrow, or save the table as CSV") from None
+    try:
+        file = reader.ParquetFile(io.BytesIO(data))
+        check_size(file.metadata.num_rows, file.metadata.num_columns)
+        size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+        if size > 8 * max_bytes:
+            raise ReadError("the Parquet file unpacks to more than {most} MB", most=8 * max_bytes // 1_000_000)
+        frame: pd.DataFrame = file.read().to_pandas()
+    except ReadError:
+        raise
+    except Exception as error:  # noqa: BLE001 - pyarrow's errors share no public base with its I/O errors
+        raise ReadError("the Parquet file is damaged: {reason}; write it again", reason=str(error)[:200]) from None
+    if not len(frame) or not frame.shape[1]:
+        raise ReadError("the file is empty: there is no data in it")
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    frame.columns = pd.Index(unique_names([str(c) for c in frame.columns], notes))
+    types = pd.api.types
+    for name in frame.columns:
+        kind = frame[name].dtype
+        if isinstance(kind, pd.CategoricalDtype) or (isinstance(kind, np.dtype) and kind.kind in "biufM"):
+            continue
+        if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind):
+            frame[name] = frame[name].astype(float)
+        elif not types.is_datetime64_any_dtype(kind) and types.infer_dtype(frame[name], skipna=True) != "string":
+            frame[name] = frame[name].where(frame[name].notna(), None).map(str, na_action="ignore").astype("str")
+            notes.append(note("column '{column}' ({kind}) is shown as text", "warning", column=name, kind=str(kind)))
+    return frame
+
+
+def is_arff(text: str) -> bool:
+    """True where a text declares a relation and its data, as Weka writes them."""
+    declared = r"^[ \t]*@relation\b.*?^[ \t]*@data\b"
+    return re.search(declared, text[:1_000_000], re.IGNORECASE | re.MULTILINE | re.DOTALL) is not None
+
+
+def arff(text: str) -> pd.DataFrame:
+    """Weka's format: nominal columns keep their declared levels and order; '?' is missing; sparse rows are filled."""
+    head, body = re.split(r"^[ \t]*@data\b[^\n]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
+    word = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+)"""
+    attribute = rf"^[ \t]*@attribute[ \t]+(?:{word})[ \t]*(\{{[^\n]*\}}|\w+)"
+    found = re.findall(attribute, head, flags=re.IGNORECASE | re.MULTILINE)
+    if not found:
+        raise ReadError("the ARFF file declares no @attribute; write it again")
+    names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], [])
+    kinds = [kind for *_, kind in found]
+    levels = [list(dict.fromkeys(_arff_cells(k[1:-1]))) if k.startswith("{") else None for k in kinds]
+    first = text.count("\n", 0, len(text) - len(body)) + 1
+    rows = list(_arff_rows(body, first, ["0" if level is None else level[0] for level in levels]))
+    if not rows:
+        raise ReadError("the file has a header, but no rows: there is no data in it")
+    columns: dict[str, pd.Series] = {}
+    for name, kind, level, values in zip(names, kinds, levels, zip(*rows, strict=True), strict=True):
+        column = pd.Series(list(values), name=name, dtype=object)
+        if level is not None:
+            strange = column[~column.isin([*level, "?"])]
+            if len(strange):
+                raise ReadError("column '{column}' holds '{value}', which is not among its declared levels",
+                                column=name, value=str(strange.iloc[0]))  # fmt: skip
+            columns[name] = pd.Series(pd.Categorical(column.where(column != "?", None), categories=level))
+        elif kind.lower() in ("numeric", "real", "integer"):
+            numbers = convert_column(column, ".", ("?",)).values
+            if not pd.api.types.is_numeric_dtype(numbers.dtype):
+                raise ReadError("column '{column}' is declared {kind}, but holds text", column=name, kind=kind)
+            columns[name] = numbers
+        else:
+            columns[name] = column.where(column != "?", None).astype("str")
+    return pd.DataFrame(columns)
+
+
+def _arff_rows(body: str, first: int, usual: list[str]) -> Iterator[list[str]]:
+    """The cells of every row; a sparse one, {index value, …}, has the `usual` cell where it says nothing."""
+    for line, row in enumerate(body.splitlines(), start=first):
+        row = row.strip()
+        if not row or row.startswith("%"):
+            continue
+        cells = usual.copy() if row.startswith("{") else _arff_cells(row)
+        if row.startswith("{"):
+            for index, _, value in (pair.strip().partition(" ") for pair in row[1:-1].split(",") if pair.strip()):
+                if not index.isdecimal() or int(index) >= len(usual):
+                    raise ReadError("line {line} of the ARFF data names column '{index}', which is not declared",
+                                    line=line, index=index)  # fmt: skip
+                cells[int(index)] = value.strip().strip("'\"")
+        if len(cells) != len(usual):
+            raise ReadError("line {line} of the ARFF data has {n} cells for {width} attributes; mend the line",
+                            line=line, n=len(cells), width=len(usual))  # fmt: skip
+        yield cells
+
+
+_ARFF_CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(,|$)""")
+
+
+def _arff_cells(row: str) -> list[str]:
+    cells = []
+    for match in _ARFF_CELL.finditer(row):
+        cells.append(re.sub(r"\\(.)", r"\1", match[1] or match[2] or match[3] or ""))
+        if not match[4]:
+            break
+    return cells

@@ -1,0 +1,204 @@
+"""Bytes → text: unpacked if gzipped, refused by name if no text, decoded in the encoding they seem to have."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import importlib
+import io
+import re
+import zlib
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from bayes_engine.errors import ReadError
+from bayes_engine.table.numbers import Note, note
+
+
+def load(source: bytes | str | Path, max_bytes: int) -> bytes:
+    """The bytes of a file, unpacked where gzipped. Raises ReadError on more than `max_bytes`, packed or unpacked."""
+    data = source if isinstance(source, bytes) else _bytes_of(Path(source), max_bytes)
+    if len(data) > max_bytes:
+        raise ReadError("the file is larger than {most} MB; cut it, or raise max_bytes", most=max_bytes // 1_000_000)
+    return _gunzip(data, max_bytes) if data.startswith(b"\x1f\x8b") else data
+
+
+def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, str]:
+    """(text, encoding). Raises ReadError on what is no text, or another kind of text than a table.
+
+    >>> decode("size,city\\n1,京都\\n".encode("utf-8-sig"), None, [])
+    ('size,city\\n1,京都\\n', 'utf-8-sig')
+    """
+    _refuse_binary(data)
+    text, encoding = _decode(data, encoding, notes)
+    _refuse_foreign_text(text)
+    return text, encoding
+
+
+def _bytes_of(path: Path, max_bytes: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:
+        raise ReadError(
+            "'{path}' cannot be opened: {reason}", path=str(path), reason=error.strerror or str(error)
+        ) from None
+
+
+def _gunzip(data: bytes, max_bytes: int) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            unpacked = file.read(max_bytes + 1)
+    except (OSError, EOFError, zlib.error):
+        raise ReadError("the gzip file is damaged; pack it again, or upload it unpacked") from None
+    if len(unpacked) > max_bytes:
+        raise ReadError(
+            "the gzip file unpacks to more than {most} MB; cut it, or raise max_bytes", most=max_bytes // 1_000_000
+        )
+    if unpacked.startswith(b"\x1f\x8b"):
+        raise ReadError("the gzip file holds another gzip file; unpack it and upload what is inside")
+    return unpacked
+
+
+_SIGNATURES = (
+    (b"\x89PNG", "PNG image"), (b"\xff\xd8\xff", "JPEG image"), (b"GIF8", "GIF image"), (b"BM", "BMP image"),
+    (b"RIFF", "media file"), (b"%PDF", "PDF document"), (b"{\\rtf", "RTF document"), (b"PK", "zip archive"),
+    (b"7z\xbc\xaf", "7z archive"), (b"Rar!", "RAR archive"), (b"BZh", "bzip2 file"), (b"\xfd7zXZ", "xz file"),
+    (b"\x28\xb5\x2f\xfd", "zstd file"), (b"SQLite format 3", "SQLite database"), (b"\x93NUMPY", "NumPy array"),
+    (b"\x89HDF", "HDF5 file"), (b"ARROW1", "Arrow (Feather) file"), (b"\xd0\xcf\x11\xe0", "old Office document"),
+    (b"RDX", "R data file"), (b"\x7fELF", "program"), (b"MZ\x90", "program"), (b"$FL2", "SPSS file"),
+    (b"x\x9c", "compressed pickle (joblib)"), (b"x\x01", "compressed file"), (b"x\xda", "compressed file"),
+)  # fmt: skip
+
+
+def _refuse_binary(data: bytes) -> None:
+    """Raises ReadError on what is no text, saying what it looks like."""
+    kind = next((kind for magic, kind in _SIGNATURES if data.startswith(magic)), "")
+    if kind in ("BMP image", "compressed file", "R data file") and not _unprintable(data):
+        kind = ""  # two letters a header may begin with
+    if not kind and data[:1] == b"\x80" and data[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        kind = "pickle"
+    if not kind and data[257:262] == b"ustar":
+        kind = "tar archive"
+    if kind:
+        raise ReadError(
+            "the file is not a CSV or text table but looks like a {kind} (binary); open it in the program it comes "
+            "from and save the table as CSV or xlsx",
+            kind=kind,
+        )
+
+
+def _unprintable(data: bytes) -> bool:
+    """True where over 5 % of the first bytes are control characters that no text holds."""
+    head = np.frombuffer(data[:65536], dtype=np.uint8)
+    control = (head < 32) & ~np.isin(head, [8, 9, 10, 11, 12, 13, 26, 27, 31])
+    return bool(head.size and control.mean() > 0.05)
+
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"), (b"\x84\x31\x95\x33", "gb18030"),
+)  # fmt: skip
+
+
+def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, str]:
+    """(text, encoding): told → BOM → UTF-16 by its NULs → strict UTF-8 → damaged UTF-8 → a guess, strictly decoded."""
+    if encoding is not None:
+        return _strictly(data, encoding), encoding
+    for bom, found in _BOMS:
+        if data.startswith(bom) and (found != "utf-16" or not len(data) % 2):
+            return _strictly(data, found).removeprefix("\ufeff"), found
+    nul = np.frombuffer(data[:65536], dtype=np.uint8) == 0
+    if nul.any():
+        even, odd = float(nul[0::2].mean()), float(nul[1::2].mean())
+        guess = "utf-16-le" if odd > 0.3 > 10 * even else "utf-16-be" if even > 0.3 > 10 * odd else ""
+        if not guess or len(data) % 2:
+            line = data[: int(nul.argmax())].count(b"\n") + 1
+            raise ReadError("the file is binary or damaged (a NUL byte in line {line}), not a CSV or text table; save "
+                            "the table as CSV or xlsx", line=line)  # fmt: skip
+        notes.append(note("encoding guessed: {encoding} (every other byte is zero); choose another if the text looks "
+                          "wrong", "warning", encoding=guess))  # fmt: skip
+        return _strictly(data, guess), guess
+    if _unprintable(data):
+        raise ReadError("the file is binary, not a CSV or text table; save the table as CSV or xlsx")
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError as error:
+        first = error
+    mended = data.decode("utf-8", "replace")
+    sound = sum(ord(c) > 127 for c in mended[:1_000_000]) - mended.count("\ufffd", 0, 1_000_000)
+    if sound > 5 * mended.count("\ufffd"):
+        line = data[: first.start].count(b"\n") + 1
+        notes.append(note("the encoding is utf-8, but {n} characters are damaged, the first in line {line}; they are "
+                          "shown as '\ufffd'", "warning", line, n=mended.count("\ufffd"), line=line))  # fmt: skip
+        return mended, "utf-8"
+    for guess in _guesses(data):
+        try:
+            text = data.decode(guess)
+        except (UnicodeDecodeError, LookupError):
+            continue
+        notes.append(_encoding_note(text, guess))
+        return text, guess
+    raise ReadError("the encoding of the file cannot be found out; save it as UTF-8, or choose the encoding")
+
+
+def _strictly(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except LookupError:
+        raise ReadError("there is no encoding '{encoding}'; try utf-8, gb18030 or cp1252", encoding=encoding) from None
+    except UnicodeError as error:
+        raise ReadError(
+            "the bytes in line {line} are no {encoding}; choose another encoding",
+            line=data[: getattr(error, "start", 0)].count(b"\n") + 1, encoding=encoding,
+        ) from None  # fmt: skip
+
+
+def _guesses(data: bytes) -> list[str]:
+    """Encodings to try, likeliest first. Few characters are too few for a detector: there common Chinese comes first."""
+    lines = (found[0] for found in re.finditer(rb"[^\r\n]+", data))
+    telling = b"\n".join(islice((line for line in lines if not line.isascii()), 2000))[:200_000]
+    high = bytes(b for b in telling if b > 127)
+    pairs = re.sub(rb"[\xb0-\xd7][\xa1-\xfe]", b"", telling)
+    chinese = ["gb18030"] if pairs.isascii() and not len(high) % 2 else []
+    guessed: list[str] = []
+    try:
+        detected = importlib.import_module("chardet").detect(telling)["encoding"]
+        guessed = [codecs.lookup(detected).name] if detected else []
+    except (ImportError, LookupError):
+        pass
+    guessed = ["gb18030" if g in ("gb2312", "gbk", "hz") else g for g in guessed if g not in ("ascii", "utf-8")]
+    few = len(high) < 40
+    return [*(chinese if few else []), *guessed, *chinese, "gb18030", "cp1252", "latin-1"]
+
+
+def _encoding_note(text: str, encoding: str) -> Note:
+    found = re.finditer(r"[^,;\t|\r\n]+", text)
+    cells = list(islice(((m.start(), m.group()) for m in found if not m.group().isascii()), 4))
+    line = text.count("\n", 0, cells[0][0]) + 1 if cells else None
+    if len(cells) > 3 or not cells:
+        return note("encoding guessed: {encoding}, first used in line {line} ('{cell}'); choose another if that looks "
+                    "wrong", "warning", line, encoding=encoding, line=line,
+                    cell=cells[0][1].strip()[:40] if cells else "")  # fmt: skip
+    where = ", ".join(f"{text.count(chr(10), 0, start) + 1}: '{cell.strip()[:40]}'" for start, cell in cells)
+    return note("encoding guessed: {encoding}, from very few characters (line {where}); choose another if they look "
+                "wrong", "warning", line, encoding=encoding, where=where)  # fmt: skip
+
+
+def _refuse_foreign_text(text: str) -> None:
+    """Raises ReadError on text that is another kind of file: a web page, JSON, XML; and on no text at all."""
+    start = text[:2000].lstrip("\ufeff \t\r\n").lower()
+    if not re.search(r"[^\ufeff \t\r\n\x1a]", text):
+        raise ReadError("the file is empty: there is no data in it")
+    if re.match(r"<!doctype html|<html|<head|<body|<script|<!--", start):
+        raise ReadError("the file is a web page (HTML), perhaps a sign-in page; open the link in a browser, sign in, "
+                        "and download the table itself")  # fmt: skip
+    if start.startswith("<?xml"):
+        raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
+    if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and "\n[" not in start[:200]:
+        raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
+
+
+# ---- encoding --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,94 @@
+"""Another exercise of the same kind: rows drawn from a table with replacement, and a made-up case to work out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from bayes_engine.errors import EstimationWarning, TableError
+from bayes_engine.ledger import Status
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.table.roles import Parts
+
+ROWS = 20
+"""An exercise has at most this many rows drawn at random …"""
+COLUMNS = 8
+"""… and this many features: as many as one counts by hand."""
+TRIES = 200
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A table drawn from another, the model fitted to it, and a case (by feature; None is never in it)."""
+
+    parts: Parts
+    model: GenerativeClassifier
+    case: dict[str, Any]
+
+
+def exercise(parts: Parts, model: GenerativeClassifier, rng: np.random.Generator) -> Exercise:
+    """Draw an exercise: rows with replacement (of each class at least two), a case of values that occur there, with a
+    posterior under a fresh fit of `model`'s parameters.
+
+    Raises TableError where no such case is found.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> from bayes_engine.table.roles import take_apart
+    >>> tennis = load_dataset("play-tennis")
+    >>> drawn = exercise(take_apart(tennis.frame, tennis.schema), NaiveBayes(), np.random.default_rng(1))
+    >>> len(drawn.parts.X), sorted(drawn.case) == sorted(tennis.schema.features.names)
+    (14, True)
+    """
+    for _attempt in range(TRIES):
+        drawn = _drawn(parts, rng)
+        fresh = clone(model).set_params(schema=drawn.schema)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EstimationWarning)
+            fresh.fit(drawn.X, drawn.y, None if drawn.weight is None else drawn.weight.to_numpy())
+        cells = {name: drawn.X[name].dropna() for name in drawn.X.columns}
+        if all(map(len, cells.values())):
+            at = {name: int(rng.integers(len(known))) for name, known in cells.items()}
+            case = pd.DataFrame({name: known.iloc[[at[name]]].reset_index(drop=True) for name, known in cells.items()})
+            if fresh.explain(case).status[0] == Status.OK:
+                return Exercise(drawn, fresh, {name: case[name].iloc[0] for name in case.columns})
+    raise TableError(
+        "no exercise could be drawn from this table; take one with more known cells, or smooth the model (alpha > 0)"
+    )
+
+
+def draw(parts: Parts, model: GenerativeClassifier, seed: int) -> Exercise:
+    """The exercise with this number: the same one on every machine."""
+    return exercise(parts, model, np.random.default_rng(seed))
+
+
+def _drawn(parts: Parts, rng: np.random.Generator) -> Parts:
+    """Rows with replacement, two of a class where it would have fewer, in the table's order; some of the features."""
+    n, codes = len(parts.X), pd.factorize(parts.y)[0]
+    rows = rng.integers(n, size=min(n, ROWS))
+    for k in range(codes.max() + 1):
+        if (codes[rows] == k).sum() < 2:
+            rows = np.concatenate([rows, rng.choice(np.flatnonzero(codes == k), size=2)])
+    rows.sort()
+    names = list(parts.X.columns)
+    kept = [names[j] for j in np.sort(rng.permutation(len(names))[:COLUMNS])]
+    schema = parts.schema
+    for variable in schema.features:
+        if variable.name not in kept:
+            schema = schema.with_variable(replace(variable, role="ignore"))
+    return Parts(
+        schema=schema,
+        target=parts.target,
+        X=parts.X.iloc[rows][kept].reset_index(drop=True),
+        y=parts.y.iloc[rows].reset_index(drop=True),
+        weight=None if parts.weight is None else parts.weight.iloc[rows].reset_index(drop=True),
+        groups=None,
+        amount=None,
+        rows=parts.rows[rows],
+        notes=(),
+    )

@@ -1,0 +1,160 @@
+"""A person's changes of the columns as edits of the state. A change that cannot stand raises, and nothing is changed.
+
+The state keeps differences from what was inferred: (position, role, kind, levels), levels by their position or, where
+they are new, by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bayes_engine.errors import TableError
+from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, recast
+from pages.shared import data
+from pages.shared.state import Spec, State
+
+KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
+"""The kinds a person may choose; the others are found, never chosen."""
+ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
+_ONCE = ("group", "weight", "amount")
+
+
+def with_role(state: State, position: int, role: str) -> State:
+    """A column in another role. The former target becomes a feature; a column of numbers that becomes the target is
+    read as categories.
+
+    Raises TableError where that leaves no target, doubles a role, or makes a table that no model can be fitted to.
+    """
+    before = data.in_use(state)
+    variable = before.schema.variables[position]
+    if role == variable.role:
+        return state
+    kind = ""
+    if role == "target":
+        state = _without_target(state)
+        if variable.numeric:
+            kind = _classes_of(before, variable)
+    elif variable.role == "target":
+        raise TableError("one column must be the target; make another column the target, and '{column}' becomes a "
+                         "feature", column=variable.name)  # fmt: skip
+    elif role in _ONCE and any(v.role == role for v in before.schema):
+        raise TableError("column '{other}' has the role {role} already; give it another role first",
+                         other=next(v.name for v in before.schema if v.role == role), role=role)  # fmt: skip
+    elif role == "feature" and not (variable.discrete or variable.numeric):
+        raise TableError("column '{column}' is of kind {kind}, which no model reads; change its kind first",
+                         column=variable.name, kind=variable.kind)  # fmt: skip
+    return _settled(before, _changed(state, position, role=role, kind=kind))
+
+
+def with_kind(state: State, position: int, kind: str) -> State:
+    """A column read as another kind; its levels are found afresh.
+
+    Raises TableError where the column does not hold what the kind asks for.
+    """
+    before = data.in_use(state)
+    variable = before.schema.variables[position]
+    if kind == variable.kind:
+        return state
+    if kind not in KINDS:
+        raise TableError("column '{column}' cannot be made {kind}: that is found in the values, not chosen",
+                         column=variable.name, kind=kind)  # fmt: skip
+    read = recast(variable, before.frame[variable.name], kind)
+    if kind == "binary" and len(read.levels) != 2:
+        raise TableError("column '{column}' cannot be binary: it holds {n} different values; make it categorical",
+                         column=variable.name, n=len(read.levels))  # fmt: skip
+    return _settled(before, _changed(state, position, kind=kind, levels=()))
+
+
+def with_levels(state: State, position: int, levels: tuple[Any, ...]) -> State:
+    """A discrete column with its levels in this order; what is not among them yet is a new level.
+
+    Raises TableError on a new level without a name.
+    """
+    before = data.in_use(state)
+    if any(not str(level).strip() for level in levels):
+        raise TableError("a level needs a name")
+    plain = data.in_use(_changed(state, position, levels=())).schema.variables[position]
+    codes = tuple(plain.levels.index(v) if v in plain.levels else str(v) for v in levels)
+    return _settled(before, _changed(state, position, levels=() if codes == tuple(range(len(codes))) else codes))
+
+
+def _changed(state: State, position: int, *, role: str | None = None, kind: str | None = None,
+             levels: tuple[Any, ...] | None = None) -> State:  # fmt: skip
+    """The state with one column's entry changed; what is as it was inferred is not kept."""
+    inferred = _inferred(state).variables[position]
+    rest = {c[0]: c for c in state.columns}
+    _at, was_role, was_kind, was_levels = rest.pop(position, (position, "", "", ()))
+    role = role or was_role
+    kind = kind or was_kind
+    entry = (
+        position,
+        "" if role == inferred.role else role,
+        "" if kind == inferred.kind else kind,
+        was_levels if levels is None else levels,
+    )
+    if any(entry[1:]):
+        rest[position] = entry
+    return replace(state, columns=tuple(rest[k] for k in sorted(rest)))
+
+
+def _without_target(state: State) -> State:
+    """The state with no column *made* the target; one that was read as categories for it is what it was."""
+    kept = tuple(c for c in state.columns if c[1] != "target")
+    return replace(state, columns=kept)
+
+
+def _inferred(state: State) -> Schema:
+    return data.in_use(replace(state, columns=())).schema
+
+
+def _classes_of(table: data.InUse, variable: Variable) -> str:
+    n = table.frame[variable.name].nunique()
+    if n > MAX_CLASSES:
+        raise TableError("column '{column}' holds {n} different numbers, too many to be classes (at most {most}); "
+                         "choose another target", column=variable.name, n=int(n), most=MAX_CLASSES)  # fmt: skip
+    return "categorical"
+
+
+def _settled(before: data.InUse, state: State) -> State:
+    """The state with case, losses and priors carried over to the changed columns; raises where a table that could be
+    fitted no longer can."""
+    after = data.in_use(state)
+    if after.parts is None or before.parts is None:
+        if after.problem is not None and before.problem is None:
+            raise after.problem
+        return replace(state, case=(), row=-1, losses=(), extra="", prior=())
+    return _with_classes(before, after, replace(state, case=_case(before, after, state)))
+
+
+def _case(before: data.InUse, after: data.InUse, state: State) -> tuple[Any, ...]:
+    if not state.case:
+        return ()
+    values = data.case_values(before)
+    assert after.parts is not None
+    fits = {v.name: values.get(v.name) for v in after.parts.schema.features
+            if v.discrete or isinstance(values.get(v.name), int | float)}  # fmt: skip
+    return data.case_codes(after, fits)
+
+
+def _with_classes(before: data.InUse, after: data.InUse, state: State) -> State:
+    """Losses and priors follow the classes into their new order; other classes start afresh."""
+    old, new = before.classes, after.classes
+    if old == new:
+        return state
+    specs = tuple(replace(s, knobs=tuple(k for k in s.knobs if not isinstance(k[1], tuple))) for s in state.shelf)
+    if set(old) != set(new) or before.target.name != after.target.name:
+        return replace(state, losses=(), extra="", prior=(), shelf=specs)
+    order = [old.index(c) for c in new]
+    rows = [*order, *range(len(old), len(state.losses))]
+    return replace(
+        state,
+        losses=tuple(tuple(state.losses[i][j] for j in order) for i in rows) if state.losses else (),
+        prior=tuple(state.prior[i] for i in order) if state.prior else (),
+        shelf=tuple(_spec(spec, order) for spec in state.shelf),
+    )
+
+
+def _spec(spec: Spec, order: list[int]) -> Spec:
+    knobs = ((k, tuple(v[i] for i in order) if isinstance(v, tuple) else v) for k, v in spec.knobs)
+    return replace(spec, knobs=tuple(knobs))

@@ -1,0 +1,124 @@
+"""What is decided for a case and what spoke for it: the sentence, the posterior beside the risks, the contributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.loss import decide
+from bayes_engine.figures.contributions import Side, verdict, waterfall
+from bayes_engine.figures.theme import MUTED, colour_of
+from bayes_engine.language import _
+from bayes_engine.working.balance import Balance, odds_needed, weigh
+from bayes_engine.working.derive import Working
+from bayes_engine.working.render import title_of
+from pages.shared import words
+from pages.shared.case_editor import Study
+from pages.shared.escape import clean, md, plotly_text
+from pages.shared.state import bound, current
+
+MOST_DECISIONS = 8
+"""As many decisions are drawn with their risk, the likeliest first."""
+MOST_BARS = 26
+"""As many contributions are drawn one by one; the smallest beyond are one bar."""
+_PLAIN = {"displayModeBar": False}
+
+
+def pronounce(one: Study, working: Working) -> None:
+    """The decision in a sentence, and the posterior of each class beside the risk of deciding for it."""
+    if working.position < 0:
+        st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
+        return
+    ledger, table = working.ledger, one.table
+    said = decide(ledger.posterior(), working.loss.for_classes(ledger.classes), ledger.status)
+    st.markdown("#### " + words.verdict(table, ledger, said))
+    shown = _decisions_shown(working)
+    actions = [working.loss.actions[i] for i in shown]
+    likely = dict(zip(working.classes, working.posterior, strict=True))
+    st.plotly_chart(
+        verdict(
+            [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
+            [likely.get(a) for a in actions], [working.risk[i] for i in shown], [_ink(working, a) for a in actions],
+            decided=shown.index(working.position), dark=_dark(),
+        ),
+        key="case_verdict", config=_PLAIN, alt=_("posterior of each class and conditional risk of each decision"),
+    )  # fmt: skip
+    if len(shown) < len(working.loss.actions):
+        st.caption(_("The {k} decisions of least risk, of {n}.").format(k=len(shown), n=len(working.loss.actions)))
+
+
+def _decisions_shown(working: Working) -> list[int]:
+    """Positions of the decisions that are drawn: all, or where they are many those of least risk."""
+    every = list(range(len(working.loss.actions)))
+    return every if len(every) <= MOST_DECISIONS else sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
+
+
+def contributions(one: Study, working: Working) -> None:
+    """What speaks for one class against another, as a waterfall."""
+    k_for, k_against = _sides(one, working)
+    state = current()
+    largest, bits = state.seen("order", "size") == "size", state.seen("unit", "nats") == "bits"
+    balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
+    labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
+    drawn = (balance.by_size() if largest else balance).folded(MOST_BARS)
+    left, right = (Side(plotly_text(one.table.class_(c), 24), _ink(working, c)) for c in (balance.for_, balance.against))
+    st.plotly_chart(
+        waterfall(drawn, [labels.get(w.position, _others(w.folded)) for w in drawn.weights], (left, right), bits=bits,
+                  needed=odds_needed(working.loss, balance.for_, balance.against), dark=_dark()),
+        key="case_waterfall", config=_PLAIN, alt=_("contributions to the log-odds"),
+    )  # fmt: skip
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
+        orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
+        st.segmented_control(_("Order"), list(orders), format_func=orders.get, required=True, label_visibility="collapsed",
+                             **bound("case_order", "size" if largest else "table", lambda s, o: s.showing(order=o)))  # fmt: skip
+        st.segmented_control(_("Unit"), list(units), format_func=units.get, required=True, label_visibility="collapsed",
+                             **bound("case_unit", "bits" if bits else "nats", lambda s, u: s.showing(unit=u)))  # fmt: skip
+    st.caption(_reading(one, working, balance))
+
+
+def _reading(one: Study, working: Working, balance: Balance) -> str:
+    """How to read the figure, with what its line stands for."""
+    name, other = (md(one.table.class_(c), 24) for c in (balance.for_, balance.against))
+    text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.").format(name=name, other=other)
+    line = odds_needed(working.loss, balance.for_, balance.against)
+    if line is not None:
+        text += " " + _("The dotted line: under your losses, {name} is cheaper than {other} from {nats} nats on.").format(
+            name=name, other=other, nats=f"{line:.3g}".replace("-", "−")
+        )
+    return text.replace("x_j", "x\\_j")
+
+
+def _others(n: int) -> str:
+    return _("{n} others").format(n=n)
+
+
+def _sides(one: Study, working: Working) -> tuple[int, int]:
+    """The class for and the class against: of two the first against the second; of more the likeliest against the next,
+    or as chosen."""
+    if len(working.classes) == 2:
+        return 0, 1
+    likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])
+    chosen = [current().seen(name, -1) for name in ("for", "against")]
+    first = chosen[0] if 0 <= chosen[0] < len(likely) else likely[0]
+    rest = [k for k in likely if k != first]
+    second = chosen[1] if chosen[1] in rest else rest[0]
+
+    def name(k: int) -> str:
+        return clean(one.table.class_(working.classes[k]), 40)
+
+    left, right = st.columns(2)
+    left.selectbox(_("For"), range(len(likely)), format_func=name,
+                   **bound("case_for", first, lambda s, k: s.showing(**{"for": k})))  # fmt: skip
+    right.selectbox(_("against"), rest, format_func=name,
+                    **bound("case_against", second, lambda s, k: s.showing(against=k)))  # fmt: skip
+    return first, second
+
+
+def _ink(working: Working, action: Any) -> str:
+    """A class's colour; grey for a decision that is no class."""
+    return colour_of(working.classes.index(action), _dark()) if action in working.classes else MUTED["other"]
+
+
+def _dark() -> bool:
+    return bool(st.context.theme.type == "dark")

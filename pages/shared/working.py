@@ -1,0 +1,434 @@
+"""The working on screen: the table of factors, each number open to its rows, the sums after it, and blanks to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.datasets import Erratum
+from bayes_engine.language import Message, _
+from bayes_engine.working import render
+from bayes_engine.working.check import LONGEST, hint, hint_joint, hint_posterior, mark
+from bayes_engine.working.derive import Density, Fraction, Given, Shift, Step, Working, rounded, rows_behind, variance_from
+from bayes_engine.working.misprints import Place, misprints
+from pages.shared import data, words
+from pages.shared.case_editor import Study, another_exercise
+from pages.shared.escape import clean, md
+from pages.shared.state import State, bound, change, current
+
+MOST_CLASSES = 4
+"""As many classes have a column at once."""
+PAGE = 40
+"""As many factors are shown at once."""
+MOST_ROWS = 300
+"""As many rows are shown behind a number."""
+TYPESET = 6
+"""Up to this many classes the sums are typeset; beyond, they are lines of text."""
+LANGUAGES = {"latex": "LaTeX", "markdown": "Markdown", "text": ""}
+
+_STYLE = """<style>
+.st-key-factors, .st-key-factors [data-testid="stVerticalBlock"] { gap: 0; }
+.st-key-factors [data-testid="stHorizontalBlock"] { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
+.st-key-factors [data-testid="stMarkdownContainer"] { margin: 0; }
+.st-key-factors [data-testid="stMarkdownContainer"] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
+.st-key-factors button[kind="tertiary"] { min-height: 1.7rem; padding: 0; }
+.st-key-factors button[kind="tertiary"] p { text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px; }
+.st-key-factors [data-testid="stColumn"] .stHorizontalBlock { border: none; padding: 0; row-gap: 0; }
+.st-key-factors .st-key-opened { margin: .4rem 0; gap: .5rem; }
+.st-key-factors .st-key-opened [data-testid="stHorizontalBlock"] { border: none; }
+.st-key-factors .st-key-opened [data-testid="stVerticalBlock"] { gap: .5rem; }
+.st-key-sums .katex, .st-key-opened .katex { font-size: 1.05rem; }
+.st-key-sums .katex-display, .st-key-opened .katex-display { margin: .2rem 0; }
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .st-key-case_editor,
+  .st-key-controls, .st-key-copy { display: none !important; }
+  [data-testid="stMainBlockContainer"] { padding: 0 !important; }
+}
+</style>"""
+
+
+def style() -> None:
+    """The look of the table of factors, on screen and printed."""
+    st.html(_STYLE)
+
+
+def shown_classes(working: Working) -> list[int]:
+    """Positions of the classes that have a column: all, or where they are many the ones chosen, at first the likeliest."""
+    everyone = list(range(len(working.classes)))
+    if len(everyone) <= MOST_CLASSES:
+        return everyone
+    chosen = [k for k in current().seen("classes", ()) if k in everyone][:MOST_CLASSES]
+    return chosen or sorted(sorted(everyone, key=lambda k: -working.log_joint[k])[:MOST_CLASSES])
+
+
+def choose_classes(one: Study, working: Working) -> None:
+    """Where the classes are many: which ones have a column."""
+    if len(working.classes) > MOST_CLASSES:
+        st.multiselect(
+            _("Classes shown"), range(len(working.classes)), max_selections=MOST_CLASSES,
+            format_func=lambda k: clean(one.table.class_(working.classes[k]), 40),
+            **bound("classes_shown", shown_classes(working), lambda s, ks: s.showing(classes=tuple(ks))),
+        )  # fmt: skip
+
+
+def controls(one: Study, *, filling: bool) -> str:
+    """How the working is shown: as blanks or with its numbers, and with how many digits (which are returned)."""
+    digits = current().seen("digits", "")
+    kinds = {"": _("4 digits"), "hand": _("rounded to 3, as by hand"), "full": _("8 digits")}
+    digits = digits if digits in kinds else ""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="controls"):
+        st.toggle(_("Let me fill in"), **bound("fill", filling, lambda s, on: s.showing(fill=bool(on))))
+        if not one.seed:
+            st.button(_("Another exercise"), key="exercise", icon=":material/exercise:", on_click=change,
+                      args=(another_exercise,), help=_("Rows drawn anew from this table, and a made-up case."))  # fmt: skip
+        if not filling:
+            st.segmented_control(_("Digits"), list(kinds), format_func=kinds.get, required=True,
+                                 label_visibility="collapsed",
+                                 **bound("digits", digits, lambda s, d: s.showing(digits=d)))  # fmt: skip
+    st.caption(words.preset_help(one.fitted.spec.preset) if not one.fitted.spec.knobs else words.spec(one.fitted.spec))
+    return digits
+
+
+# the table of factors -------------------------------------------------------------------------------------------
+
+
+def factor_table(one: Study, working: Working, digits: int) -> None:
+    """A row for each factor, a column for each class; a click on a number opens it. Then the product and posterior."""
+    columns, notes = shown_classes(working), _notes(one, working)
+    opened, of = current().seen("factor", -1), current().seen("of", 0)
+    with st.container(key="factors"):
+        _head(one, working, columns)
+        for i, step in _page(working):
+            cells = _cells(columns)
+            cells[0].markdown(md(render.title_of(step, one.table), 60))
+            for cell, k in zip(cells[1:], columns, strict=True):
+                with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
+                    st.button(_factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES), key=f"factor_{i}_{k}",
+                              type="tertiary", help=_("Show the rows behind this number"), on_click=change,
+                              args=(_open(i, k, closing=(i, k) == (opened, of)),))  # fmt: skip
+                    _badges(notes.get(Place(i, k, "factor"), []) + notes.get(Place(i, k, "mean"), []))
+            if i == opened and of in columns:
+                with st.container(border=True, key="opened"):
+                    _behind(one, working, step, of, digits)
+        _left_out(one, working)
+        _totals(working, columns, notes, digits)
+    _remarks(one, working)
+
+
+def _cells(columns: Sequence[int]) -> Sequence[Any]:
+    return st.columns([1.25, *[1.5] * len(columns)], vertical_alignment="center", gap="small", wrap=False)
+
+
+def _head(one: Study, working: Working, columns: Sequence[int]) -> None:
+    cells = _cells(columns)
+    cells[0].caption(_("factor"))
+    for cell, k in zip(cells[1:], columns, strict=True):
+        target, label = one.table.column(working.target), one.table.class_(working.classes[k])
+        cell.markdown(f"**{md(target, 30)} = {md(label, 30)}**")
+
+
+def _page(working: Working) -> list[tuple[int, Step]]:
+    """The factors in view; where they are many, a page of them."""
+    numbered = list(enumerate(working.steps))
+    pages = range(0, len(numbered), PAGE)
+    if len(pages) == 1:
+        return numbered
+    at = min(current().seen("from", 0) // PAGE * PAGE, pages[-1])
+    st.segmented_control(_("Factors"), list(pages), format_func=lambda a: f"{a + 1}–{min(a + PAGE, len(numbered))}",
+                         required=True, **bound("factor_page", at, lambda s, a: s.showing(**{"from": a})))  # fmt: skip
+    return numbered[at : at + PAGE]
+
+
+def _factor_label(working: Working, step: Step, k: int, digits: int, *, wide: bool) -> str:
+    source, value = step.sources[k], render.factor(working, step, k, digits)
+    if isinstance(source, Given) or (isinstance(source, Density) and not wide):
+        return value
+    return f"{render.fraction(source, working.digits)} = {value}"
+
+
+def _open(i: int, k: int, *, closing: bool) -> Callable[[State], State]:
+    return lambda state: state.showing(factor=-1 if closing else i, of=k)
+
+
+def _left_out(one: Study, working: Working) -> None:
+    why = {
+        "missing": _("missing: it has no factor, the product goes on without it"),
+        "constant": _("the same value in every row: it says nothing of the class and has no factor"),
+    }
+    for omitted in working.omitted:
+        name, reason = st.columns([1.25, 3.0], vertical_alignment="center", wrap=False)
+        name.markdown(md(one.table.column(omitted.name), 60))
+        reason.caption(why[omitted.reason])
+
+
+def _totals(working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int) -> None:
+    cells = _cells(columns)
+    cells[0].markdown("**" + _("product") + "**", help=_("P(c) Π_j p(x_j | c): the joint, all factors of the column multiplied."))
+    for cell, k in zip(cells[1:], columns, strict=True):
+        with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
+            _badges(notes.get(Place(None, k, "joint"), []))
+    cells = _cells(columns)
+    cells[0].markdown("**" + _("posterior") + "**", help=_("The product divided by the sum of the products of all classes."))
+    for cell, k in zip(cells[1:], columns, strict=True):
+        cell.markdown(f"**{render.posterior(working, k, digits)}**")
+
+
+def _notes(one: Study, working: Working) -> dict[Place, list[Erratum]]:
+    """The misprints of the source, by the number they speak of; an exercise has none."""
+    found: dict[Place, list[Erratum]] = {}
+    if one.table.info and not one.seed:
+        for place, erratum in misprints(working, one.table.info.errata):
+            found.setdefault(place, []).append(erratum)
+    return found
+
+
+def _badges(errata: Sequence[Erratum]) -> None:
+    for erratum in errata:
+        st.badge(_("misprint: {printed}").format(printed=md(erratum.printed, 40)), icon=":material/edit_note:", color="orange",
+                 help=md(erratum.text("note", data.current_language()), 400))  # fmt: skip
+
+
+def _remarks(one: Study, working: Working) -> None:
+    """A density above 1; what rounding by hand changes."""
+    dense = [(step, k, s.value) for step in working.steps for k, s in enumerate(step.sources)
+             if isinstance(s, Density) and s.value > 1]  # fmt: skip
+    if dense:
+        step, k, value = max(dense, key=lambda d: d[2])
+        name = md(render.name_of(step, working.classes[k], working.target, one.table), 120)
+        st.caption(
+            _("{name} = {density} is a density, and a density may be above 1. What is a probability is p·ε, the chance of "
+              "an interval of width ε around the value: for ε = {epsilon} it is {share}. The same ε stands in every class "
+              "and cancels in the posterior.").format(
+                  name=name, density=render.number(value), epsilon=f"{0.001 / _power_above(value):g}",
+                  share=render.number(value * 0.001 / _power_above(value)))
+        )  # fmt: skip
+
+
+def _power_above(value: float) -> float:
+    """The power of ten that a density is divided by to be a small one."""
+    power = 1.0
+    while value / power >= 10:
+        power *= 10
+    return power
+
+
+def by_hand(one: Study, exact: Working) -> None:
+    """What a calculator gives when every factor is rounded to three digits first, beside what is right."""
+    hand = rounded(exact)
+    lines = []
+    for step, short in zip(exact.steps, hand.steps, strict=True):
+        for k, (right, wrong) in enumerate(zip(step.sources, short.sources, strict=True)):
+            typed, true = render.hand(short.factors[k], 3), render.hand(step.factors[k], 3)
+            if isinstance(right, Density) and isinstance(wrong, Density) and typed != true:
+                name = md(render.name_of(step, exact.classes[k], exact.target, one.table), 120)
+                lines.append(
+                    _("{name}: with x̄ = {mean} and s = {sd} a calculator gives {typed}, not {true}.").format(
+                        name=name, mean=render.plain(wrong.mean), sd=render.plain(wrong.sd), typed=typed, true=true)
+                )  # fmt: skip
+    if exact.position >= 0:
+        k = max(range(len(exact.classes)), key=lambda k: exact.posterior[k])
+        lines.append(
+            _("Posterior of {name}: {typed} by hand, {true} from unrounded numbers.").format(
+                name=md(one.table.class_(exact.classes[k]), 30), typed=render.posterior(hand, k), true=render.posterior(exact, k))
+        )  # fmt: skip
+    st.info("  \n".join(lines), icon=":material/calculate:")
+
+
+# behind a number ------------------------------------------------------------------------------------------------
+
+
+def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> None:
+    """How one factor came about, and the rows it was counted from."""
+    label, source = working.classes[k], step.sources[k]
+    formulas = [render.latex_value(working, step, k, digits)]
+    if isinstance(source, Density):
+        formulas = [*render.latex_moments(working, step, k), *formulas]
+    st.markdown(f"**{md(render.name_of(step, label, working.target, one.table), 160)}**")
+    words, rows = st.columns([1.2, 1], gap="medium")
+    with words:
+        _typeset(formulas)
+        st.caption(_said(one, working, step, k))
+        for place, errata in _notes(one, working).items():
+            if place[:2] == (working.steps.index(step), k):
+                for erratum in errata:
+                    st.caption("⚠ " + _("The source prints {printed} for {where}; right is {right}. {note}").format(
+                        printed=md(erratum.printed), where=md(erratum.where), right=md(erratum.right),
+                        note=md(erratum.text("note", data.current_language()), 400)))  # fmt: skip
+    if isinstance(source, Fraction | Density) and (source.total if isinstance(source, Fraction) else source.n):
+        with rows:
+            _rows(one, working, step, label, source)
+
+
+def _said(one: Study, working: Working, step: Step, k: int) -> str:
+    """A factor's origin in words."""
+    source, table = step.sources[k], one.table
+    target, name = md(table.column(working.target), 40), md(table.class_(working.classes[k]), 40)
+    if isinstance(source, Shift):
+        return _("The prior of use over the model's own: the product moves from the frequencies of the table to those of "
+                 "the place where you decide.")  # fmt: skip
+    if isinstance(source, Density):
+        origin = {
+            "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
+            "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the variance is "
+                        "common to all classes."),
+            "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they have no "
+                          "spread of their own, so the variance is the pooled one or the least allowed."),
+        }[variance_from(step, k)]  # fmt: skip
+        return origin.format(n=render.count(source.n), column=md(table.column(step.row.child), 40), target=target, name=name)
+    if isinstance(source, Given):
+        return _("This number was set, not counted.")
+    if not step.row.parents:
+        text = _("{count} of the {total} rows have {target} = {name}.")
+    else:
+        text = _("{count} of the {total} rows with {target} = {name} have {column} = {value}.")
+    said = text.format(count=render.count(source.count), total=render.count(source.total), target=target, name=name,
+                       column=md(table.column(step.row.child), 40), value=md(render.shown(step, table), 40))  # fmt: skip
+    if source.added:
+        said += " " + _("Smoothing adds {added} to the count of each of the {levels} values.").format(
+            added=render.count(source.added), levels=source.levels
+        )
+    return said
+
+
+def _rows(one: Study, working: Working, step: Step, label: Any, source: Fraction | Density) -> None:
+    """The rows of the class, the counted ones first; for a density its values with their squared deviations."""
+    counted = rows_behind(one.counted, working.target, step, label)
+    column = step.row.child
+    if isinstance(source, Density):
+        away = counted[column].astype(float) - source.mean
+        shown = pd.DataFrame({"x": counted[column].astype(float), "x − x̄": away, "(x − x̄)²": away**2})
+        six = {name: st.column_config.NumberColumn(format="%.6g") for name in shown.columns}
+        st.dataframe(shown.head(MOST_ROWS), height=min(320, 38 + 35 * len(shown)), column_config=six, key="rows_behind")
+        st.caption(f"n = {render.count(source.n)}, Σx = {render.plain(source.mean * source.n)}, "
+                   f"Σ(x − x̄)² = {render.plain(source.m2)}")  # fmt: skip
+    else:
+        whole = one.counted if not step.row.parents else one.counted.loc[one.counted[working.target] == label]
+        if step.row.parents:
+            whole = whole.loc[whole[column].notna() | (not counted.empty and counted[column].isna().any())]
+        order = [*counted.index, *whole.index.difference(counted.index)][:MOST_ROWS]
+        table = one.table
+        shown = pd.DataFrame({_("counted"): [i in set(counted.index) for i in order]}, index=order)
+        for name in dict.fromkeys([column, working.target]):
+            shown[clean(table.column(name), 40)] = [clean(table.level(name, v), 40) for v in whole.loc[order, name]]
+        st.dataframe(shown, height=min(320, 38 + 35 * len(shown)), key="rows_behind")
+        whole_n = len(whole)
+        st.caption(_("{k} rows counted of {n}.").format(k=len(counted), n=whole_n))
+    if len(counted) > MOST_ROWS:
+        st.caption(_("The first {n} are shown.").format(n=MOST_ROWS))
+
+
+# after the table ------------------------------------------------------------------------------------------------
+
+
+def sums(one: Study, working: Working, digits: int) -> None:
+    """Evidence and posterior, then the risk of each decision, with the numbers filled in."""
+    if working.position < 0:
+        return
+    with st.container(key="sums"):
+        st.markdown("**" + _("From the products to the posterior") + "**")
+        _formulas(working, render.latex_posterior(working, one.table, digits))
+        st.markdown("**" + _("From the posterior to the decision") + "**")
+        _formulas(working, render.latex_risk(working, one.table, digits))
+
+
+def _formulas(working: Working, lines: Sequence[str]) -> None:
+    if len(working.classes) <= TYPESET:
+        _typeset(lines)
+    else:
+        st.code("\n".join(lines), language="latex", wrap_lines=True, height=300)
+
+
+def _typeset(lines: Sequence[str]) -> None:
+    st.latex("\\begin{aligned}" + " \\\\[4pt] ".join(lines) + "\\end{aligned}", width="content")
+
+
+def copies(one: Study, working: Working, digits: int) -> None:
+    """The whole working as text to take along."""
+    with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:"):
+        form = current().seen("copy", "latex")
+        form = form if form in LANGUAGES else "latex"
+        st.segmented_control(_("Format"), list(LANGUAGES), format_func=lambda f: LANGUAGES[f] or _("text"), required=True,
+                             label_visibility="collapsed", **bound("copy_form", form, lambda s, f: s.showing(copy=f)))  # fmt: skip
+        write = {"latex": render.to_latex, "markdown": render.to_markdown, "text": render.to_text}[form]
+        st.code(write(working, one.table, digits), language=None if form == "text" else form, wrap_lines=True, height=360)
+
+
+# let me fill in -------------------------------------------------------------------------------------------------
+
+
+def fill_in(one: Study, exact: Working) -> None:
+    """The same table with blanks: each answer is checked as it is entered, against the exact number and the one that
+    comes of rounding to three digits on the way."""
+    hand = rounded(exact)
+    answers = dict(pair for pair in current().seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2)
+    columns = shown_classes(exact)
+    marks: list[str] = []
+    with st.container(key="factors"):
+        _head(one, exact, columns)
+        for i, step in enumerate(exact.steps):
+            wrong: list[Message] = []
+            cells = _cells(columns)
+            cells[0].markdown(md(render.title_of(step, one.table), 60))
+            for cell, k in zip(cells[1:], columns, strict=True):
+                name = render.name_of(step, exact.classes[k], exact.target, one.table)
+                text, found = _blank(cell, f"f{i}.{k}", name, answers, step.factors[k], hand.steps[i].factors[k])
+                marks.append(found)
+                if found in ("wrong", "unreadable"):
+                    wrong.append(hint(exact, i, k, text, one.table))
+            _hints(wrong)
+        _left_out(one, exact)
+        lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
+        lines = [("j", _("product"), exact.joint, hand.joint, hint_joint())]
+        if exact.position >= 0:
+            lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
+        for kind, title, right, also, help_ in lines:
+            cells, wrong = _cells(columns), []
+            cells[0].markdown(f"**{title}**")
+            for cell, k in zip(cells[1:], columns, strict=True):
+                _text, found = _blank(cell, f"{kind}{k}", f"{title} {k + 1}", answers, right[k], also[k])
+                marks.append(found)
+                if found in ("wrong", "unreadable"):
+                    wrong = [help_]
+            _hints(wrong)
+    done = marks.count("right")
+    st.progress(done / len(marks), text=_("{done} of {n} steps right").format(done=done, n=len(marks)))
+    if done == len(marks):
+        st.success(_("All right. Now compare with the working, or take another exercise."), icon=":material/check_circle:")
+
+
+def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> tuple[str, str]:
+    """One blank: what stands in it and its mark."""
+    text = str(answers.get(key, ""))
+    found = mark(text, *right)
+    icon = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unreadable": ":material/help:"}.get(found)
+
+    def entered(state: State, value: str | None) -> State:
+        kept = dict(pair for pair in state.seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2) | {key: value}
+        return state.showing(answers=tuple(sorted((k, v) for k, v in kept.items() if v)))
+
+    cell.text_input(md(name, 80), label_visibility="collapsed", placeholder="?", icon=icon, max_chars=LONGEST,
+                    **bound(f"fill_{key}", text, entered))  # fmt: skip
+    return text, found
+
+
+def _hints(wrong: Sequence[Message]) -> None:
+    for message in dict.fromkeys(m.local(md) for m in wrong):
+        st.caption(f":material/lightbulb: {message}")
+
+
+def rows_to_count(one: Study) -> None:
+    """The table to count from."""
+    rows = one.counted
+    if len(rows) > MOST_ROWS:
+        st.caption(_("The table has {n} rows: too many to count by hand. Take another exercise: it draws a few of them.")
+                   .format(n=len(rows)))  # fmt: skip
+        return
+    table = one.table
+    shown = pd.DataFrame({clean(table.column(name), 40): rows[name] if pd.api.types.is_numeric_dtype(rows[name].dtype)
+                          else [None if pd.isna(v) else clean(table.level(name, v), 40) for v in rows[name]]
+                          for name in rows.columns}, index=rows.index)  # fmt: skip
+    st.dataframe(shown, height=min(460, 38 + 35 * len(shown)), key="rows_to_count")

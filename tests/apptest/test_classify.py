@@ -1,0 +1,118 @@
+"""The page Classify a file: what it shows is what the model decides, and one bad row costs itself only."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine.models.naive_bayes import PRESETS
+
+ROOT = Path(__file__).parents[2]
+APP = ROOT / "app.py"
+MELONS = "含糖率,密度,名,好瓜\n0.46,0.697,一,是\n0.09,0.24,二,否\n甜,0.5,三,是\n,0.36,四,TRUE\n"
+
+
+@pytest.fixture
+def page() -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=30).run()
+    return at.switch_page("pages/classify.py").run()
+
+
+def drop(at: AppTest, content: bytes, name: str = "rows.csv") -> AppTest:
+    at.file_uploader(key="second_file").set_value((name, content, "text/csv")).run()
+    assert not at.exception
+    return at
+
+
+def model() -> NaiveBayes:
+    melons = load_dataset("watermelon3a")
+    textbook = NaiveBayes(schema=melons.schema, **PRESETS["textbook"])
+    return textbook.fit(melons.frame[["密度", "含糖率"]], melons.frame["好瓜"])
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in at.metric}
+
+
+def test_the_rows_are_decided_as_the_model_decides(page: AppTest):
+    drop(page, MELONS.encode())
+    shown = page.dataframe[0].value
+    X = pd.DataFrame({"密度": [0.697, 0.24, 0.36], "含糖率": [0.46, 0.09, None]})
+    want = model().decide(X)
+    fine = [0, 1, 3]
+    assert shown["decision"].iloc[fine].tolist() == [{"是": "good", "否": "bad"}[a] for a in want.action]
+    assert shown["risk"].iloc[fine].tolist() == want.risk.tolist()
+    posterior = model().predict_proba(X)
+    assert shown["P(是)"].iloc[fine].tolist() == posterior[:, 1 if model().classes_[1] == "是" else 0].tolist()
+    assert shown["decision"].iloc[2] == ""
+    assert shown["reason"].iloc[2] == "含糖率 = 甜 (no number)"
+    assert shown["含糖率"].tolist() == ["0.46", "0.09", "甜", ""]
+    assert shown["名"].tolist() == ["一", "二", "三", "四"]
+
+
+def test_the_summary_counts_decisions_and_right_ones(page: AppTest):
+    drop(page, MELONS.encode())
+    want = model().decide(pd.DataFrame({"密度": [0.697, 0.24, 0.36], "含糖率": [0.46, 0.09, None]})).action.tolist()
+    assert metrics(page) == {
+        "rows": "4", "decide good": str(want.count("是")), "decide bad": str(want.count("否")), "not decided": "1",
+        "decided rightly": "2 / 2", "mean loss": "0",
+    }  # fmt: skip
+    notes = "\n".join(m.value for m in page.markdown).replace("\\", "")
+    assert "'TRUE' (1)" in notes
+    assert "column '含糖率': missing cells: 1" in notes
+
+
+def test_losses_redecide_without_a_new_file(page: AppTest):
+    drop(page, MELONS.encode())
+    before = page.dataframe[0].value["P(是)"].tolist()
+    page.session_state["state"] = replace(page.session_state["state"], losses=((0.0, 5.0), (1.0, 0.0)))
+    page.run()
+    shown = page.dataframe[0].value
+    assert shown["P(是)"].tolist()[:2] == before[:2]
+    story = LossMatrix(("是", "否"), ("是", "否"), [[0, 5], [1, 0]])
+    X = pd.DataFrame({"密度": [0.697, 0.24], "含糖率": [0.46, 0.09]})
+    assert shown["risk"].tolist()[:2] == model().decide(X, story).risk.tolist()
+
+
+def test_the_results_are_there_after_another_page(page: AppTest):
+    drop(page, MELONS.encode())
+    page.switch_page("pages/data.py").run()
+    page.switch_page("pages/classify.py").run()
+    assert len(page.dataframe[0].value) == 4
+
+
+def test_a_second_file_that_is_no_table_leaves_the_results(page: AppTest):
+    drop(page, MELONS.encode())
+    drop(page, b"\x89PNG\r\n\x1a\n")
+    assert "PNG image" in page.error[0].value
+    assert len(page.dataframe[0].value) == 4
+
+
+def test_a_file_with_other_columns_is_told_what_the_model_needs(page: AppTest):
+    drop(page, b"a,b\n1,2\n3,4\n")
+    assert "needs '密度', '含糖率'" in page.error[0].value.replace("\\", "")
+
+
+def test_the_data_sets_own_file_is_read_with_its_units(page: AppTest):
+    page.session_state["state"] = page.session_state["state"].on_table("loan")
+    page.run()
+    drop(page, (ROOT / "datasets" / "loan.csv").read_bytes())
+    assert metrics(page)["rows"] == "10"
+    assert "not decided" not in metrics(page)
+    shown = page.dataframe[0].value
+    loan = load_dataset("loan")
+    X = loan.frame[["Gender", "Married", "Income"]]
+    want = NaiveBayes(schema=loan.schema, **PRESETS["textbook"]).fit(X, loan.frame["Defaulted"]).decide(X)
+    assert shown["decision"].tolist() == want.action.tolist()
+
+
+def test_a_link_to_a_second_file_asks_for_it(page: AppTest):
+    drop(page, MELONS.encode())
+    other = AppTest.from_file(APP, default_timeout=30)
+    other.switch_page("pages/classify.py")
+    other.query_params["s"] = page.query_params["s"]
+    other.run()
+    assert "drop the same file here again" in other.info[0].value

@@ -1,0 +1,214 @@
+"""The page Data: gallery, upload, roles and kinds; what cannot stand is said, and what was on screen stays."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import load_dataset
+
+APP = Path(__file__).parents[2] / "app.py"
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
+HEIGHTS = "height,city,job,tall\n" + "".join(
+    f"{150 + 1.5 * i},{('Oslo', 'Rome', 'Lima')[i % 3]},cook,{'yes' if i > 10 else 'no'}\n" for i in range(24)
+)
+
+
+@pytest.fixture
+def page() -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=30).run()
+    return at.switch_page("pages/data.py").run()
+
+
+def upload(at: AppTest, name: str, content: bytes) -> AppTest:
+    at.file_uploader(key="upload_file").set_value((name, content, "text/csv")).run()
+    assert not at.exception
+    return at
+
+
+def edit_columns(at: AppTest, **edits: dict[str, str]) -> AppTest:
+    """Edit cells of the table of columns, {column: {cell: value}}, as the browser would."""
+    editor = at.data_editor[0]
+    rows = {list(editor.value["column"]).index(name): cells for name, cells in edits.items()}
+    states = at._tree.get_widget_states()
+    states.widgets.append(WidgetState(id=editor.proto.id, string_value=json.dumps(
+        {"edited_rows": rows, "added_rows": [], "deleted_rows": []})))  # fmt: skip
+    at._run(states)
+    assert not at.exception
+    return at
+
+
+def shown(at: AppTest, cell: str) -> dict[str, str]:
+    """A column of the table of columns by the columns' names."""
+    frame = at.data_editor[0].value
+    return dict(zip(frame["column"], frame[cell], strict=True))
+
+
+def rows(at: AppTest):
+    return at.dataframe[-1].value
+
+
+def test_a_data_set_is_chosen_with_its_summaries_and_counts(page: AppTest):
+    page.button(key="use_wine").click().run()
+    assert not page.exception
+    assert page.session_state["state"].table == "wine"
+    alcohol = load_dataset("wine").frame["alcohol"]
+    want = f"{alcohol.min():.6g} to {alcohol.max():.6g}, mean {alcohol.mean():.6g}"
+    assert shown(page, "holds")["alcohol"] == want
+    counts = page.dataframe[-2].value
+    assert counts["rows"].tolist() == [59, 71, 48]
+
+
+def test_every_data_set_but_the_texts_is_in_the_gallery(page: AppTest):
+    offered = {b.key.removeprefix("use_") for b in page.button if b.key.startswith("use_")}
+    assert {"watermelon3", "loan", "mushroom", "penguins"} <= offered
+    assert not any(name.startswith("sms") for name in offered)
+
+
+def test_a_gb18030_file_with_chinese_headers(page: AppTest):
+    cities = ("北京", "上海", "广州")
+    lines = [f"张伟,{cities[i % 3]},{3000 + 150 * i},{'高' if i > 8 else '低'}" for i in range(20)]
+    upload(page, "表.csv", "\n".join(["姓名,城市,收入,类别", *lines]).encode("gb18030"))
+    assert page.session_state["state"].table.startswith("upload:")
+    assert list(rows(page).columns) == ["姓名", "城市", "收入", "类别"]
+    assert rows(page).loc[1, "城市"] == "北京"
+    assert page.selectbox(key="read_encoding").value == "gb18030"
+    assert any("encoding guessed: gb18030" in m.value for m in page.markdown)
+    page.selectbox(key="read_encoding").select("cp1252").run()
+    assert page.session_state["state"].seen("read", ()) == (("encoding", "cp1252"),)
+    assert "城市" not in rows(page).columns
+    page.selectbox(key="read_encoding").select("gb18030").run()
+    assert rows(page).loc[1, "城市"] == "北京"
+
+
+def test_a_way_of_reading_that_does_not_fit_leaves_the_table(page: AppTest):
+    upload(page, "t.csv", "名,y\n甲,a\n乙,b\n".encode() * 1)
+    page.selectbox(key="read_encoding").select("utf-16").run()
+    assert any("That does not work" in e.value for e in page.error)
+    assert list(rows(page).columns) == ["名", "y"]
+    assert page.selectbox(key="read_encoding").value == "utf-8"
+
+
+def test_header_and_missing_tokens_are_overridden(page: AppTest):
+    upload(page, "t.csv", b"a,b,y\n1,NA,u\n2,NA,v\n3,NO,u\n4,DE,v\n")
+    assert shown(page, "missing")["b"] == 0.0
+    page.multiselect(key="read_missing").set_value(["NA"]).run()
+    assert shown(page, "missing")["b"] == 0.5
+    page.selectbox(key="read_header").select(0).run()
+    assert list(rows(page).columns) == ["column_1", "column_2", "column_3"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(PNG, "PNG image"), (b"", "empty"), (b"<!doctype html><p>sign in", "web page")]
+)
+def test_a_file_that_is_no_table_is_said_and_the_table_stays(page: AppTest, content: bytes, says: str):
+    page.button(key="use_iris").click().run()
+    upload(page, "x.csv", content)
+    assert says in page.error[0].value
+    assert page.session_state["state"].table == "iris"
+    assert len(rows(page)) == 150
+
+
+def test_a_target_with_one_class_is_refused_and_the_old_one_stays(page: AppTest):
+    upload(page, "h.csv", HEIGHTS.encode())
+    names = list(rows(page).columns)
+    page.selectbox(key="target").select(names.index("job")).run()
+    assert "a classifier needs two" in page.error[0].value
+    assert page.session_state["state"].columns == ()
+    assert page.selectbox(key="target").value == names.index("tall")
+    assert shown(page, "role")["tall"] == "target"
+
+
+def test_a_table_without_a_target_says_what_to_do(page: AppTest):
+    lines = "".join(f"{i}.5,{i * 2}.25,{i % 3}\n" for i in range(60))
+    upload(page, "n.csv", ("x,y,z\n" + lines).encode())
+    assert "choose the column that holds the classes" in page.error[0].value
+    page.selectbox(key="target").select(1).run()
+    assert "holds 60 different numbers, too many to be classes" in page.error[-1].value
+    assert page.session_state["state"].columns == ()
+    page.selectbox(key="target").select(2).run()
+    assert not page.error
+    assert page.dataframe[-2].value["rows"].tolist() == [20, 20, 20]
+
+
+def test_missing_labels_are_counted(page: AppTest):
+    upload(page, "h.csv", (HEIGHTS + "170,Oslo,cook,\n").encode())
+    assert any("1 row(s) without a value in 'tall' are left out" in c.value.replace("\\", "") for c in page.caption)
+
+
+def test_roles_change_and_are_in_the_state(page: AppTest):
+    upload(page, "h.csv", HEIGHTS.encode())
+    edit_columns(page, city={"role": "ignore"})
+    assert page.session_state["state"].columns == ((1, "ignore", "", ()),)
+    edit_columns(page, city={"role": "feature"})
+    assert page.session_state["state"].columns == ()
+
+
+def test_another_target_makes_the_old_one_a_feature(page: AppTest):
+    upload(page, "h.csv", HEIGHTS.encode())
+    page.selectbox(key="target").select(1).run()
+    assert shown(page, "role") == {"height": "feature", "city": "target", "job": "ignore", "tall": "feature"}
+    edit_columns(page, tall={"role": "target"})
+    assert shown(page, "role")["city"] == "feature"
+    assert page.session_state["state"].columns == ()
+
+
+def test_changes_that_cannot_stand_are_refused(page: AppTest):
+    upload(page, "h.csv", HEIGHTS.encode())
+    for name, cells, says in (
+        ("tall", {"role": "ignore"}, "one column must be the target"),
+        ("city", {"kind": "continuous"}, "row 1 holds 'Oslo', which is no number"),
+        ("city", {"kind": "binary"}, "it holds 3 different values"),
+        ("city", {"role": "weight"}, "not a number of 0 and more"),
+        ("job", {"role": "feature"}, "change its kind first"),
+    ):
+        edit_columns(page, **{name: cells})
+        assert says in page.error[0].value.replace("\\", ""), name
+        assert page.session_state["state"].columns == ()
+        assert shown(page, "role") == {"height": "feature", "city": "feature", "job": "ignore", "tall": "target"}
+
+
+def test_a_weight_is_taken_and_another_refused(page: AppTest):
+    upload(page, "h.csv", HEIGHTS.replace("\n", ",2\n").replace("tall,2", "tall,n").encode())
+    edit_columns(page, height={"role": "weight"})
+    edit_columns(page, n={"role": "weight"})
+    assert "'height' has the role weight already" in page.error[0].value.replace("\\", "")
+
+
+def test_levels_are_reordered_and_added_and_losses_follow(page: AppTest):
+    page.button(key="use_watermelon3").click().run()
+    losses = ((0.0, 5.0), (1.0, 0.0))
+    page.session_state["state"] = replace(page.session_state["state"], losses=losses, prior=(0.9, 0.1))
+    page.button(key="level_1").click().run()
+    state = page.session_state["state"]
+    assert state.columns == ((8, "", "", (1, 0)),)
+    assert state.losses == ((0.0, 1.0), (5.0, 0.0))
+    assert state.prior == (0.1, 0.9)
+    page.selectbox(key="levels_of").select(0).run()
+    page.text_input(key="new_level").set_value("yellow").run()
+    assert page.session_state["state"].columns[0] == (0, "", "", (0, 1, 2, "yellow"))
+    assert page.selectbox(key="level_at").options == ["1 · green", "2 · dark", "3 · pale", "4 · yellow"]
+
+
+def test_the_same_file_again_restores_what_the_state_says_of_it(page: AppTest):
+    upload(page, "h.csv", HEIGHTS.encode())
+    edit_columns(page, city={"role": "ignore"})
+    state = page.session_state["state"]
+    other = AppTest.from_file(APP, default_timeout=30)
+    other.switch_page("pages/data.py")
+    other.query_params["s"] = page.query_params["s"]
+    other.run()
+    assert any("Upload the same file" in w.value for w in other.warning)
+    upload(other, "again.csv", HEIGHTS.encode())
+    assert other.session_state["state"] == state
+    assert shown(other, "role")["city"] == "ignore"
+
+
+def test_hostile_names_are_shown_as_they_are(page: AppTest):
+    name = "![x](http://127.0.0.1:9/p.png)"
+    upload(page, "h.csv", f'"{name}",y\n<b>a</b>,u\n$x$,v\n<b>a</b>,v\n'.encode())
+    assert shown(page, "role")[name] == "feature"
+    assert not any("](http:" in m.value for m in (*page.markdown, *page.caption, *page.error))

@@ -1,0 +1,223 @@
+"""The page Model: presets, knobs and shelf; the class-conditionals and the rows behind them, to the printed digits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.table.read import read_table
+from pages.shared import data, shelf
+from pages.shared.state import Spec, State, encode
+
+APP = str(Path(__file__).parents[2] / "app.py")
+MELONS = State(table="watermelon3", language="en", labels="file")
+KNOCK, DENSITY, SUGAR = 2, 6, 7
+
+
+def opened(state: State) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=30)
+    app.query_params["s"] = encode(state)
+    app.switch_page("pages/model.py").run()
+    assert not app.exception
+    return app
+
+
+def spec(app: AppTest) -> Spec:
+    state: State = app.session_state["state"]
+    return state.shelf[state.active]
+
+
+def column_list(app: AppTest) -> list[str]:
+    return list(app.dataframe[0].value["name"])
+
+
+def fractions(app: AppTest) -> list[list[str]]:
+    return app.dataframe[1].value.to_numpy().tolist()
+
+
+def rows(app: AppTest) -> list[int]:
+    return list(app.dataframe[2].value.index)
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> None:
+    app = opened(MELONS)
+    assert app.title[0].value
+    assert column_list(app)[:3] == ["纹理", "脐部", "含糖率"]
+    assert fractions(app) == [
+        ["清晰", "7/8 = 0.8750", "2/9 = 0.2222"],
+        ["稍糊", "1/8 = 0.1250", "4/9 = 0.4444"],
+        ["模糊", "0/8 = 0", "3/9 = 0.3333"],
+    ]
+    assert rows(app) == [1, 2, 3, 4, 5, 6, 8]
+
+
+def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
+    app = opened(MELONS.showing(column=KNOCK, cell=(2, 1)))
+    assert fractions(app)[2] == ["清脆", "0/8 = 0", "2/9 = 0.2222"]
+    app.segmented_control(key="preset").set_value("laplace").run()
+    assert spec(app) == Spec("laplace")
+    assert fractions(app)[2][1:] == ["(0+1)/(8+3) = 0.09091", "(2+1)/(9+3) = 0.2500"]
+    app.segmented_control(key="preset").set_value("zero-only").run()
+    assert fractions(app)[2][1:] == ["(0+1)/(8+3) = 0.09091", "2/9 = 0.2222"]
+    assert rows(app) == [10, 11]
+
+
+def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
+    app = opened(MELONS.showing(column=DENSITY))
+    good, bad = app.dataframe[1].value.to_dict("records")
+    assert (good["n"], good["mean"], good["df"], good["sd"]) == ("8", "0.57375", "7", "0.12921")
+    assert (bad["n"], bad["df"]) == ("9", "8")
+    behind = app.dataframe[2].value
+    assert list(behind.index) == list(range(1, 9))
+    assert behind["(x − x̄)²"].sum() == pytest.approx(float(good["m2"]), rel=1e-5)
+    assert behind["(x − x̄)²"].sum() / 7 == pytest.approx(0.12921**2, rel=1e-3)
+    app.selectbox(key="knob_variance").set_value("mle").run()
+    assert app.dataframe[1].value["df"].tolist() == ["8", "9"]
+    assert spec(app) == Spec("textbook", (("variance", "mle"),))
+
+
+def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
+    app = opened(MELONS.showing(column=KNOCK))
+    app.segmented_control(key="preset").set_value("laplace").run()
+    app.number_input(key="knob_alpha").set_value(0.5).run()
+    assert spec(app) == Spec("laplace", (("alpha", 0.5),))
+    assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.05263"
+    assert app.slider(key="knob_alpha_slider").value == 0.5
+    app.slider(key="knob_alpha_slider").set_value(1.0).run()
+    assert spec(app) == Spec("laplace")
+    assert fractions(app)[2][1] == "(0+1)/(8+3) = 0.09091"
+
+
+def test_models_that_estimate_differently_share_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "current", lambda: MELONS)
+    table = data.table_in_use()
+    one, other = (data.fit(table, Spec("laplace", knobs)) for knobs in ((), (("alpha", 7.25),)))
+    assert one.model.stats_ is other.model.stats_
+    assert one.model.factor_ is not other.model.factor_
+
+
+def test_the_shelf_takes_six_and_keeps_the_last() -> None:
+    app = opened(MELONS)
+    assert app.button(key="shelf_remove").disabled
+    for _more in range(5):
+        app.button(key="shelf_add").click().run()
+    state: State = app.session_state["state"]
+    assert len(state.shelf) == shelf.MOST and state.active == 5 and app.button(key="shelf_add").disabled
+    app.segmented_control(key="preset").set_value("laplace").run()
+    app.segmented_control(key="shelf").set_value(1).run()
+    state = app.session_state["state"]
+    assert [s.preset for s in state.shelf] == ["textbook"] * 5 + ["laplace"] and state.active == 1
+    app.button(key="shelf_remove").click().run()
+    assert [s.preset for s in app.session_state["state"].shelf] == ["textbook"] * 4 + ["laplace"]
+
+
+def test_a_prior_by_hand_keeps_the_sum_and_reaches_the_model() -> None:
+    app = opened(MELONS)
+    app.selectbox(key="knob_priors").set_value("by hand").run()
+    assert app.number_input(key="knob_prior_0").value == pytest.approx(8 / 17, abs=1e-6)
+    app.number_input(key="knob_prior_0").set_value(0.9).run()
+    assert dict(spec(app).knobs)["priors"] == pytest.approx((0.9, 0.1))
+    assert app.number_input(key="knob_prior_1").value == pytest.approx(0.1)
+    app.selectbox(key="knob_priors").set_value("empirical").run()
+    assert spec(app) == Spec("textbook")
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+def test_shares_sum_to_one_whatever_is_set(k: int, p: float) -> None:
+    for prior in ((0.2, 0.3, 0.5), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)):
+        moved = shelf.share(prior, k, p)
+        assert moved[k] == p and sum(moved) == pytest.approx(1.0, abs=1e-12) and min(moved) >= 0.0
+
+
+def test_cells_and_free_parameters_of_watermelon_2_are_named_apart() -> None:
+    (counted,) = [m.value for m in opened(State(table="watermelon2")).markdown if "$972$" in m.value]
+    cells, free = counted.splitlines()[2:]
+    assert [cell.strip() for cell in cells.split("|")[2:4]] == ["$972$", "$34$"]
+    assert [cell.strip() for cell in free.split("|")[2:4]] == ["$971$", "$23$"]
+
+
+def test_missing_cells_are_left_out_with_their_number_or_become_a_level() -> None:
+    sex = 5
+    app = opened(State(table="penguins", shelf=(Spec("textbook"),)).showing(column=sex, cell=(2, 0)))
+    table = fractions(app)
+    assert [row[1] for row in table] == ["73/146 = 0.5000", "73/146 = 0.5000", "6 left out"]
+    assert len(rows(app)) == 6
+    app.selectbox(key="knob_missing").set_value("category").run()
+    assert [row[1] for row in fractions(app)] == ["73/152 = 0.4803", "73/152 = 0.4803", "6/152 = 0.03947"]
+    assert len(rows(app)) == 6
+
+
+def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
+    app = opened(State(table="penguins"))
+    app.selectbox(key="knob_missing").set_value("error").run()
+    assert not app.exception and "missing" in app.error[0].value
+    app.selectbox(key="knob_missing").set_value("marginalize").run()
+    assert not app.error and fractions(app)
+
+
+def test_a_table_without_a_target_says_what_to_do() -> None:
+    target = data.embedded("iris").schema.names.index("species")
+    app = opened(State(table="iris", columns=((target, "ignore", "", ()),)))
+    assert "target" in app.error[0].value
+    assert not app.dataframe
+
+
+@pytest.mark.parametrize("name", [n for n in dataset_names() if dataset_info(n).group != "text"])
+def test_every_table_and_every_column_of_it(name: str) -> None:
+    width = 3 if name == "mushroom" else 2
+    for column in range(0, len(data.embedded(name).schema.features), width):
+        app = opened(State(table=name).showing(column=column, columns_by="table"))
+        assert not app.error
+        assert len(app.dataframe) == 3 and len(app.dataframe[2].value)
+
+
+STRANGE = """**bold** $x^2$,<b>a</b> | ![i](http://evil.test/i.png),[c](javascript:1) `k`
+<i>one</i>,1.5,$\\alpha$ yes
+<i>one</i>,2.5,$\\alpha$ yes
+https://evil.test,3.5,*no* :red[x]
+https://evil.test,4.5,*no* :red[x]
+# three,2.25,*no* :red[x]
+%{x},,$\\alpha$ yes
+"""
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_strange_names_stand_as_they_are(column: int) -> None:
+    content = STRANGE.encode()
+    mark = data.digest(content)
+    app = AppTest.from_file(APP, default_timeout=30)
+    app.session_state["uploads"] = {
+        mark: data.Upload("strange.csv", content, (), read_table(content, name="strange.csv"))
+    }
+    app.query_params["s"] = encode(State(table=f"upload:{mark}").showing(column=column))
+    app.switch_page("pages/model.py").run()
+    assert not app.exception and not app.warning
+    for raw in ("**bold** $x^2$", "![i](", "[c](javascript:1)", "$\\alpha$", ":red[x]", "https://evil"):
+        assert raw not in said(app).replace("\\", "" if raw.startswith("https") else "\\")
+    shown = said(app).replace("\\", "")
+    assert "[c](javascript:1) `k` = $alpha$ yes" in shown
+    assert "<i>one</i>" in str(app.dataframe[2].value.to_numpy().tolist())
+
+
+def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
+    forged = (Spec("evil"), Spec("laplace", (("alpha", "x"), ("priors", (0.5, 0.2)), ("zz", 1), ("var_floor", 1e-6))))
+    app = opened(State(table="watermelon3", shelf=forged, active=1).showing(column=999, cell=(7, "x")))
+    assert rows(app)
+    app.number_input(key="knob_alpha").set_value(2.0).run()
+    assert spec(app) == Spec("laplace", (("alpha", 2.0), ("var_floor", 1e-6)))
+
+
+def test_in_english_the_rows_wear_english_labels() -> None:
+    app = opened(State(table="watermelon3", language="en").showing(column=KNOCK))
+    assert fractions(app)[0][0] == "muffled"
+    assert set(app.dataframe[2].value["knock"]) == {"muffled"}
+    app = opened(State(table="watermelon3", language="en", labels="file").showing(column=KNOCK))
+    assert set(app.dataframe[2].value["敲声"]) == {"浊响"}

@@ -1,0 +1,100 @@
+"""NaiveBayes beside scikit-learn, as ratios of CPU time in one run: `python tests/bench/bench_naive_bayes.py`.
+
+The bounds are the promise; seconds depend on the machine and are printed only to see what the ratio is made of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from bayes_engine import LossMatrix, NaiveBayes, Schema, Variable
+from bayes_engine.decision.loss import decide
+
+ROWS, COLUMNS, LEVELS, CLASSES = 1_000_000, 20, 8, 5
+
+
+class Ratio(NamedTuple):
+    """CPU seconds of ours and of the peer's, and the bound on their ratio."""
+
+    what: str
+    ours: float
+    peer: float
+    bound: float
+
+    @property
+    def value(self) -> float:
+        return self.ours / self.peer
+
+
+def cpu(*work: Callable[[], object], repeats: int) -> list[float]:
+    """The least CPU time of each, taken in turns, so that a busy machine is busy for all."""
+    times: list[list[float]] = [[] for _ in work]
+    for _ in range(repeats):
+        for job, taken in zip(work, times, strict=True):
+            start = time.process_time()
+            job()
+            taken.append(time.process_time() - start)
+    return [min(taken) for taken in times]
+
+
+def categorical_fit() -> list[Ratio]:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, LEVELS, (ROWS, COLUMNS)), rng.integers(0, CLASSES, ROWS)
+    levels = tuple(range(LEVELS))
+    schema = Schema(tuple(Variable(f"x{j}", "categorical", levels, declared=True) for j in range(COLUMNS)))
+    frame = pd.DataFrame({f"x{j}": pd.Categorical.from_codes(X[:, j], list(levels)) for j in range(COLUMNS)})
+    array, category, peer = cpu(
+        lambda: NaiveBayes(schema=schema).fit(X, y),
+        lambda: NaiveBayes().fit(frame, y),
+        lambda: CategoricalNB().fit(X, y),
+        repeats=3,
+    )
+    what = f"fit, {ROWS:,} x {COLUMNS}, {LEVELS} levels, {CLASSES} classes"
+    return [
+        Ratio(f"{what}: integer array / CategoricalNB", array, peer, 1 / 3),
+        Ratio(f"{what}: categories / CategoricalNB", category, peer, 1 / 3),
+    ]
+
+
+def grid_posteriors() -> list[Ratio]:
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :2]
+    axes = (np.linspace(low, high, 200) for low, high in zip(X.min(axis=0), X.max(axis=0), strict=True))
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2)
+    ours, theirs = NaiveBayes().fit(X, y), GaussianNB().fit(X, y)
+    loss, posterior = LossMatrix.zero_one([0, 1, 2]).with_refusal(0.3), ours.predict_proba(grid)
+    mine, edit, peer = cpu(
+        lambda: ours.predict_proba(grid),
+        lambda: decide(posterior, loss),
+        lambda: theirs.predict_proba(grid),
+        repeats=40,
+    )
+    return [
+        Ratio("predict_proba, 200 x 200 grid of iris / GaussianNB", mine, peer, 1.0),
+        Ratio("a loss edit on the same grid / GaussianNB's predict_proba", edit, peer, 2.0),
+    ]
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("measure", [categorical_fit, grid_posteriors])
+def test_ratios(measure: Callable[[], list[Ratio]]) -> None:
+    for ratio in measure():
+        assert ratio.value <= ratio.bound, f"{ratio.what}: {ratio.value:.2f}, wanted {ratio.bound:.2f} at most"
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        print(*(f"{pool['internal_api']}: {pool['num_threads']} thread" for pool in threadpool_info()), sep=", ")  # noqa: T201
+        print(f"{'ratio':>6} {'bound':>6} {'ours/ms':>9} {'peer/ms':>9}")  # noqa: T201
+        for ratio in categorical_fit() + grid_posteriors():
+            times = f"{ratio.ours * 1e3:9.2f} {ratio.peer * 1e3:9.2f}"
+            print(f"{ratio.value:6.2f} {ratio.bound:6.2f} {times}  {ratio.what}")  # noqa: T201

@@ -1,0 +1,228 @@
+"""What a model believes of a column: the numbers of the book, and laws of the measure that ranks the columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from bayes_engine import NaiveBayes, load_dataset
+from bayes_engine.errors import EstimationWarning, ParameterError
+from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.working.conditionals import (
+    Gaussians,
+    LevelTable,
+    class_entropy,
+    conditional,
+    curve,
+    histogram,
+    information,
+    model_size,
+    prior_step,
+    rows_of,
+    size,
+    values_of,
+)
+from bayes_engine.working.derive import Given, derive
+from bayes_engine.working.render import fraction
+
+GOOD_FIRST = ["是", "否"]
+
+
+def melons(preset: str, name: str = "watermelon3") -> tuple[NaiveBayes, pd.DataFrame, pd.Series]:
+    table = load_dataset(name)
+    X, y = table.frame[list(table.schema.features.names)], table.frame["好瓜"]
+    return NaiveBayes(schema=table.schema.features, **PRESETS[preset]).fit(X, y), X, y
+
+
+def levels(preset: str, column: str) -> LevelTable:
+    found = conditional(melons(preset)[0], column, GOOD_FIRST)
+    assert isinstance(found, LevelTable)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("preset", "good", "bad"),
+    [("textbook", "0/8", "2/9"), ("laplace", "(0+1)/(8+3)", "(2+1)/(9+3)"), ("zero-only", "(0+1)/(8+3)", "2/9")],
+)
+def test_crisp_knock_is_counted_as_the_book_counts_it(preset: str, good: str, bad: str) -> None:
+    step = next(step for step in levels(preset, "敲声").steps if step.value == "清脆")
+    assert [fraction(source) for source in step.sources] == [good, bad]
+    assert step.factors == pytest.approx([source.value for source in step.sources], rel=1e-12)
+
+
+def test_smoothing_is_seen_beside_the_bare_fraction() -> None:
+    found = levels("laplace", "敲声")
+    crisp = [step.value for step in found.steps].index("清脆")
+    assert found.smoothed and found.plain(crisp) == (0.0, 2 / 9)
+    assert not levels("textbook", "敲声").smoothed
+    assert not levels("zero-only", "色泽").smoothed, "no zero, so nothing is repaired"
+
+
+def test_every_step_is_the_working_of_that_value() -> None:
+    model, X, _ = melons("laplace")
+    for i in range(len(X)):
+        for step in derive(model, X.iloc[[i]], classes=GOOD_FIRST).steps[1:7]:
+            found = conditional(model, step.row.child, GOOD_FIRST)
+            assert isinstance(found, LevelTable)
+            (same,) = [s for s in found.steps if s.value == step.value]
+            assert same.factors == step.factors and same.sources == step.sources
+
+
+def test_density_of_the_melons() -> None:
+    model, X, y = melons("textbook")
+    found = conditional(model, "密度", GOOD_FIRST)
+    assert isinstance(found, Gaussians)
+    good, bad = found.densities
+    assert (round(good.mean, 5), round(good.sd, 5), good.n, good.ddof) == (0.57375, 0.12921, 8, 1)
+    assert (round(bad.mean, 3), round(bad.sd, 3), bad.n) == (0.496, 0.195, 9)
+    assert good.value == pytest.approx(norm.pdf(0.0, scale=good.sd))
+    assert [len(v) for v in values_of(found, X, y)] == [8, 9]
+
+
+def test_the_rows_behind_a_variance_add_up_to_it() -> None:
+    model, X, y = melons("textbook")
+    found = conditional(model, "含糖率", GOOD_FIRST)
+    assert isinstance(found, Gaussians)
+    rows = rows_of(found, X.assign(好瓜=y), found.step, "否")
+    assert rows["(x − x̄)²"].sum() == pytest.approx(found.densities[1].m2)
+    assert rows["x − x̄"].sum() == pytest.approx(0.0, abs=1e-12)
+    assert set(rows.index) == set(y.index[y == "否"])
+
+
+def test_deviations_are_from_the_mean_in_use_where_rows_have_weights() -> None:
+    X, y, weight = pd.DataFrame({"x": [0.0, 1.0, 5.0, 6.0]}), pd.Series(list("aabb"), name="c"), [1.0, 3.0, 1.0, 1.0]
+    found = conditional(NaiveBayes().fit(X, y, weight), "x")
+    assert isinstance(found, Gaussians)
+    rows = rows_of(found, X.assign(c=y), found.step, "a")
+    assert rows["x − x̄"].tolist() == pytest.approx([-0.75, 0.25])
+
+
+def test_a_column_that_bears_the_name_of_a_deviation_keeps_its_values() -> None:
+    X, y = pd.DataFrame({"x − x̄": [0.0, 1.0, 5.0, 6.0]}), pd.Series(list("aabb"), name="c")
+    found = conditional(NaiveBayes().fit(X, y), "x − x̄")
+    assert rows_of(found, X.assign(c=y), found.step, "b")["x − x̄"].tolist() == [5.0, 6.0]  # type: ignore[union-attr]
+
+
+def test_rows_of_a_level_are_exactly_the_rows_counted() -> None:
+    _model, X, y = melons("laplace")
+    found = levels("laplace", "纹理")
+    for s, step in enumerate(found.steps):
+        for k, label in enumerate(GOOD_FIRST):
+            assert len(rows_of(found, X.assign(好瓜=y), step, label)) == found.fractions(s)[k].count
+
+
+def test_missing_cells_are_left_out_and_said_or_are_a_level() -> None:
+    X = pd.DataFrame({"x": ["a", None, "b", "a", "b"], "z": [1.0, np.nan, 2.0, 3.0, 4.0]})
+    y = ["n", "n", "y", "y", "n"]
+    left_out = conditional(NaiveBayes().fit(X, y), "x")
+    assert isinstance(left_out, LevelTable)
+    assert left_out.missing == (1.0, 0.0) and [s.value for s in left_out.steps] == ["a", "b"]
+    level = conditional(NaiveBayes(missing="category").fit(X, y), "x")
+    assert isinstance(level, LevelTable)
+    assert level.missing == (0.0, 0.0) and [s.value for s in level.steps] == ["a", "b", None]
+    assert [f.count for f in level.fractions(2)] == [1.0, 0.0]
+    numeric = conditional(NaiveBayes().fit(X, y), "z")
+    assert numeric.missing == (1.0, 0.0)
+
+
+def test_no_factor_no_conditional() -> None:
+    with pytest.warns(EstimationWarning, match="same value in every row"):
+        model = NaiveBayes().fit(pd.DataFrame({"same": [1.0] * 4, "x": [0.0, 1.0, 2.0, 4.0]}), list("aabb"))
+    with pytest.raises(ParameterError, match="no factor for column 'same'"):
+        conditional(model, "same")
+    assert list(information(model)) == ["x"]
+
+
+def test_prior_as_counted_and_as_set() -> None:
+    laplace = prior_step(melons("laplace")[0], GOOD_FIRST)
+    assert [fraction(s) for s in laplace.sources] == ["(8+1)/(17+2)", "(9+1)/(17+2)"]
+    model = melons("textbook")[0].with_params(priors={"是": 0.9, "否": 0.1})
+    step = prior_step(model, GOOD_FIRST)
+    assert step.factors == pytest.approx((0.9, 0.1)) and all(isinstance(s, Given) for s in step.sources)
+
+
+# how many numbers -----------------------------------------------------------------------------------------------
+
+
+def test_cells_and_free_parameters_of_watermelon_2() -> None:
+    table = load_dataset("watermelon2")
+    X, y = table.frame[list(table.schema.features.names)], table.frame["好瓜"]
+    found, gaussian = model_size(NaiveBayes(schema=table.schema.features).fit(X, y))
+    assert (found.joint_cells, found.factor_cells) == (972, 34)
+    assert (found.joint_free, found.factor_free) == (971, 23)
+    assert gaussian == 0
+
+
+def test_a_shared_variance_is_one_number_a_column() -> None:
+    model = melons("textbook")[0]
+    assert model_size(model)[1] == 2 * 2 * 2
+    assert model_size(model.with_params(tied_variance=True))[1] == 2 * (2 + 1)
+
+
+def test_sizes_stay_whole_numbers_however_large() -> None:
+    assert size([2] * 2000, 2).joint_cells == 2**2001
+
+
+# the measure that ranks the columns -----------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=4, max_size=40))
+def test_information_of_counts_is_the_plain_sum(cells: list[tuple[str, str]]) -> None:
+    x, c = zip(*cells, strict=True)
+    if len(set(c)) < 2:
+        return
+    model = NaiveBayes(smoothing="none").fit(pd.DataFrame({"x": x}), list(c))
+    joint = pd.crosstab(pd.Series(x), pd.Series(c), normalize=True).to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = joint * np.log(joint / np.outer(joint.sum(1), joint.sum(0)))
+    found = information(model)["x"]
+    assert found == pytest.approx(np.nansum(terms), abs=1e-12)
+    assert -1e-15 <= found <= class_entropy(model) + 1e-12
+
+
+@pytest.mark.parametrize(("shift", "sd"), [(0.0, 1.0), (0.5, 1.0), (1.0, 0.2), (3.0, 4.0), (40.0, 1.0), (0.0, 0.01)])
+def test_information_of_gaussians_is_the_integral(shift: float, sd: float) -> None:
+    x = np.concatenate([[-1.0, 1.0, -1.0, 1.0], [shift - sd, shift + sd]])
+    model = NaiveBayes().fit(pd.DataFrame({"x": x}), ["a"] * 4 + ["b"] * 2)
+    means, sds, prior = (0.0, shift), (1.0, sd), (2 / 3, 1 / 3)
+
+    def mixture(at: float) -> float:
+        return sum(float(p * norm.pdf(at, m, s)) for p, m, s in zip(prior, means, sds, strict=True))
+
+    def integrand(z: float, k: int) -> float:
+        at = means[k] + sds[k] * z
+        return float(norm.pdf(z) * (norm.logpdf(at, means[k], sds[k]) - np.log(mixture(at))))
+
+    exact = sum(
+        prior[k] * quad(integrand, -9, 9, args=(k,), limit=400, points=(-sd, 0.0, sd))[0] for k in range(2)
+    )  # the narrow class makes a kink at 0
+    assert information(model)["x"] == pytest.approx(exact, abs=2e-4)
+
+
+def test_information_ignores_units_and_the_place_of_zero() -> None:
+    X, y = load_dataset("iris").frame[["petal length"]], load_dataset("iris").frame["species"]
+    plain = information(NaiveBayes().fit(X, y))["petal length"]
+    moved = information(NaiveBayes().fit(X * 1e6 + 1e9, y))["petal length"]
+    assert moved == pytest.approx(plain, rel=1e-6)
+
+
+# curves ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_curve_keeps_the_peak_of_a_narrow_class() -> None:
+    X = pd.DataFrame({"x": [0.0, 1.0, 0.5, 0.5 + 1e-3]})
+    found = conditional(NaiveBayes().fit(X, list("aabb")), "x")
+    assert isinstance(found, Gaussians)
+    narrow = found.densities[1]
+    x, p = curve(narrow, -2.0, 3.0)
+    assert p.max() == pytest.approx(narrow.value) and x[0] == -2.0 and x[-1] == 3.0
+
+
+def test_histograms_have_area_one() -> None:
+    edges, (a, b) = histogram([np.arange(50.0), np.array([3.0, 4.0])], 0.0, 49.0)
+    assert (a * np.diff(edges)).sum() == pytest.approx(1.0) == (b * np.diff(edges)).sum()

@@ -1,0 +1,262 @@
+"""Held-out posteriors and estimated risk, against loops written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from bayes_engine import LossMatrix, NaiveBayes, Status, load_dataset, risk_scorer
+from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
+from bayes_engine.decision.loss import decide
+from bayes_engine.errors import LossError, ParameterError, TableError
+from bayes_engine.language import Message
+from bayes_engine.models.naive_bayes import PRESETS
+
+STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
+
+
+@pytest.fixture
+def big() -> tuple[pd.DataFrame, pd.Series]:
+    """200 rows, 40 % "good", two overlapping features."""
+    rng = np.random.default_rng(5)
+    y = pd.Series(np.where(rng.random(200) < 0.4, "good", "bad"))
+    X = pd.DataFrame({"x": rng.normal(y == "good", 1.2), "c": np.where(rng.random(200) < 0.3, "u", y.str[:1])})
+    return X, y
+
+
+def rows(posterior: Any, truth: Any, weight: Any = None) -> HeldOut:
+    """Held-out rows as if a model with a flat prior had given them."""
+    p = np.asarray(posterior, dtype=float)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+    codes = np.asarray(truth, dtype=np.intp)
+    w = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=float)
+    return HeldOut(("bad", "good"), log_p, np.full(p.shape, 0.5), codes, w, Message("by hand"))
+
+
+# holding out ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["laplace", "zero-only", "scikit-learn"])
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_a_tiny_table_is_left_out_one_by_one(preset: str) -> None:
+    melons = load_dataset("watermelon3")
+    schema = melons.schema.features
+    X, y = melons.frame[list(schema.names)], melons.frame["好瓜"]
+    held = held_out(NaiveBayes(**PRESETS[preset], schema=schema).fit(X, y), X, y)
+    for i in range(len(y)):
+        rest = np.arange(len(y)) != i
+        fresh = NaiveBayes(**PRESETS[preset], schema=schema).fit(X[rest], y[rest])
+        np.testing.assert_allclose(held.log_posterior[i], fresh.predict_log_proba(X[i : i + 1])[0], rtol=1e-9)
+        np.testing.assert_allclose(held.prior[i], list(fresh.class_prior_.values()))
+    assert str(held.scheme) == "leave-one-out, exact"
+
+
+def test_folds_are_refits_on_the_other_rows(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = big
+    model = NaiveBayes().fit(X, y)
+    held = held_out(model, X, y, folds=4, seed=3)
+    assert str(held.scheme) == "4 folds, stratified"
+    np.testing.assert_allclose(np.exp(held.log_posterior).sum(axis=1), 1.0)
+    keys = [tuple(p) for p in held.prior]  # rows of one fold share the prior of the model that had not seen them
+    assert len(set(keys)) <= 4
+    in_sample = model.predict_log_proba(X)
+    assert (np.abs(held.log_posterior - in_sample).max(axis=1) > 0).all()
+
+
+def test_NF59_the_same_seed_gives_the_same_folds(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = big
+    model = NaiveBayes().fit(X, y)
+    one, again, other = (held_out(model, X, y, seed=s).log_posterior for s in (0, 0, 1))
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any()
+
+
+def test_groups_stay_together(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    """Each patient's rows are one value of a column: seen elsewhere, it would give the class away."""
+    _X, _y = big
+    rng = np.random.default_rng(0)
+    patient = pd.Series(rng.integers(0, 25, 200)).astype(str)
+    label = patient.map({p: rng.choice(["good", "bad"]) for p in sorted(set(patient))})
+    leaky = pd.DataFrame({"patient": patient})
+    model = NaiveBayes().fit(leaky, label)
+    together = held_out(model, leaky, label, groups=patient)
+    apart = held_out(model, leaky, label)
+    assert str(together.scheme) == "5 folds, groups kept together"
+    p = np.exp(together.log_posterior)
+    np.testing.assert_allclose(p - together.prior, 0.0, atol=0.15)  # an unseen patient says next to nothing
+    accuracy = [estimated_risk(h, LossMatrix.zero_one(h.classes)).accuracy for h in (together, apart)]
+    assert accuracy[1] == 1.0 and accuracy[0] < 0.7
+
+
+def test_NF58_a_class_rarer_than_the_folds_lowers_their_number(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = big
+    y = y.copy()
+    y.iloc[:3] = "rare"
+    held = held_out(NaiveBayes().fit(X, y), X, y)
+    assert str(held.scheme) == "3 folds, stratified (the rarest class has 3 rows)"
+    assert (held.prior > 0).all()
+
+
+def test_NF58_too_little_to_hold_out(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = big
+    once = y.copy()
+    once.iloc[0] = "once"
+    with pytest.warns(UserWarning, match="a class has one row"):
+        model = NaiveBayes().fit(X, once)
+    with pytest.raises(TableError, match="a class has one row only, so it cannot be held out and learnt from at once"):
+        held_out(model, X, once)
+    with pytest.raises(
+        TableError, match="the group column has one value only; risk cannot be estimated on groups left out"
+    ):
+        held_out(NaiveBayes().fit(X, y), X, y, groups=["g"] * 200)
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("priors", ["empirical", "uniform", {"good": 0.3, "bad": 0.6, "rare": 0.1}])
+def test_a_class_absent_from_a_fold_keeps_its_column(big: tuple[pd.DataFrame, pd.Series], priors: Any) -> None:
+    X, y = big
+    y, groups = y.copy(), np.arange(200) // 4
+    y.iloc[:4] = "rare"  # one group holds them all
+    held = held_out(NaiveBayes(priors=priors).fit(X, y), X, y, groups=groups)
+    assert held.log_posterior.shape == (200, 3) and not np.isnan(held.log_posterior).any()
+    p = np.exp(held.log_posterior[:4, held.classes.index("rare")])
+    assert (p == 0).all() if priors == "empirical" else (p > 0).all()
+
+
+# risk -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_risk_is_the_loop_written_by_hand(big: tuple[pd.DataFrame, pd.Series], weighed: bool) -> None:
+    X, y = big
+    weight = np.random.default_rng(1).uniform(0.5, 2, 200) if weighed else None
+    held = held_out(NaiveBayes().fit(X, y, weight), X, y, sample_weight=weight)
+    amount = np.random.default_rng(2).uniform(1, 9, 200)
+    report = estimated_risk(held, STALL, amount=amount)
+    total = loss = right = 0.0
+    for i in range(200):
+        w = 1.0 if weight is None else weight[i]
+        p = dict(zip(held.classes, np.exp(held.log_posterior[i]), strict=True))
+        action = "good" if 5 * p["bad"] < 1 * p["good"] else "bad"
+        loss += w * amount[i] * {("good", "bad"): 5, ("bad", "good"): 1}.get((action, y.iloc[i]), 0)
+        right += w * (action == y.iloc[i])
+        total += w
+    assert report.risk == pytest.approx(loss / total) and report.accuracy == pytest.approx(right / total)
+    assert report.confusion.sum() == pytest.approx(total) and report.cost.sum() == pytest.approx(report.risk)
+    assert report.undecided == 0
+
+
+def test_the_loss_is_matched_by_label_not_by_column(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = big
+    held = held_out(NaiveBayes().fit(X, y), X, y)
+    turned = LossMatrix(("bad", "good"), ("bad", "good"), [[0, 1], [5, 0]])
+    one, other = estimated_risk(held, STALL), estimated_risk(held, turned)
+    assert one.risk == other.risk and one.decision.action.tolist() == other.decision.action.tolist()
+    with pytest.raises(LossError, match="no column for the class 'bad'"):
+        estimated_risk(held, LossMatrix.zero_one(["good", "evil"]))
+
+
+def test_a_prior_of_use_is_a_table_with_those_frequencies() -> None:
+    """Rows repeated until the classes stand 1 : 3, and posteriors shifted from 1 : 1 to 1 : 3 by hand."""
+    rng = np.random.default_rng(4)
+    p_good, truth = rng.uniform(0.05, 0.95, 20), np.repeat([0, 1], 10)
+    posterior = np.stack([1 - p_good, p_good], axis=1)
+    report = estimated_risk(rows(posterior, truth), STALL, prior_of_use={"bad": 0.25, "good": 0.75})
+    shifted = posterior * [0.25, 0.75]
+    again = np.repeat(np.arange(20), np.where(truth == 1, 3, 1))
+    literal = estimated_risk(rows((shifted / shifted.sum(axis=1, keepdims=True))[again], truth[again]), STALL)
+    assert report.risk == pytest.approx(literal.risk) and report.accuracy == pytest.approx(literal.accuracy)
+    np.testing.assert_allclose(report.confusion / report.confusion.sum(), literal.confusion / literal.confusion.sum())
+
+
+def test_a_prior_of_use_reweights_the_rows_that_are_evaluated() -> None:
+    """Half of the good rows have no posterior; the others still stand for all of their class."""
+    posterior = [[0.9, 0.1], [0.9, 0.1], [0.2, 0.8], [0.0, 0.0]]
+    report = estimated_risk(rows(posterior, [0, 0, 1, 1]), STALL, prior_of_use={"bad": 0.5, "good": 0.5})
+    assert report.undecided == 1
+    assert report.confusion.sum(axis=0) == pytest.approx(report.confusion.sum() * np.array([0.5, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("posterior", "truth", "error", "text"),
+    [
+        (
+            [[0.9, 0.1]],
+            [0],
+            TableError,
+            "no held-out row of class 'good' has a posterior, so its share of the risk cannot",
+        ),
+        ([[0.0, 0.0]], [0], TableError, "no held-out row"),
+    ],
+)
+def test_a_risk_that_cannot_be_estimated(posterior: Any, truth: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        estimated_risk(rows(posterior, truth), STALL, prior_of_use={"bad": 0.5, "good": 0.5})
+
+
+def test_NF22_priors_of_use_refused() -> None:
+    with pytest.raises(ParameterError, match=r"priors sum to 0\.9, not 1"):
+        estimated_risk(rows([[0.5, 0.5]], [0]), STALL, prior_of_use={"bad": 0.5, "good": 0.4})
+
+
+def test_NF01_undecided_rows_are_counted_apart() -> None:
+    held = rows([[0.9, 0.1], [0.0, 0.0], [0.3, 0.7]], [0, 1, 0])
+    report = estimated_risk(held, LossMatrix.zero_one(["bad", "good"]))
+    assert report.undecided == 1 and report.risk == 0.5 and report.confusion.sum() == 2.0
+    assert report.decision.status.tolist() == [Status.OK, Status.IMPOSSIBLE, Status.OK]
+    with pytest.raises(TableError, match=r"no held-out row has a posterior; smooth the model \(alpha > 0\)"):
+        estimated_risk(rows([[0.0, 0.0]], [0]), STALL)
+
+
+def test_deciding_by_one_loss_and_paying_by_another() -> None:
+    held = rows([[0.3, 0.7], [0.6, 0.4]], [0, 1])
+    plain = estimated_risk(held, STALL, decide_by=LossMatrix.zero_one(["bad", "good"]))
+    assert plain.decision.action.tolist() == ["good", "bad"] and plain.risk == (5 + 1) / 2
+    refusing = LossMatrix.zero_one(["bad", "good"]).with_refusal(0.1)
+    with pytest.raises(ParameterError, match="the losses do not price the action 'refuse'"):
+        estimated_risk(held, STALL, decide_by=refusing)
+    paid = estimated_risk(held, STALL.with_refusal(2.0), decide_by=refusing)
+    assert paid.risk == 2.0 and paid.accuracy == 0.0
+
+
+def test_an_amount_with_a_hole() -> None:
+    with pytest.raises(TableError, match="the amount column has a missing or infinite cell; mend it or choose another"):
+        estimated_risk(rows([[0.5, 0.5]], [0]), STALL, amount=[np.nan])
+
+
+def test_the_bootstrap_interval() -> None:
+    rng = np.random.default_rng(0)
+    wrong = rng.random(400) < 0.2
+    posterior = np.where(wrong[:, None], [[0.1, 0.9]], [[0.9, 0.1]])
+    report = estimated_risk(rows(posterior, np.zeros(400)), LossMatrix.zero_one(["bad", "good"]))
+    low, high = report.interval
+    assert low < report.risk < high
+    se = np.sqrt(report.risk * (1 - report.risk) / 400)
+    assert (high - low) / (2 * 1.96 * se) == pytest.approx(1.0, abs=0.1)
+    again = estimated_risk(rows(posterior, np.zeros(400)), LossMatrix.zero_one(["bad", "good"]))
+    assert again.interval == report.interval  # NF59: the seed is an argument
+    certain = estimated_risk(rows([[0.9, 0.1]] * 5, [0] * 5), LossMatrix.zero_one(["bad", "good"]))
+    assert certain.interval == (0.0, 0.0)
+
+
+def test_NF33_a_class_unknown_to_the_model_is_left_out_of_the_score() -> None:
+    X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array(["a", "a", "b", "b"])
+    for model in (GaussianNB(), NaiveBayes()):
+        model.fit(X, y)
+        assert risk_scorer()(model, X[:3], np.array(["a", "b", "z"])) == -0.5
+        with pytest.raises(TableError, match="no row to score has a posterior and a known class"):
+            risk_scorer()(model, X[:1], np.array(["z"]))
+
+
+def test_posteriors_of_held_out_rows_decide_like_the_model(big: tuple[pd.DataFrame, pd.Series]) -> None:
+    X, y = big
+    held = held_out(NaiveBayes().fit(X, y), X, y)
+    posterior, status = held.posterior()
+    report = estimated_risk(held, STALL)
+    expected = decide(posterior, STALL.for_classes(held.classes), status)
+    assert report.decision.action.tolist() == expected.action.tolist()
