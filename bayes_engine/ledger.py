@@ -92,8 +92,9 @@ class Ledger:
         if label not in self.classes:
             raise ParameterError(
                 "there is no class '{label}'; the classes are {classes}",
-                label=str(label), classes=", ".join(map(str, self.classes)),
-            )  # fmt: skip
+                label=str(label),
+                classes=", ".join(map(str, self.classes)),
+            )
         return self.classes.index(label)
 
 

@@ -67,8 +67,9 @@ def given_prior(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
         if label not in known:
             raise ParameterError(
                 "priors name a class '{label}' that is not in the target; the classes are {classes}",
-                label=str(label), classes=", ".join(map(str, known)),
-            )  # fmt: skip
+                label=str(label),
+                classes=", ".join(map(str, known)),
+            )
     values = []
     for label in known:
         if label not in priors:
@@ -80,8 +81,9 @@ def given_prior(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
         if not 0.0 <= p <= 1.0:
             raise ParameterError(
                 "the prior of class '{label}' is {value}; it must be a number from 0 to 1",
-                label=str(label), value=str(priors[label]),
-            )  # fmt: skip
+                label=str(label),
+                value=str(priors[label]),
+            )
         values.append(p)
     if abs(sum(values) - 1.0) > 1e-9:
         raise ParameterError("priors sum to {total:.12g}, not 1", total=sum(values))
@@ -95,6 +97,7 @@ def checked_alpha(alpha: Any, n: float) -> float:
     if alpha > 1e6 * max(n, 1.0):
         raise ParameterError(
             "alpha={value:.3g} drowns the {n:.0f} rows: every conditional would be uniform; take a smaller one",
-            value=float(alpha), n=n,
-        )  # fmt: skip
+            value=float(alpha),
+            n=n,
+        )
     return float(alpha)

@@ -9,15 +9,12 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.shared import data, reading, second
 from pages.shared.escape import md
-from pages.shared.regions import unfit
+from pages.shared.ready import ready
 from pages.shared.state import current
 
 table = data.table_in_use()
 st.title(_("What does the model say of other rows?"))
-if table.parts is None:
-    unfit(table)
-    st.stop()
-fitted = data.active_model(table)
+fitted = ready(table)
 loss, use = data.losses(table), data.prior_of_use(table)
 
 drop, wanted = st.columns([2, 3], gap="medium", vertical_alignment="center")

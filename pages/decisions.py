@@ -12,8 +12,10 @@ from bayes_engine.language import _
 from pages.shared import data, words
 from pages.shared.escape import md, plotly_text
 from pages.shared.losses import loss_editor, prior_editor
-from pages.shared.regions import region_controls, region_plane, slice_control, unfit
+from pages.shared.ready import ready
+from pages.shared.regions import region_controls, region_plane, slice_control
 from pages.shared.router import go
+from pages.shared.state import dark
 
 
 def _change(difference: float, form: str) -> str | None:
@@ -23,10 +25,7 @@ def _change(difference: float, form: str) -> str | None:
 
 table = data.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
-if table.parts is None:
-    unfit(table)
-    st.stop()
-fitted = data.active_model(table)
+fitted = ready(table)
 loss, use = data.losses(table), data.prior_of_use(table)
 
 plane, knobs = st.columns([3, 2], gap="large")
@@ -46,17 +45,27 @@ verdict = decide(ledger.posterior(), matrix, ledger.status)
 names = [plotly_text(table.action(a)) for a in matrix.actions]
 case, risks = st.columns([2, 3], gap="large")
 with case:
-    st.subheader(_("The case"), 
-                 help=_("R(c_i|x) = Σ_j λ_ij P(c_j|x): the conditional risk of each decision; the least wins. All "
-                        "features of the case count here, also those that the plane integrates out."))  # fmt: skip
+    st.subheader(
+        _("The case"),
+        help=_(
+            "R(c_i|x) = Σ_j λ_ij P(c_j|x): the conditional risk of each decision; the least wins. All "
+            "features of the case count here, also those that the plane integrates out."
+        ),
+    )
     if verdict.position[0] < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
     else:
         st.markdown(words.verdict(table, ledger, verdict))
         st.plotly_chart(
-            action_risks(names, matrix.risk(ledger.posterior())[0].tolist(), action_colours(matrix.actions, table.classes)),
-            key="case_risks", config={"displayModeBar": False}, alt=_("conditional risk of each decision"),
-        )  # fmt: skip
+            action_risks(
+                names,
+                matrix.risk(ledger.posterior())[0].tolist(),
+                action_colours(matrix.actions, table.classes, dark=dark()),
+            ),
+            key="case_risks",
+            config={"displayModeBar": False},
+            alt=_("conditional risk of each decision"),
+        )
         go("pages/case.py", _("See the working"), ":material/search:")
 
 # the whole table: risk on rows the model has not seen
@@ -73,18 +82,28 @@ with risks:
         st.stop()
     one, two, three = st.columns(3)
     one.metric(_("Estimated risk"), f"{ours.risk:.4g}", help=_("Mean loss per row of the decisions under your losses."))
-    two.metric(_("with 0-1 decisions"), f"{naive.risk:.4g}", _change(ours.risk - naive.risk, "+.3g"), delta_color="inverse",
-               help=_("What the same losses would cost if the most probable class were always decided."))  # fmt: skip
+    two.metric(
+        _("with 0-1 decisions"),
+        f"{naive.risk:.4g}",
+        _change(ours.risk - naive.risk, "+.3g"),
+        delta_color="inverse",
+        help=_("What the same losses would cost if the most probable class were always decided."),
+    )
     three.metric(_("Accuracy"), f"{ours.accuracy:.1%}", _change(ours.accuracy - naive.accuracy, "+.1%"))
     low, high = ours.interval
     st.caption(
         _("{scheme}; 95 % interval of the risk {low} to {high} (bootstrap).").format(
-            scheme=held.scheme.local(), low=f"{low:.4g}", high=f"{high:.4g}")
+            scheme=held.scheme.local(), low=f"{low:.4g}", high=f"{high:.4g}"
+        )
         + (" " + _("Rows weighted to the prior of use.") if use else "")
         + (" " + _("{n} rows have no posterior and are left out.").format(n=ours.undecided) if ours.undecided else "")
-    )  # fmt: skip
+    )
     truths = [plotly_text(_("truth is {name}").format(name=table.class_(c))) for c in held.classes]
     decisions = [words.deciding(table, a, plotly_text) for a in loss.actions]
-    st.plotly_chart(confusion(ours, decisions, truths), key="confusion", config={"displayModeBar": False},
-                    alt=_("confusion of held-out rows"))  # fmt: skip
+    st.plotly_chart(
+        confusion(ours, decisions, truths),
+        key="confusion",
+        config={"displayModeBar": False},
+        alt=_("confusion of held-out rows"),
+    )
     st.caption(_("Big: held-out rows decided so. Small: what the cell adds to the risk; the shade follows it."))

@@ -9,13 +9,12 @@ from bayes_engine.language import _
 from bayes_engine.working.conditionals import conditional
 from pages.shared import beliefs, data, shelf
 from pages.shared.escape import md
-from pages.shared.router import go
+from pages.shared.ready import unfit
 
 table = data.table_in_use()
 st.title(_("What does the model believe of each class?"))
 if table.parts is None:
-    st.error(table.problem.message.local(md))
-    go("pages/data.py", _("Mend it on the page Data"), ":material/table:")
+    unfit(table)
     st.stop()
 spec = shelf.choose_model(table)
 try:

@@ -10,17 +10,15 @@ from bayes_engine.language import _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
 from pages.shared.losses import loss_editor, prior_editor
-from pages.shared.regions import axes_in_use, fixed_case, region_plane, unfit
+from pages.shared.ready import ready
+from pages.shared.regions import axes_in_use, fixed_case, region_plane
 from pages.shared.router import go
 from pages.shared.state import change
 
 table = data.table_in_use()
 question = table.info.text("question", current_language()) if table.info else _("What should be decided here?")
 st.title(md(question, 120))
-if table.parts is None:
-    unfit(table)
-    st.stop()
-fitted, axes, use = data.active_model(table), axes_in_use(table), data.prior_of_use(table)
+fitted, axes, use = ready(table), axes_in_use(table), data.prior_of_use(table)
 case = data.case_frame(table, fixed_case(table, axes, data.case_values(table)))
 ledger = fitted.model.explain(case)
 ledger = ledger.at_prior(fitted.prior, use) if use else ledger
@@ -34,8 +32,12 @@ else:
 picture, knobs = st.columns([3, 2], gap="large")
 with picture:
     region_plane(table, fitted, axes, key="start_plane")
-    st.caption(_("Drag the case, or move it with the arrow keys: regions are what is decided there, deeper where it is "
-                 "surer. A ring marks a row that is judged wrongly."))  # fmt: skip
+    st.caption(
+        _(
+            "Drag the case, or move it with the arrow keys: regions are what is decided there, deeper where it is "
+            "surer. A ring marks a row that is judged wrongly."
+        )
+    )
 with knobs:
     loss_editor(table)
     prior_editor(table, fitted)

@@ -6,6 +6,7 @@ Everything here works on blocks of rows, so that memory is bounded by what is ke
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -136,12 +137,11 @@ def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at
         pull = np.nan_to_num(np.stack([t[n, for_] - t[n, against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf)
     top = np.argsort(-pull, axis=1, kind="stable")[:, :STRONGEST]
     heard = np.take_along_axis(pull, top, axis=1)
-    cells = {name: rows.cells[name].to_numpy(dtype=object)[at] for name, _ in terms if name in rows.cells}
     names = [name for name, _ in terms]
-    for i, place in enumerate(places):
-        parts = [f"{names[j]} = {cells[names[j]][i]} ({_signed(v)})" for j, v in zip(top[i], heard[i], strict=True)
-                 if v >= 0.005 and names[j] in cells]  # fmt: skip
-        said[place] = ", ".join(parts) or silent
+    cells = [rows.cells[name].iloc[at].tolist() if name in rows.cells else [""] * len(at) for name in names]
+    for i, (columns, pulls) in enumerate(zip(top.tolist(), heard.tolist(), strict=True)):
+        strong = [(j, v) for j, v in zip(columns, pulls, strict=True) if v >= 0.005]
+        said[places[i]] = ", ".join(f"{names[j]} = {cells[j][i]} ({_signed(v)})" for j, v in strong) or silent
     return said
 
 
@@ -220,7 +220,7 @@ def _rivals(
 
 
 def _signed(nats: float) -> str:
-    return "+∞" if np.isinf(nats) else f"{nats:+.2f}"
+    return "+∞" if math.isinf(nats) else f"{nats:+.2f}"
 
 
 def _blocks(positions: NDArray[np.intp], size: int) -> Iterable[NDArray[np.intp]]:

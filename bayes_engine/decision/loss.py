@@ -190,14 +190,17 @@ def _checked(actions: tuple[Any, ...], classes: tuple[Any, ...], table: Any) -> 
     if values.shape != (len(actions), len(classes)) or not actions or not classes:
         raise LossError(
             "a loss matrix of {a} actions and {k} classes needs a table of that shape, not {shape}",
-            a=len(actions), k=len(classes), shape=str(values.shape),
-        )  # fmt: skip
+            a=len(actions),
+            k=len(classes),
+            shape=str(values.shape),
+        )
     if not np.isfinite(values).all():
         i, j = np.argwhere(~np.isfinite(values))[0]
         raise LossError(
             "the loss of deciding '{action}' when the truth is '{truth}' is no finite number",
-            action=str(actions[i]), truth=str(classes[j]),
-        )  # fmt: skip
+            action=str(actions[i]),
+            truth=str(classes[j]),
+        )
     values += 0.0  # -0.0 and 0.0 are one value, and one hash
     values.setflags(write=False)
     return values

@@ -99,8 +99,6 @@ def posterior_plane(
     return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))
 
 
-
-
 def scatter(
     frame: pd.DataFrame, x: Axis, y: Axis | None, *, most: int, seed: int = 0
 ) -> tuple[list[float], list[float], list[int]]:

@@ -30,7 +30,7 @@ def action_risks(names: Sequence[str], risks: Sequence[float], colours: Sequence
 
 
 def confusion(report: RiskReport, actions: Sequence[str], truths: Sequence[str]) -> go.Figure:
-    """Decisions (rows) against truths (columns): how many held-out rows, and what each cell adds to the risk (shade)."""
+    """Decisions (rows) against truths (columns): how many held-out rows, and what each adds to the risk (shade)."""
     text = [
         [f"<b>{n:.4g}</b><br>{c:+.3g}" if c else f"<b>{n:.4g}</b>" for n, c in zip(counts, costs, strict=True)]
         for counts, costs in zip(report.confusion.tolist(), report.cost.tolist(), strict=True)

@@ -92,8 +92,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 raise ParameterError(
                     "with_params cannot change '{name}': it acts when rows are counted, or is no parameter; set it and "
                     "refit. Without a recount: {known}",
-                    name=name, known=", ".join(sorted(self.estimation_parameters)),
-                )  # fmt: skip
+                    name=name,
+                    known=", ".join(sorted(self.estimation_parameters)),
+                )
         return self._copy(parameters)._settle(self.stats_)
 
     # predicting -------------------------------------------------------------------------------------------------
@@ -180,9 +181,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if self.schema is None:
             return Schema.from_dtypes(frame)
         # an explicit schema gives kinds and levels; the pivots come from the rows
-        return Schema(tuple(
-            replace(v, pivot=middle(numbers(frame[v.name], v))) if v.numeric else v for v in self.schema.features
-        ))  # fmt: skip
+        return Schema(
+            tuple(replace(v, pivot=middle(numbers(frame[v.name], v))) if v.numeric else v for v in self.schema.features)
+        )
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Variable | None, *, reset: bool
@@ -210,18 +211,20 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if not reset and frame.shape[1] != self.n_features_in_:
             raise TableError(
                 "X has {n} features, but {model} is expecting {d} features as input",
-                n=frame.shape[1], model=type(self).__name__, d=self.n_features_in_,
-            )  # fmt: skip
+                n=frame.shape[1],
+                model=type(self).__name__,
+                d=self.n_features_in_,
+            )
         if self.schema is None:
-            return frame if all(isinstance(c, str) for c in frame.columns) else frame.set_axis(
-                [str(c) for c in frame.columns], axis=1
-            )  # fmt: skip
+            return (
+                frame
+                if all(isinstance(c, str) for c in frame.columns)
+                else frame.set_axis([str(c) for c in frame.columns], axis=1)
+            )
         features = self.schema.features.names
         if not isinstance(X, pd.DataFrame):
             if len(features) != frame.shape[1]:
-                raise TableError(
-                    "the schema has {s} features and X has {d} columns", s=len(features), d=frame.shape[1]
-                )
+                raise TableError("the schema has {s} features and X has {d} columns", s=len(features), d=frame.shape[1])
             return frame.set_axis(list(features), axis=1)
         for name in features:
             if name not in frame.columns:
@@ -307,8 +310,9 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
     if column.isna().any():
         raise TableError(
             "Input y contains NaN: {n} label(s) are missing, the first in row {row}; leave these rows out",
-            n=int(column.isna().sum()), row=int(column.isna().to_numpy().argmax()),
-        )  # fmt: skip
+            n=int(column.isna().sum()),
+            row=int(column.isna().to_numpy().argmax()),
+        )
     declared = isinstance(column.dtype, pd.CategoricalDtype)
     if not declared:
         column = column.infer_objects()
@@ -324,8 +328,9 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
     if new and known.declared and not declared:
         raise TableError(
             "y holds the class '{label}', which is not among the declared classes {classes}",
-            label=str(new[0]), classes=", ".join(map(str, known.levels)),
-        )  # fmt: skip
+            label=str(new[0]),
+            classes=", ".join(map(str, known.levels)),
+        )
     target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
     codes, labels = pd.factorize(column)
     where = pd.Index(target.levels, dtype=object).get_indexer(pd.Index(labels, dtype=object))
@@ -336,4 +341,3 @@ def class_array(levels: tuple[Any, ...]) -> NDArray[Any]:
     """`classes_` in the dtype that NumPy gives such labels (object where they are mixed)."""
     mixed = len({isinstance(v, str) for v in levels}) > 1
     return np.array(levels, dtype=object) if mixed else np.array(levels)
-

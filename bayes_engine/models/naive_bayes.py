@@ -161,10 +161,12 @@ class NaiveBayes(GenerativeClassifier):
         if (rest < -1e-9 * w).any():
             raise NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
         variants[at, cls, code] = np.where(rest <= 1e-9 * w, 0.0, rest)
-        terms = np.stack([
-            self._table_factor(variable, counts, self.target_.name).lookup[:, s]
-            for counts, s in zip(variants, code, strict=True)
-        ])
+        terms = np.stack(
+            [
+                self._table_factor(variable, counts, self.target_.name).lookup[:, s]
+                for counts, s in zip(variants, code, strict=True)
+            ]
+        )
         return terms[np.ravel(back)]
 
     def _gaussian_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
@@ -210,4 +212,3 @@ class NaiveBayes(GenerativeClassifier):
 
 def _say(template: str, **names: str) -> None:
     warnings.warn(EstimationWarning(template, **names), stacklevel=5)
-

@@ -64,11 +64,15 @@ class Statistics:
         classes = _positions(self.target, target)
         tables = {
             v.name: _widen(
-                self.counts.tables[v.name], classes, len(target.levels), _positions(self.schema[v.name], v, shift=1),
+                self.counts.tables[v.name],
+                classes,
+                len(target.levels),
+                _positions(self.schema[v.name], v, shift=1),
                 1 + len(v.levels),
             )
-            for v in schema if v.discrete
-        }  # fmt: skip
+            for v in schema
+            if v.discrete
+        }
         pivot = np.array([v.pivot for v in schema if v.numeric], dtype=float)
         own = self.moments.rebased(pivot)
         every = np.arange(len(own.names))
@@ -89,8 +93,11 @@ def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
     if a.name != b.name or a.discrete != b.discrete:
         raise SchemaMismatch(
             "column '{a}' ({kind_a}) does not match column '{b}' ({kind_b}); statistics merge only under one schema",
-            a=a.name, kind_a=a.kind, b=b.name, kind_b=b.kind,
-        )  # fmt: skip
+            a=a.name,
+            kind_a=a.kind,
+            b=b.name,
+            kind_b=b.kind,
+        )
     if a.declared and b.declared and set(a.levels) != set(b.levels):
         raise SchemaMismatch("column '{column}' has other declared levels on the two sides", column=a.name)
     if b.declared and not a.declared:

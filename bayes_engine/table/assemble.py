@@ -152,8 +152,8 @@ def _fit(data: Grid, named: int, width: int, delimiter: str, notes: list[Note]) 
                           n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
         return cells
     notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
-                      "'extra': check whether these rows are shifted", "warning", int(lines[long][0]), n=int(long.sum()),
-                      lines=lines_of(lines[long])))  # fmt: skip
+                      "'extra': check whether these rows are shifted", "warning", int(lines[long][0]),
+                      n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
     column = pd.Series(extra, index=cells.index[long], dtype=object).reindex(cells.index, fill_value="")
     return pd.concat([cells, column.rename(width)], axis=1)
 

@@ -157,9 +157,9 @@ def _strictly(data: bytes, encoding: str) -> str:
 
 
 def _guesses(data: bytes) -> list[str]:
-    """Encodings to try, likeliest first. Few characters are too few for a detector: there common Chinese comes first."""
+    """Encodings to try, likeliest first. Few characters are too few for a detector: then common Chinese is first."""
     lines = (found[0] for found in re.finditer(rb"[^\r\n]+", data))
-    telling = b"\n".join(islice((line for line in lines if not line.isascii()), 2000))[:200_000]
+    telling = b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
     high = bytes(b for b in telling if b > 127)
     pairs = re.sub(rb"[\xb0-\xd7][\xa1-\xfe]", b"", telling)
     chinese = ["gb18030"] if pairs.isascii() and not len(high) % 2 else []

@@ -210,8 +210,8 @@ def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadabl
         row = int(unreadable.argmax())
         bad.add(unreadable, name, cells, "no number")
         notes.append(note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
-                          "('{value}'); these rows are not decided", "warning", column=name, n=int(unreadable.sum()), row=row + 1,
-                          value=str(cells.iloc[row])[:40]))  # fmt: skip
+                          "('{value}'); these rows are not decided", "warning", column=name, n=int(unreadable.sum()),
+                          row=row + 1, value=str(cells.iloc[row])[:40]))  # fmt: skip
     infinite = np.isinf(values)
     if infinite.any():
         bad.add(infinite, name, cells, "infinite")
@@ -255,7 +255,8 @@ def _take_levels(variable: Variable, cells: pd.Series, stripped: pd.Series, toke
                      "(unseen='error')",
         }.get(unseen, "column '{column}': values not seen in training: {values}; an unseen value has no factor in its "
                       "row's product (unseen='ignore')")  # fmt: skip
-        notes.append(note(rule, "warning", column=name, values=_counted(codes[new] - len(variable.levels) - 1, strange)))
+        values = _counted(codes[new] - len(variable.levels) - 1, strange)
+        notes.append(note(rule, "warning", column=name, values=values))
         if unseen == "error":
             bad.add(new, name, cells, "not seen in training")
     levels = [*variable.levels, *strange]

@@ -80,7 +80,8 @@ _DRESSED = re.compile(
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣．，", "0123456789--.,")
 DATE = re.compile(
     r"(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
-    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
+    r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _YES_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "是", "否"))
@@ -98,7 +99,7 @@ class Column(NamedTuple):
 
 
 class _Numbers(NamedTuple):
-    """`values` in the order of the spellings; `example`: the spelling that most needs explaining, `reads`: its value."""
+    """`values` in the order of the spellings; `example` is the one that most needs explaining, `reads` its value."""
 
     values: NDArray[np.float64]
     whole: bool
@@ -354,8 +355,8 @@ def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
         notes = []
         for token in dict.fromkeys(t for found in words.values() for t in found):
             cells = {name: found[token] for name, found in words.items() if token in found}
-            notes.append(note("cells with '{token}', read as missing: {n}, in {k} columns: {columns}", "warning",
-                              token=token, n=sum(cells.values()), k=len(cells), columns=_counts(cells)))  # fmt: skip
+            notes.append(note("cells with '{token}', read as missing: {n}; by column: {columns}", "warning",
+                              token=token, n=sum(cells.values()), columns=_counts(cells)))  # fmt: skip
     empty = {name: found[""] for name, found in absent.items() if "" in found}
     if len(empty) == 1:
         notes += [note("column '{column}': empty cells, read as missing: {n}", column=c, n=n) for c, n in empty.items()]

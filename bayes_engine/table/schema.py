@@ -140,7 +140,7 @@ class Schema:
         """A guess from the values, for a person to correct: kinds, levels, roles, and the last discrete column as the
         target.
 
-        >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0] * 20})
+        >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0, 44.0, 52.5] * 10})
         >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
         [('Tid', 'identifier', 'id'), ('sex', 'binary', 'target'), ('age', 'continuous', 'feature')]
         """

@@ -19,7 +19,9 @@ ROWS = 20
 """An exercise has at most this many rows drawn at random …"""
 COLUMNS = 8
 """… and this many features: as many as one counts by hand."""
-TRIES = 200
+MADE_UP = 64
+"""As many cases are made up before one of the rows is taken."""
+TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -51,15 +53,23 @@ def exercise(parts: Parts, model: GenerativeClassifier, rng: np.random.Generator
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EstimationWarning)
             fresh.fit(drawn.X, drawn.y, None if drawn.weight is None else drawn.weight.to_numpy())
-        cells = {name: drawn.X[name].dropna() for name in drawn.X.columns}
-        if all(map(len, cells.values())):
-            at = {name: int(rng.integers(len(known))) for name, known in cells.items()}
-            case = pd.DataFrame({name: known.iloc[[at[name]]].reset_index(drop=True) for name, known in cells.items()})
-            if fresh.explain(case).status[0] == Status.OK:
-                return Exercise(drawn, fresh, {name: case[name].iloc[0] for name in case.columns})
+        cases = _cases(drawn.X, rng)
+        fine = np.flatnonzero(fresh.explain(cases).status == Status.OK) if len(cases) else []
+        if len(fine):
+            return Exercise(drawn, fresh, {name: cases[name].iloc[fine[0]] for name in cases.columns})
     raise TableError(
         "no exercise could be drawn from this table; take one with more known cells, or smooth the model (alpha > 0)"
     )
+
+
+def _cases(X: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Made-up cases, each cell from anywhere in its column; after them the complete rows themselves, some of which have
+    a posterior even where no smoothing helps a made-up one. Empty where a column has no known cell."""
+    columns = {name: X[name].dropna() for name in X.columns}
+    if not all(map(len, columns.values())):
+        return X.iloc[:0]
+    made_up = {name: known.iloc[rng.integers(len(known), size=MADE_UP)].to_numpy() for name, known in columns.items()}
+    return pd.concat([pd.DataFrame(made_up).astype(X.dtypes.to_dict()), X.dropna()], ignore_index=True)
 
 
 def draw(parts: Parts, model: GenerativeClassifier, seed: int) -> Exercise:

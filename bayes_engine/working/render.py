@@ -130,7 +130,7 @@ def certain(p: float, digits: int = DIGITS) -> str:
     """
     text = number(p, digits)
     if p < 1 and float(text) == 1:
-        return f"{p:.{min(math.ceil(-math.log10(1.0 - p)), 15)}f}"
+        return f"{p:.{math.ceil(-math.log10(1.0 - p))}f}"
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.figures.conditionals import density_curves, level_bars, prior_bars
+from bayes_engine.figures.conditionals import STRIP, density_curves, level_bars, prior_bars
 from bayes_engine.language import _
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.conditionals import (
@@ -28,7 +29,7 @@ from bayes_engine.working.derive import Density, Step
 from bayes_engine.working.render import count, fraction, number
 from pages.shared import data, shelf, words
 from pages.shared.escape import clean, md, plotly_text
-from pages.shared.state import Spec, bound, change, current
+from pages.shared.state import Spec, bound, change, current, dark
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
@@ -121,7 +122,7 @@ def _clicked(key: str, before: int) -> int:
 def _select(key: str, selection: dict[str, Any]) -> None:
     """Make a table's selection a view of the state."""
     shown = st.session_state.get(key, {}).get("selection", {})
-    if any(list(shown.get(part, ())) != list(value) for part, value in selection.items()):
+    if any(json.dumps(shown.get(part, ())) != json.dumps(value) for part, value in selection.items()):
         st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [], **selection}}
 
 
@@ -137,17 +138,17 @@ def _width(table: data.InUse, found: LevelTable) -> int:
 
 def draw(table: data.InUse, found: Conditional) -> None:
     """The class-conditionals: bars for a discrete column, curves for a numeric one."""
-    dark = st.context.theme.type == "dark"
+    on_dark = dark()
     letter = "P" if isinstance(found, LevelTable) else "p"
     asked = f"{md(table.column(found.variable.name), 60)} \\| {md(table.column(table.target.name), 40)}"
     st.markdown(f"**{letter}({asked})** · {words.kind(found.variable.kind)}")
     if isinstance(found, LevelTable):
-        _bars(table, found, dark)
+        _bars(table, found, on_dark)
     else:
-        _curves(table, found, dark)
+        _curves(table, found, on_dark)
 
 
-def _bars(table: data.InUse, found: LevelTable, dark: bool) -> None:
+def _bars(table: data.InUse, found: LevelTable, on_dark: bool) -> None:
     drawn = found
     if len(found.steps) > BARS:
         often = sorted(found.steps, key=lambda step: -_total(step))[:BARS]
@@ -156,7 +157,7 @@ def _bars(table: data.InUse, found: LevelTable, dark: bool) -> None:
         drawn,
         levels=[plotly_text(_level(table, found, step), 22) for step in drawn.steps],
         classes=[plotly_text(_class(table, c)) for c in found.classes],
-        dark=dark,
+        dark=on_dark,
     )
     st.plotly_chart(figure, key="conditionals", config=QUIET, alt=_("P(level | class)"))
     if drawn is not found:
@@ -196,7 +197,8 @@ def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
         steps.append(replace(steps[0], value=None))
         cells = {f"c{k}": _("{n} left out").format(n=count(n)) for k, n in enumerate(found.missing)}
         listed.append({"level": _("missing"), **cells})
-    s, k = _chosen_cell(len(steps), len(found.classes))
+    counted = [(s, k) for s in range(len(found.steps)) for k, f in enumerate(found.fractions(s)) if f.count]
+    s, k = _chosen_cell(len(steps), len(found.classes), otherwise=counted[0] if counted else (0, 0))
     key = "fractions"
 
     def pick() -> None:
@@ -220,28 +222,31 @@ def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
     return steps[s], found.classes[k]
 
 
-def _chosen_cell(rows: int, columns: int) -> tuple[int, int]:
-    """The cell whose rows are shown; a forged one counts as the first."""
+def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+    """The cell whose rows are shown: the one chosen, or where there is none of the kind (a forged link) `otherwise`."""
     cell = current().seen("cell", ())
     fits = len(cell) == 2 and all(isinstance(v, int) for v in cell) and 0 <= cell[0] < rows and 0 <= cell[1] < columns
-    return (cell[0], cell[1]) if fits else (0, 0)
+    return (cell[0], cell[1]) if fits else otherwise
 
 
 # numeric columns --------------------------------------------------------------------------------------------------
 
 
-def _curves(table: data.InUse, found: Gaussians, dark: bool) -> None:
+def _curves(table: data.InUse, found: Gaussians, on_dark: bool) -> None:
     assert table.parts is not None
+    values = values_of(found, table.parts.X, table.parts.y)
     figure = density_curves(
         found,
-        values_of(found, table.parts.X, table.parts.y),
+        values,
         name=plotly_text(table.column(found.variable.name)),
         classes=[plotly_text(_class(table, c)) for c in found.classes],
-        dark=dark,
+        dark=on_dark,
     )
     st.plotly_chart(figure, key="conditionals", config=QUIET, alt=_("p(x | class)"))
     peak = max(d.value for d in found.densities)
     said = _("Beneath: the very values. Bar at the waist of a curve: mean ± one standard deviation.")
+    if max(map(len, values)) > STRIP:
+        said += " " + _("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP)
     if peak > 1:
         said += " " + _(
             "A density may exceed 1 (here up to {peak}): the probability of an interval of width ε is p·ε, and "
@@ -378,11 +383,11 @@ def _on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:
 
 def prior(table: data.InUse, fitted: data.Fitted) -> None:
     """P(class), each with its fraction."""
-    dark = st.context.theme.type == "dark"
+    on_dark = dark()
     st.subheader(f"{_('Class prior')} P({md(table.column(table.target.name), 40)})")
     names = [plotly_text(table.class_(c), 30) for c in table.classes]
     st.plotly_chart(
-        prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=dark),
+        prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=on_dark),
         key="prior",
         config=QUIET,
         alt=_("P(class)"),
@@ -391,10 +396,9 @@ def prior(table: data.InUse, fitted: data.Fitted) -> None:
 
 def how_many(table: data.InUse, fitted: data.Fitted) -> None:
     """What the independence assumption saves."""
-    assert table.parts is not None
     discrete, gaussian = model_size(fitted.model)
     st.subheader(_("How many numbers"))
-    if any(v.discrete for v in table.parts.schema.features):
+    if discrete.factor_cells:
         lines = [
             ("", _("full joint table"), _("this model")),
             (":--", "--:", "--:"),
@@ -414,7 +418,10 @@ def how_many(table: data.InUse, fitted: data.Fitted) -> None:
             if tied
             else _("Numeric columns: {n} parameters more, a mean and a variance for each class and column.")
         )
-        st.caption(said.format(n=gaussian))
+        alone = (
+            _("The class prior: {n} free.").format(n=len(table.classes) - 1) + " " if not discrete.factor_cells else ""
+        )
+        st.caption(alone + said.format(n=gaussian))
 
 
 def _big(n: int) -> str:

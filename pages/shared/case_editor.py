@@ -56,7 +56,8 @@ class Study:
         assert parts is not None
         assert self.row is not None
         at = slice(self.row, self.row + 1)
-        return without(self.model, parts.X.iloc[at], parts.y.iloc[at], None if parts.weight is None else parts.weight.iloc[at])
+        weight = None if parts.weight is None else parts.weight.iloc[at]
+        return without(self.model, parts.X.iloc[at], parts.y.iloc[at], weight)
 
 
 def study(table: data.InUse) -> Study:
@@ -77,10 +78,10 @@ def study(table: data.InUse) -> Study:
 def _own_row(table: data.InUse, values: Mapping[str, Any]) -> int | None:
     """The row the case was taken from, or the first one just like it."""
     assert table.parts is not None
-    row = current().row
-    if 0 <= row < len(table.parts.X):
+    X, row, case = table.parts.X, current().row, data.case_frame(table, values)
+    if 0 <= row < len(X) and rows_like(X.iloc[[row]], case):
         return row
-    return next(iter(rows_like(table.parts.X, data.case_frame(table, values))), None)
+    return next(iter(rows_like(X, case)), None)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -91,6 +92,11 @@ def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _tab
 
 def case_editor(table: data.InUse, values: Mapping[str, Any]) -> None:
     """Choose a worked case or a row, or type one: a field for each feature, «missing» among its answers."""
+    with st.container(key="case_editor"):
+        _fields(table, values)
+
+
+def _fields(table: data.InUse, values: Mapping[str, Any]) -> None:
     assert table.parts is not None
     _worked_cases(table, values)
     n = len(table.parts.X)
@@ -99,7 +105,7 @@ def case_editor(table: data.InUse, values: Mapping[str, Any]) -> None:
                             lambda s, row: _fresh(pick_row(s, table, row))))  # fmt: skip
     features = table.parts.schema.features.variables
     for pair in zip(features[::2], (*features[1::2], None), strict=False):
-        for cell, variable in zip(st.columns(2, wrap=False), pair, strict=True):
+        for cell, variable in zip(st.columns(2), pair, strict=True):
             if variable is not None:
                 with cell:
                     _field(table, variable, values)
@@ -120,7 +126,7 @@ def _worked_cases(table: data.InUse, values: Mapping[str, Any]) -> None:
     def take(state: State, i: int | None) -> State:
         return state if i is None else _fresh(replace(state, case=asked[i], row=-1))
 
-    st.pills(_("Worked cases"), list(asked), format_func=name, **bound("case_worked", here, take))
+    st.pills(_("Worked cases"), list(asked), format_func=name, wrap=True, **bound("case_worked", here, take))
     if here is not None:
         _note(cases[here], language)
 
@@ -164,7 +170,8 @@ def _typed(table: data.InUse, name: str) -> Callable[[State, Any], State]:
 
 def _fresh(state: State) -> State:
     """A new case: what was filled in for the old one is gone."""
-    return state.showing(answers=(), left_out=False) if state.seen("answers", ()) or state.seen("left_out", False) else state
+    stale = {name: empty for name, empty in (("answers", ()), ("left_out", False)) if state.seen(name, empty)}
+    return state.showing(**stale) if stale else state
 
 
 def _step(table: data.InUse, name: str) -> float:
@@ -224,5 +231,5 @@ def exercise_banner(one: Study) -> None:
     )
     words, again, back = st.columns([6, 1.6, 1.6], vertical_alignment="center")
     words.info(text, icon=":material/exercise:")
-    again.button(_("Another exercise"), key="exercise_again", on_click=change, args=(another_exercise,), width="stretch")
+    again.button(_("Another exercise"), key="exercise", on_click=change, args=(another_exercise,), width="stretch")
     back.button(_("Back to the table"), key="exercise_back", on_click=change, args=(back_to_table,), width="stretch")

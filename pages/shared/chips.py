@@ -17,7 +17,7 @@ _STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
 [data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
 [data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
-[data-testid="stMainBlockContainer"] { padding: 3.4rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
+[data-testid="stMainBlockContainer"] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
 [data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
 [data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
 .st-key-loss_editor [data-testid="stNumberInputContainer"] button { display: none; }
@@ -59,26 +59,39 @@ def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[data.InU
 
 def _model_chip(table: data.InUse) -> None:
     specs = data.shelf(table)
-    st.radio(_("Active model"), range(len(specs)), format_func=lambda i: md(words.spec(specs[i])),
-             **bound("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)))  # fmt: skip
+    st.radio(
+        _("Active model"),
+        range(len(specs)),
+        format_func=lambda i: md(words.spec(specs[i])),
+        **bound("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)),
+    )
 
 
 def _table_chip(table: data.InUse) -> None:
     names = [n for n in dataset_names() if dataset_info(n).group != "text"]
     here = table.dataset.name if table.dataset else None
-    st.selectbox(_("Data set"), names, format_func=lambda n: dataset_info(n).text("title", current_language()),
-                 **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s))  # fmt: skip
+    st.selectbox(
+        _("Data set"),
+        names,
+        format_func=lambda n: dataset_info(n).text("title", current_language()),
+        **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s),
+    )
     if table.info:
-        st.toggle(_("Labels as they are in the file"),
-                  **bound("chip_labels", current().labels == "file",
-                          lambda s, on: replace(s, labels="file" if on else "")))  # fmt: skip
+        st.toggle(
+            _("Labels as they are in the file"),
+            **bound("chip_labels", current().labels == "file", lambda s, on: replace(s, labels="file" if on else "")),
+        )
 
 
 def _case_chip(table: data.InUse) -> None:
     assert table.parts is not None
-    st.number_input(_("Take a row of the table"), 1, len(table.parts.X), step=1,
-                    **bound("chip_row", current().row + 1 if current().row >= 0 else None,
-                            lambda s, n: pick_row(s, table, n)))  # fmt: skip
+    st.number_input(
+        _("Take a row of the table"),
+        1,
+        len(table.parts.X),
+        step=1,
+        **bound("chip_row", current().row + 1 if current().row >= 0 else None, lambda s, n: pick_row(s, table, n)),
+    )
 
 
 def pick_row(state, table: data.InUse, n: int | None):
@@ -97,29 +110,57 @@ def _losses_word(table: data.InUse) -> str:
 
 
 def _losses_chip(table: data.InUse) -> None:
-    st.button(_("0-1 loss"), key="chip_zero_one", width="stretch",
-              on_click=change, args=(lambda s: replace(s, losses=(), extra=""),))  # fmt: skip
+    st.button(
+        _("0-1 loss"),
+        key="chip_zero_one",
+        width="stretch",
+        on_click=change,
+        args=(lambda s: replace(s, losses=(), extra=""),),
+    )
     if table.info:
         table_, extra = data.story_losses(table)
-        st.button(_("The data set's story"), key="chip_story", width="stretch",
-                  on_click=change, args=(lambda s: replace(s, losses=table_, extra=extra),))  # fmt: skip
-    st.button(_("Prior of use: as in the model"), key="chip_prior", width="stretch", disabled=not current().prior,
-              on_click=change, args=(lambda s: replace(s, prior=()),))  # fmt: skip
+        st.button(
+            _("The data set's story"),
+            key="chip_story",
+            width="stretch",
+            on_click=change,
+            args=(lambda s: replace(s, losses=table_, extra=extra),),
+        )
+    st.button(
+        _("Prior of use: as in the model"),
+        key="chip_prior",
+        width="stretch",
+        disabled=not current().prior,
+        on_click=change,
+        args=(lambda s: replace(s, prior=()),),
+    )
 
 
 def language() -> None:
     """The switch of languages."""
-    st.segmented_control(_("Language"), list(LANGUAGES), format_func=LANGUAGES.get, label_visibility="collapsed",
-                         required=True, **bound("language", current_language(), lambda s, code: replace(s, language=code)))  # fmt: skip
+    st.segmented_control(
+        _("Language"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.get,
+        label_visibility="collapsed",
+        required=True,
+        **bound("language", current_language(), lambda s, code: replace(s, language=code)),
+    )
 
 
 def warnings() -> None:
     """What must be said before the page: a link that could not be read, a table that must be given again."""
     if st.session_state.get("broken_link"):
-        st.warning(_("This link could not be read: it was cut off, or made by another version. You see the last state."))
+        st.warning(
+            _("This link could not be read: it was cut off, or made by another version. You see the last state.")
+        )
     if st.session_state.get("too_long"):
         st.info(_("This state is too large for a link: losses, case and column changes are not in the address."))
     state = current()
     if state.table.startswith("upload:") and data.upload_in(state) is None:
-        st.warning(_("This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
-                     "everything is as it was; until then you see the start table."))  # fmt: skip
+        st.warning(
+            _(
+                "This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
+                "everything is as it was; until then you see the start table."
+            )
+        )

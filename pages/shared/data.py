@@ -271,8 +271,15 @@ def _usable(spec: Spec, opening: Spec, classes: int) -> Spec:
     fits: Mapping[str, Callable[[Any], bool]] = {
         "alpha": lambda v: number(v, 1e9),
         "smoothing": lambda v: v in ("all", "zero-only", "none"),
-        "priors": lambda v: v in ("empirical", "laplace", "uniform")
-        or (isinstance(v, tuple) and len(v) == classes and all(number(p, 1.0) for p in v) and abs(sum(v) - 1.0) < 1e-9),
+        "priors": lambda v: (
+            v in ("empirical", "laplace", "uniform")
+            or (
+                isinstance(v, tuple)
+                and len(v) == classes
+                and all(number(p, 1.0) for p in v)
+                and abs(sum(v) - 1.0) < 1e-9
+            )
+        ),
         "variance": lambda v: v in ("mle", "unbiased"),
         "tied_variance": lambda v: isinstance(v, bool),
         "var_floor": lambda v: number(v, 0.5),

@@ -46,9 +46,15 @@ def _grid(table: data.InUse, *, flipped: bool) -> None:
         cells[0].markdown(name)
         for c, cell in enumerate(cells[1:]):
             i, j = (c, r) if flipped else (r, c)
-            cell.number_input(f"λ · {decide[i]} · {truth[j]}", step=1.0, format="%g", label_visibility="collapsed",
-                              min_value=-1e9, max_value=1e9,
-                              **bound(f"loss_{i}_{j}", float(loss.table[i, j]), _set_cell(table, i, j)))  # fmt: skip
+            cell.number_input(
+                f"λ · {decide[i]} · {truth[j]}",
+                step=1.0,
+                format="%g",
+                label_visibility="collapsed",
+                min_value=-1e9,
+                max_value=1e9,
+                **bound(f"loss_{i}_{j}", float(loss.table[i, j]), _set_cell(table, i, j)),
+            )
 
 
 def _set_cell(table: data.InUse, i: int, j: int) -> Any:
@@ -90,25 +96,41 @@ def _sheet(table: data.InUse) -> None:
 
 def _presets(table: data.InUse) -> None:
     with st.container(horizontal=True, gap="small"):
-        st.button(_("0-1 loss"), key="preset_zero_one", on_click=change,
-                  args=(lambda s: replace(s, losses=(), extra=""),))  # fmt: skip
+        st.button(
+            _("0-1 loss"), key="preset_zero_one", on_click=change, args=(lambda s: replace(s, losses=(), extra=""),)
+        )
         if table.info:
             story, extra = data.story_losses(table)
-            st.button(_("The story's losses"), key="preset_story", on_click=change,
-                      args=(lambda s: replace(s, losses=story, extra=extra),))  # fmt: skip
+            st.button(
+                _("The story's losses"),
+                key="preset_story",
+                on_click=change,
+                args=(lambda s: replace(s, losses=story, extra=extra),),
+            )
         rows, name = _rows(table), current().extra
         if name:
-            st.button(_("Without «{name}»").format(name=md(table.action(name), 18)), key="refuse_off", on_click=change,
-                      args=(lambda s: replace(s, losses=rows[:-1], extra=""),))  # fmt: skip
+            st.button(
+                _("Without «{name}»").format(name=md(table.action(name), 18)),
+                key="refuse_off",
+                on_click=change,
+                args=(lambda s: replace(s, losses=rows[:-1], extra=""),),
+            )
         else:
-            dearest = max(max(map(max, rows)), 0.0)
+            dearest = max(*map(max, rows), 0.0)
             refusal = tuple(0.2 * dearest for _c in table.classes)
-            st.button(_("Allow refusing"), key="refuse_on", on_click=change,
-                      help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                      args=(lambda s: replace(s, losses=(*rows, refusal), extra="refuse"),))  # fmt: skip
+            st.button(
+                _("Allow refusing"),
+                key="refuse_on",
+                on_click=change,
+                help=_("One more decision, «refuse», that costs the same whatever the truth."),
+                args=(lambda s: replace(s, losses=(*rows, refusal), extra="refuse"),),
+            )
         if len(table.classes) <= WIDEST:
-            st.toggle(_("truth in rows"), help=_("Turns the view only; no decision changes."),
-                      **bound("flip", bool(current().seen("flip", False)), lambda s, on: s.showing(flip=on)))  # fmt: skip
+            st.toggle(
+                _("truth in rows"),
+                help=_("Turns the view only; no decision changes."),
+                **bound("flip", bool(current().seen("flip", False)), lambda s, on: s.showing(flip=on)),
+            )
     if table.info and (current().losses, current().extra) == data.story_losses(table):
         st.caption(md(table.info.loss.text("story", data.current_language()), 600))
 
@@ -118,21 +140,46 @@ def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
     own, use = fitted.prior, data.prior_of_use(table) or fitted.prior
     st.markdown(f"**{_('Prior of use')}** · " + _("class frequencies where you decide"))
     if len(table.classes) == 2:
-        first, second = table.classes
-        st.slider(f"P({md(table.class_(first), 24)})", 0.01, 0.99, step=0.01,
-                  **bound("prior_0", min(max(round(use[first], 4), 0.01), 0.99),
-                          lambda s, p: replace(s, prior=(round(p, 4), round(1 - p, 4)))))  # fmt: skip
+        first, _second = table.classes
+        st.slider(
+            f"P({md(table.class_(first), 24)})",
+            0.01,
+            0.99,
+            step=0.01,
+            **bound(
+                "prior_0",
+                min(max(round(use[first], 4), 0.01), 0.99),
+                lambda s, p: replace(s, prior=(round(p, 4), round(1 - p, 4))),
+            ),
+        )
     else:
-        for cell, (k, label) in zip(st.columns(min(len(table.classes), 4) or 1) * 13, enumerate(table.classes)):
-            cell.number_input(f"P({md(table.class_(label), 18)})", 0.0, 0.99, step=0.01, format="%.3f",
-                              **bound(f"prior_{k}", min(round(use[label], 4), 0.99), _set_prior(table, use, k)))  # fmt: skip
+        in_a_row = min(len(table.classes), 4)
+        for k, label in enumerate(table.classes):
+            cells = st.columns(in_a_row) if k % in_a_row == 0 else cells
+            cells[k % in_a_row].number_input(
+                f"P({md(table.class_(label), 18)})",
+                0.0,
+                0.99,
+                step=0.01,
+                format="%.3f",
+                **bound(f"prior_{k}", min(round(use[label], 4), 0.99), _set_prior(table, use, k)),
+            )
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(_("As in the model"), key="prior_model", disabled=not current().prior, on_click=change,
-                  args=(lambda s: replace(s, prior=()),))  # fmt: skip
+        st.button(
+            _("As in the model"),
+            key="prior_model",
+            disabled=not current().prior,
+            on_click=change,
+            args=(lambda s: replace(s, prior=()),),
+        )
         if current().prior:
             shown = ", ".join(f"{md(table.class_(c), 18)} {own[c]:.3f}" for c in table.classes)
-            st.caption(_("The model's own prior: {prior}. Posteriors are shifted from it; risk counts each row "
-                         "π_use/π_table times.").format(prior=shown))  # fmt: skip
+            st.caption(
+                _(
+                    "The model's own prior: {prior}. Posteriors are shifted from it; risk counts each row "
+                    "π_use/π_table times."
+                ).format(prior=shown)
+            )
 
 
 def _set_prior(table: data.InUse, use: Any, k: int) -> Any:
@@ -142,7 +189,9 @@ def _set_prior(table: data.InUse, use: Any, k: int) -> Any:
         p = 0.0 if value is None else float(value)
         rest = sum(use[c] for i, c in enumerate(table.classes) if i != k)
         even = (1.0 - p) / (len(table.classes) - 1)
-        shares = [p if i == k else (use[c] * (1.0 - p) / rest if rest > 0 else even) for i, c in enumerate(table.classes)]
+        shares = [
+            p if i == k else (use[c] * (1.0 - p) / rest if rest > 0 else even) for i, c in enumerate(table.classes)
+        ]
         return replace(state, prior=tuple(round(v, 6) for v in shares))
 
     return edit

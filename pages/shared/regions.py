@@ -1,4 +1,4 @@
-"""Decision regions of the active model in the plane of two features: the pages Start and Decisions show the same view."""
+"""Decision regions of the active model in the plane of two features; Start and Decisions show the same view."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.table.schema import Variable
 from pages.shared import data
-from pages.shared.escape import md
 from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.shared.state import State, bound, change, current
 
@@ -33,13 +32,6 @@ class Axes:
     @property
     def names(self) -> tuple[str, ...]:
         return (self.x.name,) if self.y is None else (self.x.name, self.y.name)
-
-
-def unfit(table: data.InUse) -> None:
-    """Why there is no model for this table, and what to do."""
-    assert table.problem is not None
-    st.error(table.problem.message.local(md))
-    st.page_link("pages/data.py", label=_("Mend it on the page Data"), icon=":material/table:")
 
 
 def axes_in_use(table: data.InUse) -> Axes:
@@ -65,11 +57,19 @@ def region_controls(table: data.InUse) -> Axes:
         return table.column(features[i].name)
 
     across, up = st.columns(2)
-    across.selectbox(_("x axis"), positions, format_func=label,
-                     **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, x=i)))  # fmt: skip
+    across.selectbox(
+        _("x axis"),
+        positions,
+        format_func=label,
+        **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, x=i)),
+    )
     if axes.y is not None:
-        up.selectbox(_("y axis"), positions, format_func=label,
-                     **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)))  # fmt: skip
+        up.selectbox(
+            _("y axis"),
+            positions,
+            format_func=label,
+            **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)),
+        )
     return axes
 
 
@@ -80,11 +80,16 @@ def slice_control(table: data.InUse, axes: Axes) -> None:
         return
     modes = {False: _("integrated out"), True: _("as in the case")}
     st.segmented_control(
-        _("The other features"), [False, True], format_func=modes.get, required=True,
-        help=_("Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
-               "values of the chosen case."),
+        _("The other features"),
+        [False, True],
+        format_func=modes.get,
+        required=True,
+        help=_(
+            "Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
+            "values of the chosen case."
+        ),
         **bound("sliced", axes.sliced, lambda s, on: s.showing(sliced=bool(on))),
-    )  # fmt: skip
+    )
 
 
 def _turned(state: State, features: tuple[Variable, ...], axes: Axes, **chosen: int) -> State:

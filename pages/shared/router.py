@@ -45,7 +45,7 @@ def places() -> list[Place]:
 
 @st.cache_resource(show_spinner=False)
 def _process_start() -> None:
-    """Load what is heavy once and keep the collector off it: a full collection after every run costs more than the run."""
+    """Load what is heavy, once, and keep the collector off it: a full collection costs more than a whole run."""
     import bayes_engine.decision.evaluate
     import bayes_engine.figures.decisions  # noqa: F401
 

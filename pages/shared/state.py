@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -20,6 +21,8 @@ from bayes_engine.language import LANGUAGES, current_language, preferred, set_la
 VERSION = "1"
 LONGEST = 1500
 """A longer token does not go into a link."""
+LATE = 2.0
+"""Seconds after an edit within which a page link may still carry the token from before it."""
 REMEMBERED = 200
 """How many tokens of its own a session recognizes."""
 
@@ -68,7 +71,9 @@ START = State()
 
 def encode(state: State) -> str:
     """The token of a state: "" for the start."""
-    changed = {f.name: getattr(state, f.name) for f in fields(State) if getattr(state, f.name) != getattr(START, f.name)}
+    changed = {
+        f.name: getattr(state, f.name) for f in fields(State) if getattr(state, f.name) != getattr(START, f.name)
+    }
     if not changed:
         return ""
     if "shelf" in changed:
@@ -87,7 +92,9 @@ def decode(token: str) -> State | None:
     try:
         raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
         values = json.loads(raw)
-        values["shelf"] = [Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs)) for p, knobs in values.get("shelf", [])]
+        values["shelf"] = [
+            Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs)) for p, knobs in values.get("shelf", [])
+        ]
         state = State(**{k: _tuples(v) for k, v in values.items()})
     except (ValueError, TypeError, AttributeError, zlib.error, RecursionError):
         return None
@@ -138,14 +145,15 @@ def read_url(page: str) -> None:
     """Start of a run: take over the URL's state if a person went there (a link, Back, Forward).
 
     The URL wins when it differs from the last token written, except where it is merely late: the run of an edit
-    carries the address the browser had when the edit was made, and a page link the token it was drawn with.
+    carries the address the browser had when the edit was made, and a page link clicked right after an edit the token
+    it was drawn with.
     """
     session = st.session_state
     token = st.query_params.get("s", "")
     own: list[str] = session.setdefault("tokens", [])
     edited, turned = session.pop("edited", False), session.get("page") != page
     session["page"], session["visit"] = page, session.get("visit", 0) + turned
-    late = edited or (turned and token in own)
+    late = edited or (turned and token in own and time.monotonic() - session.get("written", 0.0) < LATE)
     if not own or (token != own[-1] and not late):
         state = decode(token)
         session["broken_link"] = state is None
@@ -161,6 +169,7 @@ def write_url() -> None:
     if token != own[-1]:
         own.append(token)
         del own[:-REMEMBERED]
+        st.session_state["written"] = time.monotonic()
     if token != st.query_params.get("s", ""):
         st.query_params.from_dict({"s": token} if token else {})
 
@@ -172,6 +181,11 @@ def link_token() -> str:
     if len(token) > LONGEST:
         token = encode(replace(current(), losses=(), extra="", view=(), case=(), columns=()))
     return token
+
+
+def dark() -> bool:
+    """Whether this person's theme is dark: figures take the colours for it."""
+    return bool(st.context.theme.type == "dark")
 
 
 # widgets as views -----------------------------------------------------------------------------------------------

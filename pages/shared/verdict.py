@@ -19,7 +19,7 @@ from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import bound, current
 
 MOST_DECISIONS = 8
-"""As many decisions are drawn with their risk, the likeliest first."""
+"""As many decisions are drawn: those of least risk."""
 MOST_BARS = 26
 """As many contributions are drawn one by one; the smallest beyond are one bar."""
 _PLAIN = {"displayModeBar": False}
@@ -51,7 +51,9 @@ def pronounce(one: Study, working: Working) -> None:
 def _decisions_shown(working: Working) -> list[int]:
     """Positions of the decisions that are drawn: all, or where they are many those of least risk."""
     every = list(range(len(working.loss.actions)))
-    return every if len(every) <= MOST_DECISIONS else sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
+    if len(every) <= MOST_DECISIONS:
+        return every
+    return sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
 
 
 def contributions(one: Study, working: Working) -> None:
@@ -62,7 +64,8 @@ def contributions(one: Study, working: Working) -> None:
     balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
     drawn = (balance.by_size() if largest else balance).folded(MOST_BARS)
-    left, right = (Side(plotly_text(one.table.class_(c), 24), _ink(working, c)) for c in (balance.for_, balance.against))
+    pair = (balance.for_, balance.against)
+    left, right = (Side(plotly_text(one.table.class_(c), 24), _ink(working, c)) for c in pair)
     st.plotly_chart(
         waterfall(drawn, [labels.get(w.position, _others(w.folded)) for w in drawn.weights], (left, right), bits=bits,
                   needed=odds_needed(working.loss, balance.for_, balance.against), dark=_dark()),
@@ -70,23 +73,25 @@ def contributions(one: Study, working: Working) -> None:
     )  # fmt: skip
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
         orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
-        st.segmented_control(_("Order"), list(orders), format_func=orders.get, required=True, label_visibility="collapsed",
-                             **bound("case_order", "size" if largest else "table", lambda s, o: s.showing(order=o)))  # fmt: skip
-        st.segmented_control(_("Unit"), list(units), format_func=units.get, required=True, label_visibility="collapsed",
-                             **bound("case_unit", "bits" if bits else "nats", lambda s, u: s.showing(unit=u)))  # fmt: skip
+        st.segmented_control(
+            _("Order"), list(orders), format_func=orders.get, required=True, label_visibility="collapsed",
+            **bound("case_order", "size" if largest else "table", lambda s, o: s.showing(order=o)),
+        )  # fmt: skip
+        st.segmented_control(
+            _("Unit"), list(units), format_func=units.get, required=True, label_visibility="collapsed",
+            **bound("case_unit", "bits" if bits else "nats", lambda s, u: s.showing(unit=u)),
+        )  # fmt: skip
     st.caption(_reading(one, working, balance))
 
 
 def _reading(one: Study, working: Working, balance: Balance) -> str:
     """How to read the figure, with what its line stands for."""
     name, other = (md(one.table.class_(c), 24) for c in (balance.for_, balance.against))
-    text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.").format(name=name, other=other)
+    text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
     line = odds_needed(working.loss, balance.for_, balance.against)
     if line is not None:
-        text += " " + _("The dotted line: under your losses, {name} is cheaper than {other} from {nats} nats on.").format(
-            name=name, other=other, nats=f"{line:.3g}".replace("-", "−")
-        )
-    return text.replace("x_j", "x\\_j")
+        text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} nats on.")
+    return text.replace("_j", "\\_j").format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
 
 
 def _others(n: int) -> str:

@@ -102,12 +102,17 @@ def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
     elif action == best:
         head = _("Judged **{action}**, {likely}, because {reasons}.")
     else:
-        head = _("Judged **{action}** although {likely}, for it costs less: risk {risk}, the next decision {gap} more. "
-                 "The probability: {reasons}.")  # fmt: skip
+        head = _(
+            "Judged **{action}** although {likely}, for it costs less: risk {risk}, the next decision {gap} more. "
+            "The probability: {reasons}."
+        )
     return head.format(
-        action=md(table.action(action), 24), likely=likely, reasons=reasons,
-        risk=f"{decision.risk[0]:.3g}", gap=f"{decision.gap[0]:.3g}",
-    )  # fmt: skip
+        action=md(table.action(action), 24),
+        likely=likely,
+        reasons=reasons,
+        risk=f"{decision.risk[0]:.3g}",
+        gap=f"{decision.gap[0]:.3g}",
+    )
 
 
 def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
@@ -115,8 +120,10 @@ def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     nats = ledger.by_variable().contributions(best, other).iloc[0]
     names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
-    told = {sign: ", ".join(f"{md(names[n], 24)} ({nats_shown(v)})" for n, v in strongest if (v > 0) == sign)
-            for sign in (True, False)}  # fmt: skip
+    told = {
+        sign: ", ".join(f"{md(names[n], 24)} ({nats_shown(v)})" for n, v in strongest if (v > 0) == sign)
+        for sign in (True, False)
+    }
     if told[True] and told[False]:
         return _("{pro} speak for it, {contra} against (nats)").format(pro=told[True], contra=told[False])
     return _("{pro} speak for it (nats)").format(pro=told[True]) if told[True] else _("nothing speaks for another")

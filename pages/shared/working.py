@@ -1,7 +1,8 @@
-"""The working on screen: the table of factors, each number open to its rows, the sums after it, and blanks to fill in."""
+"""The working on screen: the table of factors, each number open to its rows, the sums after it, blanks to fill in."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,9 +13,19 @@ from bayes_engine.datasets import Erratum
 from bayes_engine.language import Message, _
 from bayes_engine.working import render
 from bayes_engine.working.check import LONGEST, hint, hint_joint, hint_posterior, mark
-from bayes_engine.working.derive import Density, Fraction, Given, Shift, Step, Working, rounded, rows_behind, variance_from
+from bayes_engine.working.derive import (
+    Density,
+    Fraction,
+    Given,
+    Shift,
+    Step,
+    Working,
+    rounded,
+    rows_behind,
+    variance_from,
+)
 from bayes_engine.working.misprints import Place, misprints
-from pages.shared import data, words
+from pages.shared import data, shelf, words
 from pages.shared.case_editor import Study, another_exercise
 from pages.shared.escape import clean, md
 from pages.shared.state import State, bound, change, current
@@ -25,26 +36,39 @@ PAGE = 40
 """As many factors are shown at once."""
 MOST_ROWS = 300
 """As many rows are shown behind a number."""
+TALLEST = 24
+"""As many rows of a table stand on the page without scrolling."""
 TYPESET = 6
 """Up to this many classes the sums are typeset; beyond, they are lines of text."""
-LANGUAGES = {"latex": "LaTeX", "markdown": "Markdown", "text": ""}
+FORMS = {"latex": render.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
 _STYLE = """<style>
 .st-key-factors, .st-key-factors [data-testid="stVerticalBlock"] { gap: 0; }
 .st-key-factors [data-testid="stHorizontalBlock"] { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
-.st-key-factors [data-testid="stMarkdownContainer"] { margin: 0; }
-.st-key-factors [data-testid="stMarkdownContainer"] p { margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums; }
-.st-key-factors button[kind="tertiary"] { min-height: 1.7rem; padding: 0; }
-.st-key-factors button[kind="tertiary"] p { text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px; }
 .st-key-factors [data-testid="stColumn"] .stHorizontalBlock { border: none; padding: 0; row-gap: 0; }
+.st-key-factors [data-testid="stMarkdownContainer"] { margin: 0; }
+.st-key-factors [data-testid="stMarkdownContainer"] p {
+  margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums;
+}
+.st-key-factors button[kind="tertiary"] { min-height: 1.7rem; padding: 0; text-align: left; }
+.st-key-factors button[kind="tertiary"] p {
+  text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px;
+}
 .st-key-factors .st-key-opened { margin: .4rem 0; gap: .5rem; }
 .st-key-factors .st-key-opened [data-testid="stHorizontalBlock"] { border: none; }
 .st-key-factors .st-key-opened [data-testid="stVerticalBlock"] { gap: .5rem; }
-.st-key-sums .katex, .st-key-opened .katex { font-size: 1.05rem; }
+.st-key-factors [data-testid="stTextInput"] { padding: .12rem 0; }
+.st-key-sums .katex { font-size: 1.05rem; }
+.st-key-opened .katex { font-size: .98rem; }
 .st-key-sums .katex-display, .st-key-opened .katex-display { margin: .2rem 0; }
+@media (max-width: 1200px) {
+  .st-key-case_editor [data-testid="stNumberInputStepDown"], .st-key-case_editor [data-testid="stNumberInputStepUp"] {
+    display: none;
+  }
+}
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .st-key-case_editor,
-  .st-key-controls, .st-key-copy { display: none !important; }
+  .st-key-controls, .st-key-waterfall_controls, .st-key-copy { display: none !important; }
   [data-testid="stMainBlockContainer"] { padding: 0 !important; }
 }
 </style>"""
@@ -56,7 +80,7 @@ def style() -> None:
 
 
 def shown_classes(working: Working) -> list[int]:
-    """Positions of the classes that have a column: all, or where they are many the ones chosen, at first the likeliest."""
+    """The classes that have a column: all, or where they are many the ones chosen, at first the likeliest."""
     everyone = list(range(len(working.classes)))
     if len(everyone) <= MOST_CLASSES:
         return everyone
@@ -83,12 +107,14 @@ def controls(one: Study, *, filling: bool) -> str:
         st.toggle(_("Let me fill in"), **bound("fill", filling, lambda s, on: s.showing(fill=bool(on))))
         if not one.seed:
             st.button(_("Another exercise"), key="exercise", icon=":material/exercise:", on_click=change,
-                      args=(another_exercise,), help=_("Rows drawn anew from this table, and a made-up case."))  # fmt: skip
+                      args=(another_exercise,), help=_("Rows drawn anew from this table, a made-up case."))  # fmt: skip
         if not filling:
             st.segmented_control(_("Digits"), list(kinds), format_func=kinds.get, required=True,
                                  label_visibility="collapsed",
                                  **bound("digits", digits, lambda s, d: s.showing(digits=d)))  # fmt: skip
-    st.caption(words.preset_help(one.fitted.spec.preset) if not one.fitted.spec.knobs else words.spec(one.fitted.spec))
+    rule = shelf.title(one.fitted.spec) if one.fitted.spec.knobs else words.preset_help(one.fitted.spec.preset)
+    st.caption(rule + " " + (_("Fractions such as 3/8 are fine; three digits are enough.") if filling else
+                             _("A click on a number opens what it was counted from.")))  # fmt: skip
     return digits
 
 
@@ -106,8 +132,8 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
             cells[0].markdown(md(render.title_of(step, one.table), 60))
             for cell, k in zip(cells[1:], columns, strict=True):
                 with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
-                    st.button(_factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES), key=f"factor_{i}_{k}",
-                              type="tertiary", help=_("Show the rows behind this number"), on_click=change,
+                    label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
+                    st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True, on_click=change,
                               args=(_open(i, k, closing=(i, k) == (opened, of)),))  # fmt: skip
                     _badges(notes.get(Place(i, k, "factor"), []) + notes.get(Place(i, k, "mean"), []))
             if i == opened and of in columns:
@@ -166,13 +192,13 @@ def _left_out(one: Study, working: Working) -> None:
 
 def _totals(working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int) -> None:
     cells = _cells(columns)
-    cells[0].markdown("**" + _("product") + "**", help=_("P(c) Π_j p(x_j | c): the joint, all factors of the column multiplied."))
+    cells[0].markdown("**" + _("joint") + "**", help=_("P(c) Π p(x | c): all factors of the column multiplied."))
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             _badges(notes.get(Place(None, k, "joint"), []))
     cells = _cells(columns)
-    cells[0].markdown("**" + _("posterior") + "**", help=_("The product divided by the sum of the products of all classes."))
+    cells[0].markdown("**" + _("posterior") + "**", help=_("The joint over the sum of the joints of all classes."))
     for cell, k in zip(cells[1:], columns, strict=True):
         cell.markdown(f"**{render.posterior(working, k, digits)}**")
 
@@ -188,8 +214,8 @@ def _notes(one: Study, working: Working) -> dict[Place, list[Erratum]]:
 
 def _badges(errata: Sequence[Erratum]) -> None:
     for erratum in errata:
-        st.badge(_("misprint: {printed}").format(printed=md(erratum.printed, 40)), icon=":material/edit_note:", color="orange",
-                 help=md(erratum.text("note", data.current_language()), 400))  # fmt: skip
+        st.badge(_("misprint: {printed}").format(printed=md(erratum.printed, 40)), icon=":material/edit_note:",
+                 color="orange", help=md(erratum.text("note", data.current_language()), 400))  # fmt: skip
 
 
 def _remarks(one: Study, working: Working) -> None:
@@ -199,21 +225,13 @@ def _remarks(one: Study, working: Working) -> None:
     if dense:
         step, k, value = max(dense, key=lambda d: d[2])
         name = md(render.name_of(step, working.classes[k], working.target, one.table), 120)
+        epsilon = 10.0 ** (-3 - math.floor(math.log10(value)))
         st.caption(
-            _("{name} = {density} is a density, and a density may be above 1. What is a probability is p·ε, the chance of "
-              "an interval of width ε around the value: for ε = {epsilon} it is {share}. The same ε stands in every class "
-              "and cancels in the posterior.").format(
-                  name=name, density=render.number(value), epsilon=f"{0.001 / _power_above(value):g}",
-                  share=render.number(value * 0.001 / _power_above(value)))
+            _("{name} = {density} is a density, and a density may be above 1. A probability is p·ε, that of an "
+              "interval of width ε around the value: for ε = {epsilon} it is {share}. The same ε stands in every "
+              "class and cancels in the posterior.").format(
+                  name=name, density=render.number(value), epsilon=f"{epsilon:g}", share=render.number(value * epsilon))
         )  # fmt: skip
-
-
-def _power_above(value: float) -> float:
-    """The power of ten that a density is divided by to be a small one."""
-    power = 1.0
-    while value / power >= 10:
-        power *= 10
-    return power
 
 
 def by_hand(one: Study, exact: Working) -> None:
@@ -233,8 +251,11 @@ def by_hand(one: Study, exact: Working) -> None:
         k = max(range(len(exact.classes)), key=lambda k: exact.posterior[k])
         lines.append(
             _("Posterior of {name}: {typed} by hand, {true} from unrounded numbers.").format(
-                name=md(one.table.class_(exact.classes[k]), 30), typed=render.posterior(hand, k), true=render.posterior(exact, k))
-        )  # fmt: skip
+                name=md(one.table.class_(exact.classes[k]), 30),
+                typed=render.posterior(hand, k),
+                true=render.posterior(exact, k),
+            )
+        )
     st.info("  \n".join(lines), icon=":material/calculate:")
 
 
@@ -248,7 +269,7 @@ def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> No
     if isinstance(source, Density):
         formulas = [*render.latex_moments(working, step, k), *formulas]
     st.markdown(f"**{md(render.name_of(step, label, working.target, one.table), 160)}**")
-    words, rows = st.columns([1.2, 1], gap="medium")
+    words, rows = st.columns([1.35, 1], gap="medium")
     with words:
         _typeset(formulas)
         st.caption(_said(one, working, step, k))
@@ -268,25 +289,28 @@ def _said(one: Study, working: Working, step: Step, k: int) -> str:
     source, table = step.sources[k], one.table
     target, name = md(table.column(working.target), 40), md(table.class_(working.classes[k]), 40)
     if isinstance(source, Shift):
-        return _("The prior of use over the model's own: the product moves from the frequencies of the table to those of "
-                 "the place where you decide.")  # fmt: skip
+        return _("The prior of use over the model's own: the joint moves from the frequencies of the table to those "
+                 "of the place where you decide.")  # fmt: skip
     if isinstance(source, Density):
         origin = {
             "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
-            "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the variance is "
-                        "common to all classes."),
-            "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they have no "
-                          "spread of their own, so the variance is the pooled one or the least allowed."),
+            "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the "
+                        "variance is common to all classes."),
+            "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they "
+                          "have no spread of their own, so the variance is the pooled one or the least allowed."),
         }[variance_from(step, k)]  # fmt: skip
-        return origin.format(n=render.count(source.n), column=md(table.column(step.row.child), 40), target=target, name=name)
+        column = md(table.column(step.row.child), 40)
+        return origin.format(n=render.count(source.n), column=column, target=target, name=name)
     if isinstance(source, Given):
         return _("This number was set, not counted.")
     if not step.row.parents:
         text = _("{count} of the {total} rows have {target} = {name}.")
     else:
         text = _("{count} of the {total} rows with {target} = {name} have {column} = {value}.")
-    said = text.format(count=render.count(source.count), total=render.count(source.total), target=target, name=name,
-                       column=md(table.column(step.row.child), 40), value=md(render.shown(step, table), 40))  # fmt: skip
+    said = text.format(
+        count=render.count(source.count), total=render.count(source.total), target=target, name=name,
+        column=md(table.column(step.row.child), 40), value=md(render.shown(step, table), 40),
+    )  # fmt: skip
     if source.added:
         said += " " + _("Smoothing adds {added} to the count of each of the {levels} values.").format(
             added=render.count(source.added), levels=source.levels
@@ -329,7 +353,7 @@ def sums(one: Study, working: Working, digits: int) -> None:
     if working.position < 0:
         return
     with st.container(key="sums"):
-        st.markdown("**" + _("From the products to the posterior") + "**")
+        st.markdown("**" + _("From the joints to the posterior") + "**")
         _formulas(working, render.latex_posterior(working, one.table, digits))
         st.markdown("**" + _("From the posterior to the decision") + "**")
         _formulas(working, render.latex_risk(working, one.table, digits))
@@ -343,18 +367,21 @@ def _formulas(working: Working, lines: Sequence[str]) -> None:
 
 
 def _typeset(lines: Sequence[str]) -> None:
-    st.latex("\\begin{aligned}" + " \\\\[4pt] ".join(lines) + "\\end{aligned}", width="content")
+    st.latex("\\begin{aligned}" + " \\\\[7pt] ".join(lines) + "\\end{aligned}", width="content")
 
 
 def copies(one: Study, working: Working, digits: int) -> None:
     """The whole working as text to take along."""
     with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:"):
         form = current().seen("copy", "latex")
-        form = form if form in LANGUAGES else "latex"
-        st.segmented_control(_("Format"), list(LANGUAGES), format_func=lambda f: LANGUAGES[f] or _("text"), required=True,
-                             label_visibility="collapsed", **bound("copy_form", form, lambda s, f: s.showing(copy=f)))  # fmt: skip
-        write = {"latex": render.to_latex, "markdown": render.to_markdown, "text": render.to_text}[form]
-        st.code(write(working, one.table, digits), language=None if form == "text" else form, wrap_lines=True, height=360)
+        form = form if form in FORMS else "latex"
+        forms = {"latex": "LaTeX", "markdown": "Markdown", "text": _("text")}
+        st.segmented_control(
+            _("Format"), list(forms), format_func=forms.get, required=True, label_visibility="collapsed",
+            **bound("copy_form", form, lambda s, f: s.showing(copy=f)),
+        )  # fmt: skip
+        st.code(FORMS[form](working, one.table, digits), language=None if form == "text" else form, wrap_lines=True,
+                height=360)  # fmt: skip
 
 
 # let me fill in -------------------------------------------------------------------------------------------------
@@ -364,9 +391,8 @@ def fill_in(one: Study, exact: Working) -> None:
     """The same table with blanks: each answer is checked as it is entered, against the exact number and the one that
     comes of rounding to three digits on the way."""
     hand = rounded(exact)
-    answers = dict(pair for pair in current().seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2)
-    columns = shown_classes(exact)
-    marks: list[str] = []
+    answers, columns = _answers(current()), shown_classes(exact)
+    marks: dict[str, str] = {}
     with st.container(key="factors"):
         _head(one, exact, columns)
         for i, step in enumerate(exact.steps):
@@ -375,44 +401,61 @@ def fill_in(one: Study, exact: Working) -> None:
             cells[0].markdown(md(render.title_of(step, one.table), 60))
             for cell, k in zip(cells[1:], columns, strict=True):
                 name = render.name_of(step, exact.classes[k], exact.target, one.table)
-                text, found = _blank(cell, f"f{i}.{k}", name, answers, step.factors[k], hand.steps[i].factors[k])
-                marks.append(found)
-                if found in ("wrong", "unreadable"):
-                    wrong.append(hint(exact, i, k, text, one.table))
+                key, right = f"f{i}_{k}", (step.factors[k], hand.steps[i].factors[k])
+                marks[key] = _blank(cell, key, name, answers, *right)
+                if marks[key] in ("wrong", "unreadable"):
+                    wrong.append(hint(exact, i, k, answers[key], one.table))
             _hints(wrong)
         _left_out(one, exact)
         lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
-        lines = [("j", _("product"), exact.joint, hand.joint, hint_joint())]
+        lines = [("j", _("joint"), exact.joint, hand.joint, hint_joint())]
         if exact.position >= 0:
             lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
         for kind, title, right, also, help_ in lines:
             cells, wrong = _cells(columns), []
             cells[0].markdown(f"**{title}**")
             for cell, k in zip(cells[1:], columns, strict=True):
-                _text, found = _blank(cell, f"{kind}{k}", f"{title} {k + 1}", answers, right[k], also[k])
-                marks.append(found)
-                if found in ("wrong", "unreadable"):
+                key = f"{kind}_{k}"
+                marks[key] = _blank(cell, key, f"{title} {k + 1}", answers, right[k], also[k])
+                if marks[key] in ("wrong", "unreadable"):
                     wrong = [help_]
             _hints(wrong)
-    done = marks.count("right")
+    _colour_marks(marks)
+    done = list(marks.values()).count("right")
     st.progress(done / len(marks), text=_("{done} of {n} steps right").format(done=done, n=len(marks)))
     if done == len(marks):
-        st.success(_("All right. Now compare with the working, or take another exercise."), icon=":material/check_circle:")
+        st.success(_("All right. Compare with the working, or take another exercise."), icon=":material/check_circle:")
 
 
-def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> tuple[str, str]:
-    """One blank: what stands in it and its mark."""
-    text = str(answers.get(key, ""))
+MARKS = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unreadable": ":material/help:"}
+
+
+def _answers(state: State) -> dict[str, str]:
+    """What was filled in, by the key of the blank."""
+    pairs = (pair for pair in state.seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2)
+    return {key: text for key, text in pairs if isinstance(key, str) and isinstance(text, str)}
+
+
+def _colour_marks(marks: dict[str, str]) -> None:
+    """Right is green, wrong is red."""
+    ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
+    rules = [f'.st-key-fill_{key} [data-testid="stIconMaterial"] {{ color: {ink[found]}; }}'
+             for key, found in marks.items() if found in ink]  # fmt: skip
+    st.html(f"<style>{' '.join(rules)}</style>")
+
+
+def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> str:
+    """One blank: its mark."""
+    text = answers.get(key, "")
     found = mark(text, *right)
-    icon = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unreadable": ":material/help:"}.get(found)
 
     def entered(state: State, value: str | None) -> State:
-        kept = dict(pair for pair in state.seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2) | {key: value}
+        kept = _answers(state) | {key: value or ""}
         return state.showing(answers=tuple(sorted((k, v) for k, v in kept.items() if v)))
 
-    cell.text_input(md(name, 80), label_visibility="collapsed", placeholder="?", icon=icon, max_chars=LONGEST,
-                    **bound(f"fill_{key}", text, entered))  # fmt: skip
-    return text, found
+    cell.text_input(md(name, 80), label_visibility="collapsed", placeholder="?", icon=MARKS.get(found),
+                    max_chars=LONGEST, **bound(f"fill_{key}", text, entered))  # fmt: skip
+    return found
 
 
 def _hints(wrong: Sequence[Message]) -> None:
@@ -424,11 +467,14 @@ def rows_to_count(one: Study) -> None:
     """The table to count from."""
     rows = one.counted
     if len(rows) > MOST_ROWS:
-        st.caption(_("The table has {n} rows: too many to count by hand. Take another exercise: it draws a few of them.")
-                   .format(n=len(rows)))  # fmt: skip
+        st.info(_("The table has {n} rows, too many to count by hand. Another exercise draws a few of them.")
+                .format(n=len(rows)), icon=":material/exercise:")  # fmt: skip
         return
-    table = one.table
-    shown = pd.DataFrame({clean(table.column(name), 40): rows[name] if pd.api.types.is_numeric_dtype(rows[name].dtype)
-                          else [None if pd.isna(v) else clean(table.level(name, v), 40) for v in rows[name]]
-                          for name in rows.columns}, index=rows.index)  # fmt: skip
-    st.dataframe(shown, height=min(460, 38 + 35 * len(shown)), key="rows_to_count")
+    table, target = one.table, one.table.target.name
+    shown = {}
+    for name in (target, *(c for c in rows.columns if c != target)):
+        numeric = name != target and table.schema[name].numeric
+        cells = [None if pd.isna(v) else v if numeric else clean(table.level(name, v), 40) for v in rows[name]]
+        shown[clean(table.column(name), 40)] = cells
+    st.dataframe(pd.DataFrame(shown, index=rows.index), row_height=29, key="rows_to_count",
+                 height="content" if len(rows) <= TALLEST else 40 + 29 * TALLEST)  # fmt: skip

@@ -486,6 +486,27 @@ def test_merging_models_of_other_columns(mixed: pd.DataFrame) -> None:
         model.merge(NaiveBayes().fit(text, LABELS))
 
 
+def test_the_last_row_of_a_class_leaves_nothing_behind_but_rounding() -> None:
+    X, y, weight = numbers([1.0, 2.0, 3.0, 4.0, 6.0]), list("aaabb"), np.array([0.1, 0.2, 0.3, 1.0, 1.0])
+    model = NaiveBayes().fit(X, y, weight)
+    with pytest.warns(EstimationWarning, match="a class has one row"):
+        model.forget(X[:2], y[:2], weight[:2])
+    assert 0 < abs(model.stats_.class_weight[0] - 0.3) < 1e-15  # 0.6 - 0.3, in binary
+    assert model.leave_one_out_log_proba(X[2:3], y[2:3], weight[2:3]).tolist() == [[-np.inf, 0.0]]
+
+
+def test_merging_an_open_domain_into_a_declared_one_keeps_it_closed() -> None:
+    declared = pd.DataFrame({"x": pd.Categorical(["v", "u", "v", "u"], ["w", "v", "u"])})
+    opened = pd.DataFrame({"x": ["u", "u", "v", "v"]})
+    first, second = (NaiveBayes().fit(X, list("aabb")) for X in (declared, opened))
+    for merged in (first.merge(second), second.merge(first)):
+        assert merged.schema_["x"] == Variable("x", "categorical", ("w", "v", "u"), declared=True)
+    grown = NaiveBayes().fit(opened, list("aabb")).merge(NaiveBayes().fit(pd.DataFrame({"x": ["t", "u"]}), list("ab")))
+    assert grown.schema_["x"].levels == ("u", "v", "t")  # what is known keeps its place
+    with pytest.raises(SchemaMismatch, match="column 'x' holds 'z', which is not among its declared levels"):
+        first.merge(NaiveBayes().fit(pd.DataFrame({"x": ["z", "u"]}), list("ab")))
+
+
 def test_with_params_refuses_what_needs_a_recount(mixed: pd.DataFrame) -> None:
     model = NaiveBayes().fit(mixed, LABELS)
     for name, value in (("missing", "category"), ("schema", None), ("beta", 2)):

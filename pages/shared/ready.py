@@ -1,0 +1,31 @@
+"""The gate of the pages that need a model: the fitted one, or why there is none and what to do."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from pages.shared import data
+from pages.shared.escape import md
+from pages.shared.router import go
+
+
+def ready(table: data.InUse) -> data.Fitted:
+    """The active model, fitted to the table; where there can be none, the page says so and ends here."""
+    if table.parts is None:
+        unfit(table)
+        st.stop()
+    try:
+        return data.active_model(table)
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
+        st.stop()
+
+
+def unfit(table: data.InUse) -> None:
+    """Why nothing can be fitted to this table, and where to mend it."""
+    assert table.problem is not None
+    st.error(table.problem.message.local(md))
+    go("pages/data.py", _("Mend it on the page Data"), ":material/table:")

@@ -1,0 +1,478 @@
+"""The page One case: every number of the textbook examples, open to its rows; the verdict; blanks that are checked."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset, read_table
+from bayes_engine.decision.loss import decide
+from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.table.roles import take_apart
+from bayes_engine.working import render
+from bayes_engine.working.check import read_number, same
+from bayes_engine.working.derive import derive, rounded
+from bayes_engine.working.exercise import draw
+from pages.shared.state import Spec, State, decode, encode
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "tests/golden").glob("*.toml")}
+NAMES_IN_FILE = {"labels": "file"}
+
+
+def page(**state: Any) -> AppTest:
+    """The page as a link to this state opens it."""
+    at = AppTest.from_file(ROOT / "app.py", default_timeout=30)
+    at.query_params["s"] = encode(State(**state))
+    at.run()
+    at.switch_page("pages/case.py").run()
+    assert not at.exception
+    return at
+
+
+def state(at: AppTest) -> State:
+    found = at.session_state["state"]
+    assert decode(encode(found)) == found  # whatever is on screen has a link
+    return found
+
+
+def click(at: AppTest, key: str) -> AppTest:
+    at.button(key=key).click().run()
+    assert not at.exception
+    return at
+
+
+def factors(at: AppTest) -> dict[tuple[int, int], str]:
+    """What stands in the table of factors, by step and class."""
+    found = {}
+    for button in at.button:
+        kind, *where = (button.key or "").split("_")
+        if kind == "factor":
+            found[int(where[0]), int(where[1])] = button.label
+    return found
+
+
+def totals(at: AppTest, name: str, classes: int) -> list[str]:
+    """The row of the joint or of the posterior."""
+    texts = [m.value for m in at.markdown]
+    at_row = texts.index(f"**{name}**")
+    return [text.strip("*") for text in texts[at_row + 1 : at_row + 1 + classes]]
+
+
+def words(at: AppTest) -> str:
+    """All words in the page's body."""
+    parts: Sequence[Any] = [*at.main.markdown, *at.main.caption, *at.main.info, *at.main.warning, *at.main.success]
+    return "\n".join(str(p.value) for p in parts).replace("\\", "").replace("\u2060", "")
+
+
+def printed(shown: str, value: str) -> bool:
+    """Whether the number on screen is the one in the example, to the printed digits: "5/8 = 0.6250"."""
+    *fraction, decimal = value.split(" = ")
+    *source, number = shown.split(" = ")
+    digits, form = len(decimal.split("e")[0].partition(".")[2]), "e" if "e" in decimal else "f"
+    right = f"{float(number):.{digits}{form}}" == decimal or (decimal == "0" and float(number) == 0)
+    if not fraction:
+        return right
+    counted = read_number(source[0])
+    assert counted is not None
+    return right and abs(counted - float(Fraction(fraction[0]))) < 1e-12
+
+
+# the textbook examples ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=sorted(EXAMPLES))
+def example(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return EXAMPLES[request.param]
+
+
+def of_example(example: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """The example as a state: table, parameters, query; labels as in the file."""
+    features = load_dataset(example["dataset"]).schema.features
+    query = example["query"]
+    codes = tuple(v.levels.index(query[v.name]) if v.discrete else float(query[v.name]) for v in features)
+    preset = example.get("preset", "textbook")
+    knobs = tuple((k, v) for k, v in sorted(example["parameters"].items()) if v != PRESETS[preset][k])
+    return {"table": example["dataset"], "shelf": (Spec(preset, knobs),), "case": codes, **NAMES_IN_FILE} | more
+
+
+def test_every_number_of_the_example_is_on_the_page(example: dict[str, Any]) -> None:
+    at = page(**of_example(example, view=(("digits", "full"),)))
+    classes = [str(c) for c in load_dataset(example["dataset"]).schema.target.levels]
+    shown = factors(at)
+    assert len(shown) == len(example["factors"]) * len(classes)
+    for i, factor in enumerate(example["factors"]):
+        for k, label in enumerate(classes):
+            assert printed(shown[i, k], factor[label]), (shown[i, k], factor[label])
+    for row in ("joint", "posterior"):
+        for label, text in zip(classes, totals(at, row, len(classes)), strict=True):
+            if row in example:
+                assert printed(text, example[row][label]), (row, text, example[row][label])
+    assert f"Judged **{example['decision']}**" in words(at)
+
+
+def test_the_gaussians_of_the_example_open(example: dict[str, Any]) -> None:
+    names = [f["row"] for f in example["factors"]]
+    for moment in example.get("moments", []):
+        for k, label in enumerate(map(str, load_dataset(example["dataset"]).schema.target.levels)):
+            at = page(**of_example(example, view=(("factor", names.index(moment["column"])), ("of", k))))
+            formulas = next(latex.value for latex in at.latex if r"\bar x" in latex.value)
+            mean, variance = (line.split(" = ")[-1] for line in formulas.split(r"\\")[:2])
+            assert printed(mean, moment["mean"][label])
+            assert printed(variance.removesuffix(" "), moment["variance"][label])
+            rows = at.dataframe[0].value
+            assert rows["x − x̄"].sum() == pytest.approx(0, abs=1e-9)
+            degrees = len(rows) - (1 if example["parameters"]["variance"] == "unbiased" else 0)
+            assert printed(f"{rows['(x − x̄)²'].sum() / degrees}", moment["variance"][label])
+
+
+def test_mission_joints_at_first_sight() -> None:
+    """With the digits the page opens with: watermelon 3.0 as printed, loan, three attributes."""
+    melon = page(table="watermelon3", **NAMES_IN_FILE)
+    assert totals(melon, "joint", 2) == ["0.0523787", "6.85842e-05"]
+    assert totals(melon, "posterior", 2) == ["0.998692", "0.00130768"]
+    assert [factors(melon)[i, 0].split(" = ")[1] for i in (0, 1, 5, 7, 8)] == ["0.4706", "0.3750", "0.6250", "1.9590", "0.7881"]
+    loan = page(table="loan", **NAMES_IN_FILE)
+    assert totals(loan, "joint", 2) == ["2.43035e-10", "0.00123296"]
+    three = page(table="three-attributes", **NAMES_IN_FILE)
+    assert [float(t) for t in totals(three, "joint", 2)] == pytest.approx([1 / 40, 2 / 45], abs=5e-7)
+
+
+# numbers open to their rows -------------------------------------------------------------------------------------
+
+
+def test_a_number_leads_to_its_rows_and_closes_again() -> None:
+    at = click(page(table="watermelon3"), "factor_5_0")
+    assert (state(at).seen("factor", -1), state(at).seen("of", -1)) == (5, 0)
+    rows = at.dataframe[0].value
+    assert rows.index[rows["counted"]].tolist() == [1, 2, 3, 4, 5]
+    assert rows["navel"].tolist() == ["hollow"] * 5 + ["slightly hollow"] * 3
+    assert "5 of the 8 rows with good melon = good have navel = hollow." in words(at)
+    assert at.latex[0].value == r"\begin{aligned}P &= \frac{5}{8} = 0.6250\end{aligned}"
+    assert not click(at, "factor_5_0").dataframe
+
+
+def test_the_prior_leads_to_the_class() -> None:
+    at = click(page(table="watermelon3"), "factor_0_1")
+    rows = at.dataframe[0].value
+    assert rows["counted"].tolist() == [True] * 9 + [False] * 8
+    assert rows.index[:9].tolist() == list(range(9, 18))
+
+
+def test_smoothing_is_said() -> None:
+    at = page(table="watermelon3", shelf=(Spec("laplace"),), case=(0, 0, 2, 0, 0, 0, 0.697, 0.46))
+    assert factors(at)[3, 0] == "(0+1)/(8+3) = 0.09091"
+    click(at, "factor_3_0")
+    assert "Smoothing adds 1 to the count of each of the 3 values." in words(at)
+
+
+def test_a_density_above_one_is_explained() -> None:
+    assert "a density may be above 1" in words(page(table="watermelon3"))
+    assert "for ε = 0.001 it is 0.001959" in words(page(table="watermelon3"))
+    assert "a density may be above 1" not in words(page(table="loan"))
+
+
+# misprints ------------------------------------------------------------------------------------------------------
+
+
+def badges(at: AppTest) -> list[str]:
+    """The misprints named beside numbers."""
+    found = [m.value for m in at.main.markdown if "misprint" in m.value]
+    return [text.replace("\\", "").split("misprint: ")[1].rstrip("]") for text in found]
+
+
+def test_misprints_stand_beside_their_numbers() -> None:
+    at = page(table="watermelon3")
+    assert badges(at) == ["6/8 = 0.750", "0.574, 0.129 → 1.959", "0.547", "0.063", "6.80e-05"]
+    assert "right is 5/8 = 0.625" in words(click(at, "factor_5_0"))
+    laplace = page(table="watermelon3", shelf=(Spec("laplace"),))
+    assert badges(laplace) == ["0.574, 0.129 → 1.959", "0.547"]
+
+
+def test_an_exercise_has_no_misprints() -> None:
+    for seed in (1, 2, 3):
+        assert not badges(page(table="watermelon3", view=(("exercise", seed),)))
+
+
+# rounding, copies -----------------------------------------------------------------------------------------------
+
+
+def test_rounding_gives_what_a_calculator_gives() -> None:
+    at = page(table="watermelon3")
+    at.segmented_control(key="digits").set_value("hand").run()
+    assert factors(at)[7, 0] == "N(0.697; 0.574, 0.129²) = 1.963"
+    assert factors(at)[5, 0] == "5/8 = 0.625"
+    assert "with x̄ = 0.574 and s = 0.129 a calculator gives 1.963, not 1.959." in words(at)
+    assert state(at).seen("digits", "") == "hand"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_copies_hold_the_working(language: str) -> None:
+    at = page(table="watermelon3", language=language)
+    model = fitted("watermelon3")
+    case = load_dataset("watermelon3").frame.iloc[[0]]
+    working = derive(model, case, classes=["是", "否"])
+    label = {"en": "navel", "zh": "脐部"}[language]
+    for form, write in (("latex", render.to_latex), ("markdown", render.to_markdown), ("text", render.to_text)):
+        at.segmented_control(key="copy_form").set_value(form).run()
+        text = at.code[0].value
+        assert label in text
+        assert text.count("0.0523787") == write(working).count("0.0523787") > 0
+
+
+def fitted(name: str, preset: str = "textbook") -> NaiveBayes:
+    data = load_dataset(name)
+    features = data.schema.features
+    return NaiveBayes(schema=features, **PRESETS[preset]).fit(data.frame[list(features.names)], data.frame[data.info.target])
+
+
+# the verdict ----------------------------------------------------------------------------------------------------
+
+
+def test_the_verdict_follows_losses_and_prior_of_use() -> None:
+    at = page(table="watermelon3", case=(1, 1, 0, 0, 1, 1, 0.36, 0.37), losses=((0.0, 5.0), (1.0, 0.0)), prior=(0.1, 0.9))
+    data = load_dataset("watermelon3")
+    model = fitted("watermelon3")
+    ledger = model.explain(data.frame.iloc[[14]]).at_prior(model.class_prior_, {"是": 0.1, "否": 0.9})
+    loss = LossMatrix(("是", "否"), ("是", "否"), [[0, 5], [1, 0]]).for_classes(ledger.classes)
+    right = decide(ledger.posterior(), loss)
+    good = ledger.posterior()[0, ledger.classes.index("是")]
+    assert f"Judged **{ {'是': 'good', '否': 'bad'}[right.action[0]]}**" in words(at)
+    assert float(totals(at, "posterior", 2)[0]) == pytest.approx(good, abs=1e-6)
+    last = max(i for i, _k in factors(at))
+    assert factors(at)[last, 0] == "0.1/0.470588 = 0.2125"
+    assert any(f"{right.risk[0]:.5g}"[:6] in latex.value for latex in at.latex)
+    assert page(table="watermelon3", case=(1, 1, 0, 0, 1, 1, 0.36, 0.37)).session_state["state"].prior == ()
+
+
+@pytest.mark.parametrize(("income", "why"), [(1e300, "outside the range of the data"), (float("inf"), "a cell is infinite")])
+def test_no_posterior_is_said_in_words(income: float, why: str) -> None:
+    at = page(table="loan", case=(1, 1, income))
+    assert f"No posterior: {why}" in words(at)
+    assert totals(at, "posterior", 2) == ["–", "–"]
+    assert "nan" not in (words(at) + "".join(factors(at).values())).lower()
+
+
+def test_an_impossible_case_is_said_in_words() -> None:
+    data = load_dataset("mushroom")
+    model, names = fitted("mushroom"), list(data.schema.features.names)
+    almond = data.schema["odor"].levels.index("almond")
+    poisonous_only = [v for v in data.schema["spore_print_color"].levels if v == "green"] if "spore_print_color" in names else []
+    case = [v.levels.index(x) if not pd.isna(x) else None for v, x in zip(data.schema.features, data.frame[names].iloc[0], strict=True)]
+    case[names.index("odor")] = almond
+    for j, variable in enumerate(data.schema.features):
+        never = [s for s, level in enumerate(variable.levels) if (data.frame.loc[data.frame[variable.name] == level, data.info.target] == "p").all()]
+        if never and variable.name != "odor":
+            case[j] = never[0]
+    assert model is not None
+    assert poisonous_only is not None
+    at = page(table="mushroom", shelf=(Spec("textbook"),), case=tuple(case))
+    assert "No posterior: impossible under this model" in words(at)
+
+
+# the case -------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_of_the_table_can_be_left_out() -> None:
+    at = page(table="watermelon3", row=14, case=(1, 1, 0, 0, 1, 1, 0.36, 0.37))
+    assert "row 15 of the table, whose class is **bad**; it is among the rows counted" in words(at)
+    at.toggle(key="left_out").set_value(True).run()
+    data = load_dataset("watermelon3")
+    each = np.exp(fitted("watermelon3").leave_one_out_log_proba(data.frame[list(data.schema.features.names)], data.frame["好瓜"]))
+    good = fitted("watermelon3").classes_.tolist().index("是")
+    assert float(totals(at, "posterior", 2)[0]) == pytest.approx(each[14, good], abs=1e-6)
+    assert factors(at)[0, 1].startswith("8/16")
+    rows = click(at, "factor_0_1").dataframe[0].value
+    assert 15 not in rows.index
+    at.selectbox(key="case_0").set_value(0).run()
+    assert not state(at).seen("left_out", False)
+
+
+def test_typing_a_case() -> None:
+    at = page(table="watermelon3")
+    at.selectbox(key="case_0").set_value(2).run()
+    at.number_input(key="case_6").set_value(0.5).run()
+    assert state(at).case == (2, 0, 0, 0, 0, 0, 0.5, 0.46)
+    assert state(at).row == -1
+    case = load_dataset("watermelon3").frame.iloc[[0]].assign(密度=0.5)
+    case["色泽"] = pd.Categorical(["浅白"], categories=["青绿", "乌黑", "浅白"])
+    good = fitted("watermelon3").explain(case).posterior()[0, 1 if fitted("watermelon3").classes_[1] == "是" else 0]
+    assert float(totals(at, "posterior", 2)[0]) == pytest.approx(good, abs=1e-6)
+
+
+def test_a_missing_cell_has_no_factor() -> None:
+    at = page(table="watermelon3")
+    at.selectbox(key="case_1").set_value(None).run()
+    at.number_input(key="case_7").set_value(None).run()
+    assert state(at).case == (0, None, 0, 0, 0, 0, 0.697, None)
+    assert len(factors(at)) == 7 * 2
+    assert words(at).count("missing: it has no factor, the product goes on without it") == 2
+
+
+def test_worked_cases_and_rows_are_quick_choices() -> None:
+    at = page(table="loan")
+    at.button_group(key="case_worked").set_value(1).run()
+    assert state(at).case == (0, 1, 90.0)
+    assert factors(at)[1, 0] == "0/3 = 0"
+    at.number_input(key="case_row").set_value(3).run()
+    assert state(at).row == 2
+    assert "row 3 of the table" in words(at)
+
+
+# let me fill in -------------------------------------------------------------------------------------------------
+
+
+def test_blanks_are_checked_on_entry() -> None:
+    at = page(table="watermelon3", view=(("fill", True),))
+    shown = words(at)
+    assert "0.998" not in shown
+    assert "Judged" not in shown
+    assert not factors(at)
+    assert at.dataframe[0].value.shape == (17, 9)
+    assert "0 of 22 steps right" in progress(at)
+    at.text_input(key="fill_f1_0").set_value("3/8").run()
+    at.text_input(key="fill_f7_0").set_value("1.963").run()
+    at.text_input(key="fill_j_0").set_value("0.0524").run()
+    at.text_input(key="fill_f0_0").set_value("0.5").run()
+    assert "3 of 22 steps right" in progress(at)
+    assert "Count the rows with good melon = good; divide by all rows." in words(at)
+    assert dict(state(at).seen("answers", ())) == {"f0_0": "0.5", "f1_0": "3/8", "f7_0": "1.963", "j_0": "0.0524"}
+    at.text_input(key="fill_f0_0").set_value("").run()
+    assert "Count the rows" not in words(at)
+
+
+def progress(at: AppTest) -> str:
+    return " ".join(str(node.proto.text) for node in at.main.get("progress"))
+
+
+def test_a_sheet_filled_in_right_is_praised() -> None:
+    data = load_dataset("loan")
+    case = pd.DataFrame({"Gender": ["Male"], "Married": ["No"], "Income": [120.0]})
+    working = derive(fitted("loan"), case, classes=data.schema.target.levels)
+    hand = rounded(working)
+    answers = {f"f{i}_{k}": render.hand(s.factors[k], 3) for i, s in enumerate(hand.steps) for k in (0, 1)}
+    answers |= {f"j_{k}": f"{working.joint[k]:.3g}" for k in (0, 1)} | {f"p_{k}": f"{working.posterior[k]:.3g}" for k in (0, 1)}
+    at = page(table="loan", view=(("answers", tuple(answers.items())), ("fill", True)))
+    assert "12 of 12 steps right" in progress(at)
+    assert "All right." in words(at)
+
+
+def test_forged_answers_do_no_harm() -> None:
+    at = page(table="loan", view=(("answers", (("f0_0", 3), 7, ("x",), ("f0_1", "<b>"))), ("exercise", 10**30), ("fill", True)))
+    assert "0 of " in progress(at)
+
+
+def test_another_exercise_is_a_new_table_and_case() -> None:
+    at = click(page(table="watermelon3"), "exercise")
+    assert (state(at).seen("exercise", 0), state(at).seen("fill", False)) == (1, True)
+    assert "Exercise 1: 17 rows drawn" in words(at)
+    first = at.dataframe[0].value
+    data = load_dataset("watermelon3")
+    drawn = draw(take_apart(data.frame, data.schema), fitted("watermelon3"), 1)
+    assert first["density"].tolist() == drawn.parts.X["密度"].tolist()
+    working = derive(drawn.model, pd.DataFrame({n: [v] for n, v in drawn.case.items()}), classes=["是", "否"])
+    at.text_input(key="fill_p_0").set_value(f"{working.posterior[0]:.4g}").run()
+    assert "1 of 22 steps right" in progress(at)
+    click(at, "exercise")
+    assert state(at).seen("exercise", 0) == 2
+    assert not state(at).seen("answers", ())
+    assert at.dataframe[0].value["density"].tolist() != first["density"].tolist()
+    at.toggle(key="fill").set_value(False).run()
+    assert same(float(totals(at, "joint", 2)[0]), float(totals(at, "joint", 2)[0]))
+    assert at.dataframe[0].value["feature"].tolist()[0] == "colour"
+    click(at, "exercise_back")
+    assert totals(at, "joint", 2) == ["0.0523787", "6.85842e-05"]
+
+
+def test_a_large_table_is_not_counted_by_hand() -> None:
+    at = page(table="mushroom", view=(("fill", True),))
+    assert "8124 rows, too many to count by hand" in words(at)
+    click(at, "exercise")
+    assert len(at.dataframe[0].value) <= 24
+
+
+# other tables ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "steps", "classes"), [("mushroom", 23, 2), ("wine", 14, 3), ("penguins", 7, 3)])
+def test_other_tables(name: str, steps: int, classes: int) -> None:
+    at = page(table=name)
+    assert len(factors(at)) == steps * classes
+    assert sum(float(t) for t in totals(at, "posterior", classes)) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_row_with_missing_cells() -> None:
+    at = page(table="penguins")
+    at.number_input(key="case_row").set_value(4).run()  # no measurements, no sex
+    assert len(factors(at)) == 2 * 3
+    assert words(at).count("missing: it has no factor") == 5
+
+
+def test_contributions_of_three_classes() -> None:
+    at = page(table="wine")
+    assert (at.selectbox(key="case_for").value, at.selectbox(key="case_against").value) == (0, 1)
+    at.selectbox(key="case_against").set_value(2).run()
+    at.selectbox(key="case_for").set_value(2).run()  # the one that was against: another takes its place
+    assert state(at).seen("for", -1) == 2
+    assert at.selectbox(key="case_against").value != 2
+    at.segmented_control(key="case_unit").set_value("bits").run()
+    at.segmented_control(key="case_order").set_value("table").run()
+    assert not at.exception
+    assert (state(at).seen("unit", ""), state(at).seen("order", "")) == ("bits", "table")
+
+
+HOSTILE = (
+    "![x](http://a.b/c.png),$\\alpha$ | <b>,n {x} %{y},:red[t]\n"
+    "`a`,1.5,*x*,<script>\n$b$,2.5,_y_,**no**\n`a`,3.5,*x*,**no**\n$b$,0.5,_y_,<script>\n"
+)
+
+
+def test_hostile_names_are_shown_as_they_are() -> None:
+    at = page()
+    at.session_state["uploads"] = {"mark": read_table(HOSTILE.encode(), name="bad.csv")}
+    at.session_state["state"] = replace(at.session_state["state"], table="upload:mark")
+    at.run()
+    assert not at.exception
+    for i, k in factors(at):
+        click(at, f"factor_{i}_{k}")
+    for text in [m.value for m in at.main.markdown] + [c.value for c in at.main.caption] + [s.label for s in at.selectbox]:
+        assert "![" not in text
+        assert "http:/" not in text
+        assert "$\\" not in text
+    at.session_state["state"] = state(at).showing(fill=True, exercise=1)
+    at.run()
+    assert not at.exception
+
+
+def test_many_classes_and_many_factors() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{j}": rng.choice(["a", "b", "c"], 300) for j in range(50)})
+    frame["class"] = [f"c{i % 12}" for i in range(300)]
+    at = page()
+    at.session_state["uploads"] = {"mark": read_table(frame.to_csv(index=False).encode(), name="many.csv")}
+    at.session_state["state"] = State(table="upload:mark")
+    at.run()
+    assert not at.exception
+    assert len(factors(at)) == 40 * 4
+    at.segmented_control(key="factor_page").set_value(40).run()
+    assert sorted({i for i, _k in factors(at)}) == list(range(40, 51))
+    at.multiselect(key="classes_shown").set_value([0, 11]).run()
+    assert {k for _i, k in factors(at)} == {0, 11}
+
+
+def test_no_table_no_page() -> None:
+    at = page()
+    at.session_state["uploads"] = {"mark": read_table(b"a,b\n1,2\n3,4\n", name="plain.csv")}
+    at.session_state["state"] = State(table="upload:mark", columns=((0, "ignore", "", ()), (1, "ignore", "", ())))
+    at.run()
+    assert not at.exception
+    assert at.error

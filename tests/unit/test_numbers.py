@@ -1,0 +1,76 @@
+"""Cells as text → typed columns, and what is said about it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine.table.numbers import convert, convert_column
+
+
+@pytest.mark.parametrize(("cells", "expected"), [
+    (["1", "-2", "0"], [1, -2, 0]), (["1.5", "1e5", "-.5"], [1.5, 1e5, -0.5]), (["-0", "0", "-0.0"], [0.0, 0.0, 0.0]),
+    (["1.234,56", "0,5", "7"], [1234.56, 0.5, 7]), (["1,100,000", "20", "3,000.5"], [1.1e6, 20, 3000.5]),
+    (["12 %", "7.5%", "0%"], [12, 7.5, 0]), (["$5", "-$1,200.50", "$ 7"], [5, -1200.5, 7]),
+    (["5 €", "1,5 €", "2 €"], [5, 1.5, 2]), (["(3)", "4", "−5"], [-3, 4, -5]), (["１２", "3", "4"], [12, 3, 4]),
+    (["1 234", "12", "1\u00a0234\u00a0567"], [1234, 12, 1234567]), (["1", "inf", "-Infinity"], [1, np.inf, -np.inf]),
+    (["77.22999999999999", "0.1", "5e-324"], [77.22999999999999, 0.1, 5e-324]),
+    (["1", "NA", "?", "-", "2"], [1, np.nan, np.nan, np.nan, 2]),
+])  # fmt: skip
+def test_numbers_as_people_write_them(cells: list[str], expected: list[float]) -> None:
+    values = convert_column(pd.Series(cells, name="x")).values
+    np.testing.assert_array_equal(values.to_numpy(float), expected)
+    assert not np.signbit(values.to_numpy(float)[values == 0]).any()
+
+
+@pytest.mark.parametrize(("cells", "why"), [
+    (["007", "012"], "lose digits"), (["12345678901234567", "12345678901234568"], "lose digits"),
+    (["1E5", "2E3", "4D2"], "numbers and text \\('4D2'\\)"), (["12%", "7", "8%"], "different ways"),
+    (["1.5", "2,5", "3,25"], "different ways"), (["2024-01-02", "2024-02-03"], "looks like dates"),
+    (["NA", "NO", "DE"], "'NA' is kept"), (["None", "mild", "None"], "'None' is kept"),
+    (["yes", "No", "TRUE", "0"], "spells yes and no"), (["Oslo", "oslo ", "Rome"], "differ only in case"),
+    (["a", "b", "a"], None), (["none", "mild", "no"], None), (["1_000", "2"], "numbers and text"),
+])  # fmt: skip
+def test_text_stays_text_to_the_letter(cells: list[str], why: str | None) -> None:
+    column = convert_column(pd.Series(cells, name="x"))
+    assert column.values.tolist() == cells
+    messages = " ".join(str(n.message) for n in column.notes)
+    assert re.search(why, messages) if why else not messages
+
+
+def told(cells: dict[str, list[str]]) -> list[str]:
+    return [str(note.message) for note in convert(pd.DataFrame(cells), None, None)[1]]
+
+
+def test_missing_cells_are_told_once_for_the_table() -> None:
+    assert told({"x": ["1", "", ""]}) == ["column 'x': empty cells, read as missing: 2"]
+    wide = {f"c{j}": ["1"] * (9 - j) + [""] * j for j in range(8)}
+    [said] = told(wide)
+    assert said == "empty cells, read as missing: 28, in 7 columns: 'c7' (7), 'c6' (6), 'c5' (5), 'c4' (4), 'c3' (3), …"
+
+
+def test_missing_words_are_told_by_column_while_these_are_few() -> None:
+    few = {"x": ["1", "NA", " - "], "y": ["1", "", "?"], "z": ["a", "a", "?"]}
+    assert told(few) == [
+        "column 'x': cells read as missing: 2 ('NA', '-')", "column 'y': cells read as missing: 1 ('?')",
+        "column 'z': cells read as missing: 1 ('?')", "column 'y': empty cells, read as missing: 1",
+    ]  # fmt: skip
+    many = {f"c{j}": ["1", "NA", "?" if j == 3 else "2"] for j in range(6)}
+    assert told(many) == [
+        "cells with 'NA', read as missing: 6; by column: 'c0' (1), 'c1' (1), 'c2' (1), 'c3' (1), 'c4' (1), …",
+        "cells with '?', read as missing: 1; by column: 'c3' (1)",
+    ]
+
+
+def test_release_empties_the_text_and_changes_nothing() -> None:
+    cells = pd.DataFrame({"a": ["1.234", "2.500"], "b": ["0,5", "1,25"], "c": ["x", ""]})
+    kept = convert(cells, None, None)
+    assert cells.shape == (2, 3)
+    released = convert(cells, None, None, release=True)
+    assert cells.shape[1] == 0
+    assert released[0].equals(kept[0])
+    assert released[1:] == kept[1:]
+    assert kept[0]["a"].tolist() == [1234, 2500]

@@ -1,0 +1,482 @@
+"""The working: every number is the ledger's, every fraction the count of its rows, every sheet what was derived."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine.decision.loss import decide
+from bayes_engine.errors import TableError
+from bayes_engine.figures.contributions import BIT, Side, verdict, waterfall
+from bayes_engine.language import set_language
+from bayes_engine.ledger import Status
+from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.table.roles import Parts, take_apart
+from bayes_engine.working import render
+from bayes_engine.working.balance import odds_needed, weigh
+from bayes_engine.working.check import hint, mark, read_number, same
+from bayes_engine.working.derive import (
+    Density,
+    Fraction,
+    Shift,
+    Working,
+    by_hand,
+    derive,
+    rounded,
+    rows_behind,
+    rows_like,
+    variance_from,
+    without,
+)
+from bayes_engine.working.exercise import COLUMNS, draw
+from bayes_engine.working.misprints import Place, agrees, misprints
+
+CLASSES = ["是", "否"]
+
+
+def parts_of(name: str) -> Parts:
+    data = load_dataset(name)
+    return take_apart(data.frame, data.schema)
+
+
+def fitted(parts: Parts, preset: str = "textbook", **knobs: object) -> NaiveBayes:
+    return NaiveBayes(**{**PRESETS[preset], **knobs}, schema=parts.schema.features).fit(parts.X, parts.y)
+
+
+@pytest.fixture(scope="module")
+def melons() -> Parts:
+    return parts_of("watermelon3")
+
+
+@pytest.fixture(scope="module")
+def working(melons: Parts) -> Working:
+    return derive(fitted(melons), melons.X.iloc[[0]], classes=CLASSES)
+
+
+# derive ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["watermelon3", "loan", "penguins", "mushroom", "wine", "three-attributes"])
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_the_working_is_the_ledger(name: str, preset: str) -> None:
+    parts = parts_of(name)
+    model = fitted(parts, preset)
+    for i in (0, len(parts.X) // 2, len(parts.X) - 1):
+        case = parts.X.iloc[[i]]
+        found = derive(model, case, classes=parts.target.levels)
+        order = [model.classes_.tolist().index(c) for c in parts.target.levels]
+        np.testing.assert_allclose(found.log_joint, model.predict_joint_log_proba(case)[0, order], rtol=1e-12)
+        np.testing.assert_allclose(found.posterior, model.explain(case).posterior()[0, order], rtol=1e-12)
+        np.testing.assert_allclose(np.sum([s.log_factors for s in found.steps], axis=0), found.log_joint, rtol=1e-9)
+        for step in found.steps:
+            np.testing.assert_allclose([s.value for s in step.sources], step.factors, rtol=1e-9, atol=1e-300)
+
+
+def test_every_fraction_counts_its_rows(melons: Parts) -> None:
+    table = melons.X.assign(好瓜=melons.y)
+    for i in range(len(table)):
+        found = derive(fitted(melons), melons.X.iloc[[i]], classes=CLASSES)
+        for step in found.steps:
+            for label, source in zip(found.classes, step.sources, strict=True):
+                behind = rows_behind(table, "好瓜", step, label)
+                assert (behind["好瓜"] == label).all()
+                if isinstance(source, Fraction):
+                    assert len(behind) == source.count
+                else:
+                    assert isinstance(source, Density)
+                    x = behind[step.row.child].astype(float)
+                    assert len(x) == source.n
+                    assert x.mean() == pytest.approx(source.mean)
+                    assert ((x - source.mean) ** 2).sum() == pytest.approx(source.m2)
+                    assert x.var(ddof=1) == pytest.approx(source.variance)
+
+
+def test_a_missing_cell_has_no_factor_and_says_so(melons: Parts) -> None:
+    case = melons.X.iloc[[0]].assign(密度=np.nan)
+    case["色泽"] = case["色泽"].cat.set_categories(["青绿", "乌黑", "浅白"])
+    case.loc[case.index[0], "色泽"] = np.nan
+    found = derive(fitted(melons), case)
+    assert [(o.name, o.reason) for o in found.omitted] == [("色泽", "missing"), ("密度", "missing")]
+    assert [s.row.child for s in found.steps] == ["好瓜", "根蒂", "敲声", "纹理", "脐部", "触感", "含糖率"]
+
+
+def test_a_constant_column_has_no_factor_and_says_so() -> None:
+    X = pd.DataFrame({"same": [2.0] * 4, "x": [1.0, 2.0, 4.0, 7.0]})
+    with pytest.warns(match="the same value in every row"):
+        model = NaiveBayes().fit(X, ["a", "a", "b", "b"])
+    assert [(o.name, o.reason) for o in derive(model, X.iloc[[0]]).omitted] == [("same", "constant")]
+
+
+def test_missing_as_a_level_is_counted() -> None:
+    X = pd.DataFrame({"x": ["a", None, "a", None]})
+    model = NaiveBayes(missing="category", smoothing="none").fit(X, ["p", "p", "q", "p"])
+    found = derive(model, X.iloc[[1]])
+    assert found.steps[1].sources == (Fraction(2.0, 3.0, 0.0, 2), Fraction(0.0, 1.0, 0.0, 2))
+    table = X.assign(y=["p", "p", "q", "p"])
+    assert rows_behind(table, "y", found.steps[1], "p").index.tolist() == [1, 3]
+
+
+def test_prior_of_use_is_the_last_step(melons: Parts) -> None:
+    use = {"是": 0.3, "否": 0.7}
+    model = fitted(melons)
+    found = derive(model, melons.X.iloc[[0]], prior_of_use=use, classes=CLASSES)
+    assert found.steps[-1].sources == (Shift(0.3, 8 / 17), Shift(0.7, 9 / 17))
+    assert [s.value for s in found.steps[-1].sources] == pytest.approx(found.steps[-1].factors)
+    likelihood = np.exp(model.predict_joint_log_proba(melons.X.iloc[[0]])[0]) / [9 / 17, 8 / 17]
+    shifted = likelihood * [0.7, 0.3]
+    assert found.posterior[::-1] == pytest.approx(tuple(shifted / shifted.sum()))
+
+
+def test_risk_and_decision_follow_the_losses(melons: Parts) -> None:
+    loss = LossMatrix(("是", "否", "wait"), ("否", "是"), [[5, 0], [0, 1], [0.001, 0.001]])
+    found = derive(fitted(melons), melons.X.iloc[[0]], loss, classes=CLASSES)
+    good, bad = found.posterior
+    assert found.risk == pytest.approx((5 * bad, good, 0.001))
+    assert found.action == "wait"
+    assert derive(fitted(melons), melons.X.iloc[[0]], classes=CLASSES).action == "是"
+
+
+def test_a_case_without_posterior_is_worked_all_the_same() -> None:
+    X = pd.DataFrame({"u": ["a", "b"] * 2, "v": ["a", "b", "a", "b"]})
+    model = NaiveBayes(smoothing="none").fit(X, ["p", "q"] * 2)
+    found = derive(model, pd.DataFrame({"u": ["a"], "v": ["b"]}))
+    assert (found.status, found.position, found.action) == (Status.IMPOSSIBLE, -1, None)
+    assert found.joint == (0.0, 0.0)
+    assert render.posterior(found, 0) == "–"
+    assert render.to_text(found).endswith("no posterior")
+    assert "no posterior" in render.to_markdown(found)
+    numbers = NaiveBayes().fit(pd.DataFrame({"x": [0.0, 1.0, 5.0, 6.0]}), [0, 0, 1, 1])
+    for x, status in ((1e300, Status.OUT_OF_RANGE), (np.inf, Status.REFUSED)):
+        out = derive(numbers, pd.DataFrame({"x": [x]}))
+        assert (out.status, out.position, out.posterior) == (status, -1, (0.0, 0.0))
+
+
+def test_where_a_variance_comes_from() -> None:
+    X = pd.DataFrame({"x": [0.0, 1.0, 5.0, 6.5, 9.0]})
+    own = derive(NaiveBayes(variance="unbiased").fit(X, [0, 0, 1, 1, 1]), X.iloc[[1]])
+    tied = derive(NaiveBayes(tied_variance=True).fit(X, [0, 0, 1, 1, 1]), X.iloc[[1]])
+    with pytest.warns(match="a class has one row"):
+        model = NaiveBayes(variance="unbiased").fit(X, [0, 1, 1, 1, 1])
+    single = derive(model, X.iloc[[1]])
+    assert [variance_from(own.steps[1], k) for k in (0, 1)] == ["own", "own"]
+    assert [variance_from(tied.steps[1], k) for k in (0, 1)] == ["pooled", "pooled"]
+    assert variance_from(single.steps[1], 0) == "pooled"
+    assert r"\frac{0.5 + 8.16667}{5}" in "".join(render.latex_moments(tied, tied.steps[1], 0))
+
+
+def test_leaving_a_row_out_is_leave_one_out(melons: Parts) -> None:
+    model = fitted(melons)
+    each = np.exp(model.leave_one_out_log_proba(melons.X, melons.y))
+    for i in range(len(melons.X)):
+        one = melons.X.iloc[[i]]
+        rest = without(model, one, melons.y.iloc[[i]])
+        assert derive(rest, one).posterior == pytest.approx(tuple(each[i]), rel=1e-9)
+    assert model.stats_.class_weight.sum() == 17  # the model itself has forgotten nothing
+
+
+def test_rows_like_matches_missing_with_missing() -> None:
+    X = pd.DataFrame({"a": ["x", None, None], "b": [1.0, np.nan, 2.0]})
+    assert rows_like(X, X.iloc[[1]]) == [1]
+    assert rows_like(X, pd.DataFrame({"a": ["y"], "b": [1.0]})) == []
+
+
+# by hand --------------------------------------------------------------------------------------------------------
+
+
+def test_by_hand_a_calculator_gives_1963(working: Working) -> None:
+    hand = rounded(working)
+    density = hand.steps[7].sources[0]
+    assert isinstance(density, Density)
+    assert (density.mean, round(density.sd, 10)) == (0.574, 0.129)
+    assert render.factor(hand, hand.steps[7], 0) == "1.963"
+    assert render.factor(working, working.steps[7], 0) == "1.9590"
+    assert math.prod(s.factors[0] for s in hand.steps) == pytest.approx(hand.joint[0])
+    assert [s.factors[0] for s in hand.steps[:7]] == [0.471, 0.375, 0.625, 0.75, 0.875, 0.625, 0.75]
+    assert sum(hand.posterior) == pytest.approx(1.0)
+
+
+def test_by_hand_keeps_small_numbers() -> None:
+    loan = parts_of("loan")
+    case = pd.DataFrame({"Gender": ["Male"], "Married": ["No"], "Income": [120.0]})
+    hand = rounded(derive(fitted(loan), case, classes=["No", "Yes"]))
+    assert render.factor(hand, hand.steps[3], 1) == "1.22e-09"
+    assert hand.action == "No"
+
+
+@given(st.floats(1e-12, 1e6))
+def test_by_hand_is_close(value: float) -> None:
+    assert abs(by_hand(value) - value) <= max(0.0005, 0)
+    assert same(by_hand(value), value)
+
+
+# numbers --------------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(1e-300, 1e300), st.integers(3, 10))
+def test_a_number_has_the_digits_asked_for(value: float, digits: int) -> None:
+    assert float(render.number(value, digits)) == pytest.approx(value, rel=0.5000001 * 10.0 ** (1 - digits))
+
+
+@given(st.floats(-1e6, 1e5))
+def test_a_number_from_its_log(log_value: float) -> None:
+    text = render.number_of_log(log_value, 8)
+    mantissa, _e, power = text.partition("e")
+    assert math.log(float(mantissa)) + int(power or 0) * math.log(10) == pytest.approx(log_value, abs=1e-6, rel=1e-9)
+
+
+@given(st.floats(0.0, 1.0))
+def test_a_probability_is_never_rounded_to_certainty(p: float) -> None:
+    assert (float(render.certain(p, 6)) == 1.0) == (p == 1.0)
+
+
+# rendering ------------------------------------------------------------------------------------------------------
+
+
+def test_text_holds_every_number(working: Working) -> None:
+    text = render.to_text(working)
+    for line in ("P(脐部=凹陷 | 好瓜=是) = 5/8 = 0.6250",
+                 "n = 8, x̄ = 0.57375, s² = 0.116867/(8−1) = 0.0166954, s = 0.129211",
+                 "joint = 0.0523787", "P(是 | x) = 0.0523787 / 0.0524473 = 0.998692",
+                 "R(是 | x) = 0 × 0.998692 + 1 × 0.00130768 = 0.00130768", "decision: 是"):  # fmt: skip
+        assert line in text, line
+
+
+def test_markdown_is_a_table(working: Working) -> None:
+    rows = [line.strip("| ").split(" | ") for line in render.to_markdown(working).splitlines() if line.startswith("|")]
+    assert {len(row) for row in rows} == {3}
+    assert rows[0] == ["factor", "好瓜 = 是", "好瓜 = 否"]
+    assert rows[7] == ["脐部 = 凹陷", "5/8 = 0.6250", "2/9 = 0.2222"]
+    assert rows[-1] == ["posterior", "0.998692", "0.00130768"]
+
+
+def test_latex_balances(working: Working) -> None:
+    for latex in (render.to_latex(working), render.to_latex(rounded(working))):
+        assert latex.count("{") == latex.count("}")
+        assert latex.count(r"\begin{align*}") == latex.count(r"\end{align*}") == 4
+        for line in re.split(r"\\\\\n|\\end\{align\*\}", latex)[:-1]:
+            assert line.count("&=") == 1, line
+    assert r"P(\text{脐部}=\text{凹陷} \mid \text{好瓜}=\text{是}) &= \frac{5}{8} = 0.6250" in render.to_latex(working)
+
+
+def test_smoothed_fractions_are_written_out(melons: Parts) -> None:
+    found = derive(fitted(melons, "laplace"), melons.X.iloc[[0]].assign(敲声="清脆"), classes=CLASSES)
+    assert render.fraction(found.steps[3].sources[0]) == "(0+1)/(8+3)"
+    assert r"\frac{0+1}{8+3} = 0.09091" in render.to_latex(found)
+
+
+def test_hostile_names_stay_text() -> None:
+    X = pd.DataFrame({"$a$ | **b**\n<img>": ["\\x{}", "%_^~&#", "%_^~&#"]})
+    y = pd.Series(["![x](http://a)", "`c`", "`c`"], name="|t|")
+    found = derive(NaiveBayes().fit(X, y), X.iloc[[1]])
+    latex = render.to_latex(found)
+    assert not re.search(r"(?<!\\)[$#%]", latex.replace("\\\\", ""))
+    assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
+    rows = [line for line in render.to_markdown(found).splitlines() if line.startswith("|")]
+    assert {row.count("|") - row.count(r"\|") for row in rows} == {4}
+    assert "\n<img>" not in render.to_markdown(found)
+
+
+def test_words_follow_the_language(working: Working) -> None:
+    set_language("zh")
+    try:
+        chinese = render.to_text(working)
+    finally:
+        set_language("en")
+    assert "P(脐部=凹陷 | 好瓜=是) = 5/8 = 0.6250" in chinese
+
+
+# misprints ------------------------------------------------------------------------------------------------------
+
+
+def test_misprints_stand_at_their_numbers(working: Working, melons: Parts) -> None:
+    errata = load_dataset("watermelon3").info.errata
+    assert {place for place, _m in misprints(working, errata)} == {
+        Place(5, 0, "factor"), Place(7, 0, "mean"), Place(7, 0, "factor"),
+        Place(None, 0, "joint"), Place(None, 1, "joint"),
+    }  # fmt: skip
+    laplace = derive(fitted(melons, "laplace"), melons.X.iloc[[0]], classes=CLASSES)
+    assert {place.part for place, _m in misprints(laplace, errata)} == {"mean", "factor"}  # the Gaussian is as it was
+    assert all(place.step == 7 for place, _m in misprints(laplace, errata))
+    other = derive(fitted(melons), melons.X.iloc[[9]], classes=CLASSES)
+    assert {place.part for place, _m in misprints(other, errata)} == {"mean"}
+
+
+@pytest.mark.parametrize(("value", "right", "fits"), [(0.625, "5/8 = 0.625", True), (0.6249, "0.625", True),
+                                                      (6.858424e-5, "6.858e-05", True), (6.80e-5, "6.858e-05", False),
+                                                      (1.0, "no number", False)])  # fmt: skip
+def test_a_right_number_is_recognized(value: float, right: str, fits: bool) -> None:
+    assert agrees(value, right) is fits
+
+
+# a person's own working -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("3/8", 0.375), (" 3 / 8 ", 0.375), ("(3+1)/(8+3)", 4 / 11), ("0,375", 0.375), ("３／８", 0.375), ("37.5%", 0.375),
+    ("1.2e-9", 1.2e-9), ("1.2×10^-9", 1.2e-9), ("1.2*10^−9", 1.2e-9), (".5", 0.5), ("", None), ("3/0", None),
+    ("1/2/3", None), ("three", None), ("__import__('os')", None), ("9" * 50, None), ("nan", None), ("1e999", None),
+    ("(3+1", None),
+])  # fmt: skip
+def test_a_number_is_read_as_typed(text: str, value: float | None) -> None:
+    assert read_number(text) == (None if value is None else pytest.approx(value))
+
+
+def test_right_within_three_digits() -> None:
+    assert mark("0.333", 1 / 3) == mark("1/3", 1 / 3) == mark(".3333", 1 / 3) == "right"
+    assert mark("0.33", 1 / 3) == mark("0.334", 1 / 3) == "wrong"
+    assert mark("0.066", 0.066198) == "right"
+    assert mark("6.86e-5", 6.8584e-5) == "right"
+    assert mark("0.000", 6.8584e-5) == mark("6.8e-5", 6.8584e-5) == "wrong"
+    assert mark("0.0529", 0.0523787, 0.0528611) == "right"
+    assert mark("0", 0.0) == "right"
+    assert (mark(" ", 0.5), mark("?", 0.5)) == ("blank", "unreadable")
+
+
+def test_hints_name_the_slip(working: Working, melons: Parts) -> None:
+    def said(i: int, k: int, text: str, of: Working = working) -> str:
+        return str(hint(of, i, k, text))
+
+    assert said(1, 0, "3/6").startswith("That is the share of 是 among the rows with 青绿")
+    assert said(1, 0, "0.9") == "Take the rows with 好瓜 = 是; of these, count the ones with 色泽 = 青绿; divide."
+    assert said(0, 0, "1/2") == "Count the rows with 好瓜 = 是; divide by all rows."
+    assert said(0, 0, "half").startswith("Write a number")
+    swapped = np.sqrt(0.1168675 / 8)
+    wrong = np.exp(-0.5 * ((0.697 - 0.57375) / swapped) ** 2) / (np.sqrt(2 * np.pi) * swapped)
+    assert said(7, 0, "5") == said(7, 0, "12")
+    assert mark(f"{wrong:.4f}", working.steps[7].factors[0]) == "right"  # 1.962: within rounding of 1.959
+    sugar = np.sqrt(0.0929576 / 9)
+    slip = np.exp(-0.5 * ((0.46 - 0.154222) / sugar) ** 2) / (np.sqrt(2 * np.pi) * sugar)
+    assert said(8, 1, f"{slip:.4f}").startswith("That is the density with the squared deviations divided by n.")
+    laplace = derive(fitted(melons, "laplace"), melons.X.iloc[[0]], classes=CLASSES)
+    assert said(1, 0, "3/8", laplace).startswith("That is the plain share. Here 1 is added to the count, and 3 (3")
+
+
+# exercises ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["watermelon3", "loan", "wine", "mushroom", "penguins", "play-tennis"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_an_exercise_can_be_worked(name: str, seed: int) -> None:
+    parts = parts_of(name)
+    model = fitted(parts)
+    before = parts.X.copy()
+    drawn, again = draw(parts, model, seed), draw(parts, model, seed)
+    pd.testing.assert_frame_equal(drawn.parts.X, again.parts.X)
+    assert drawn.case == again.case
+    assert drawn.parts.y.value_counts().reindex(parts.target.levels).min() >= 2
+    assert len(drawn.case) == min(len(parts.X.columns), COLUMNS)
+    assert len(drawn.parts.X) <= 20 + 2 * len(parts.target.levels)
+    case = pd.DataFrame({n: [v] for n, v in drawn.case.items()})
+    found = derive(drawn.model, case)
+    assert found.status == Status.OK
+    assert sum(found.posterior) == pytest.approx(1.0)
+    for name_, value in drawn.case.items():
+        assert value in drawn.parts.X[name_].tolist()
+    pd.testing.assert_frame_equal(before, parts.X)
+
+
+def test_exercises_differ(melons: Parts) -> None:
+    drawn = [draw(melons, fitted(melons), seed) for seed in range(1, 6)]
+    assert len({tuple(e.parts.rows) for e in drawn}) == 5
+
+
+def test_no_exercise_from_a_table_of_missing_cells() -> None:
+    frame = pd.DataFrame({"x": [None] * 4, "z": [1.0, 2.0, 3.0, 4.0], "y": ["a", "a", "b", "b"]})
+    schema = load_dataset("penguins").schema.__class__.from_dtypes(frame.astype({"x": object})).with_role("y", "target")
+    parts = take_apart(frame, schema)
+    with pytest.raises(TableError, match="no exercise could be drawn"):
+        draw(parts, fitted(parts), 1)
+
+
+# the balance ----------------------------------------------------------------------------------------------------
+
+
+def test_weights_add_up_to_the_log_odds(melons: Parts) -> None:
+    ledger = fitted(melons).explain(melons.X.iloc[[0]])
+    balance = weigh(ledger, "是", "否")
+    joint = dict(zip(ledger.classes, ledger.joint()[0], strict=True))
+    assert balance.total == pytest.approx(joint["是"] - joint["否"])
+    for most in (2, 4, 9, 20):
+        folded = balance.by_size().folded(most)
+        assert len(folded.weights) <= most or most > len(balance.weights)
+        assert folded.total == pytest.approx(balance.total)
+    sizes = [abs(w.nats) for w in balance.by_size().weights]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_never_seen_is_said_not_nan(melons: Parts) -> None:
+    ledger = fitted(melons).explain(melons.X.iloc[[0]].assign(敲声="清脆"))
+    balance = weigh(ledger, "是", "否")
+    assert [w.never for w in balance.weights if w.never] == [("是",)]
+    assert balance.total == -math.inf
+    assert weigh(ledger, "否", "是").total == math.inf
+    X = pd.DataFrame({"u": ["a", "b"] * 2, "v": ["a", "b"] * 2, "w": ["c", "c", "d", "d"]})
+    impossible = NaiveBayes(smoothing="none").fit(X, ["p", "q"] * 2)
+    assert weigh(impossible.explain(pd.DataFrame({"u": ["a"], "v": ["b"], "w": ["c"]})), "p", "q").total is None
+
+
+@given(st.lists(st.floats(-5, 5), min_size=4, max_size=4), st.floats(0.01, 0.99))
+def test_the_losses_draw_their_line(cells: list[float], p: float) -> None:
+    loss = LossMatrix(("a", "b"), ("a", "b"), np.reshape(cells, (2, 2)))
+    line = odds_needed(loss, "a", "b")
+    decision = decide(np.array([[p, 1 - p]]), loss)
+    if line is not None and abs(math.log(p / (1 - p)) - line) > 1e-6:
+        assert (decision.action[0] == "a") == (math.log(p / (1 - p)) > line)
+    if line is None:
+        sure = decide(np.array([[1.0, 0.0], [0.0, 1.0]]), loss).action.tolist()
+        assert sure != ["a", "b"] or np.isclose(loss.table[0], loss.table[1]).any()
+
+
+# figures --------------------------------------------------------------------------------------------------------
+
+SIDES = (Side("good", "#111111"), Side("bad", "#999999"))
+
+
+def bars(figure) -> dict[float, tuple[float, float]]:
+    """row → (start, end) of every bar."""
+    found = {}
+    for trace in figure.data:
+        if trace.type == "bar":
+            found[trace.y[0]] = (trace.base[0], trace.base[0] + trace.x[0])
+    return found
+
+
+@pytest.mark.parametrize("bits", [False, True])
+def test_waterfall_bars_join(melons: Parts, bits: bool) -> None:
+    balance = weigh(fitted(melons).explain(melons.X.iloc[[0]]), "是", "否")
+    drawn = bars(waterfall(balance, list("abcdefghi"), SIDES, bits=bits))
+    unit = BIT if bits else 1.0
+    end = 0.0
+    for i, weight in enumerate(balance.weights):
+        assert drawn[i] == pytest.approx((end, end + weight.nats / unit))
+        end = drawn[i][1]
+    assert drawn[9] == pytest.approx((0.0, balance.total / unit))
+
+
+def test_waterfall_says_never_seen(melons: Parts) -> None:
+    ledger = fitted(melons).explain(melons.X.iloc[[0]].assign(敲声="清脆"))
+    figure = waterfall(weigh(ledger, "是", "否"), list("abcdefghi"), SIDES, needed=math.log(5))
+    said = [note.text for note in figure.layout.annotations]
+    assert "never seen in good" in said
+    assert "−∞" in said
+    assert not any("nan" in text for text in said)
+    low, high = figure.layout.xaxis.range
+    assert all(low <= v <= high for ends in bars(figure).values() for v in ends)
+    assert figure.layout.shapes[0].x0 == pytest.approx(math.log(5))
+
+
+def test_verdict_shows_posteriors_and_risks() -> None:
+    colours = ["#100", "#200", "#300"]
+    figure = verdict(["good", "bad", "wait"], [0.9999998, 2e-7, None], [1e-6, 1.0, 0.2], colours, decided=0)
+    assert list(figure.data[0].text) == ["0.9999998", "2.00000e-07", ""]
+    assert list(figure.data[1].marker.opacity) == [1.0, 0.35, 0.35]
+    gains = verdict(["a", "b"], [0.5, 0.5], [-3.0, -1.0], ["#100", "#200"], decided=0)
+    low, high = gains.layout.xaxis2.range
+    assert low < -3.0 < 0.0 <= high
