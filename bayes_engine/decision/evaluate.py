@@ -206,13 +206,24 @@ def _reweighted(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[An
     return np.asarray(weight * (use / np.where(table > 0, table, 1.0))[truth])
 
 
-def _bootstrap(weight: Array, loss: Array, seed: int, replicates: int = 999) -> tuple[float, float]:
-    """95 % percentile interval of Σ loss / Σ weight when rows are drawn again; alike rows are drawn together."""
+DRAWS = 999
+"""Bootstrap replicates of an interval."""
+
+
+def _bootstrap(weight: Array, loss: Array, seed: int) -> tuple[float, float]:
+    """95 % percentile interval of Σ loss / Σ weight when rows are drawn again; alike rows are drawn together, and no
+    more than two million draws are held at once."""
     alike, n = np.unique(np.stack([weight, loss]), axis=1, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(n.sum(), n / n.sum(), size=replicates)
-    total = draws @ alike[0]
-    means = (draws @ alike[1])[total > 0] / total[total > 0]
-    low, high = np.quantile(means, [0.025, 0.975])
+    rng, share = np.random.default_rng(seed), n / n.sum()
+    at_once = max(1, 2_000_000 // len(n))
+    sums = np.concatenate(
+        [
+            rng.multinomial(n.sum(), share, size=min(at_once, DRAWS - done)) @ alike.T
+            for done in range(0, DRAWS, at_once)
+        ]
+    )
+    counted = sums[sums[:, 0] > 0]
+    low, high = np.quantile(counted[:, 1] / counted[:, 0], [0.025, 0.975])
     return float(low), float(high)
 
 

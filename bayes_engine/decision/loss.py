@@ -178,10 +178,10 @@ def _by_name(loss: LossMatrix) -> NDArray[np.intp]:
 
 
 def _checked(actions: tuple[Any, ...], classes: tuple[Any, ...], table: Any) -> Array:
-    for labels, what in ((actions, "action"), (classes, "class")):
-        if len(set(labels)) != len(labels):
-            double = next(x for x in labels if labels.count(x) > 1)
-            raise LossError("the {what} '{label}' stands twice in the loss matrix", what=what, label=str(double))
+    if double := [a for a in actions if actions.count(a) > 1]:
+        raise LossError("the action '{label}' stands twice in the loss matrix", label=str(double[0]))
+    if double := [c for c in classes if classes.count(c) > 1]:
+        raise LossError("the class '{label}' stands twice in the loss matrix", label=str(double[0]))
     try:
         values = np.array(table, dtype=float)
     except (TypeError, ValueError):

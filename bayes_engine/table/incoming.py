@@ -248,19 +248,24 @@ def _take_levels(variable: Variable, cells: pd.Series, stripped: pd.Series, toke
         _note_missing(name, int((codes == MISSING).sum()), notes)
     new = codes > len(variable.levels)
     if new.any():
-        rule = {
-            "smooth": "column '{column}': values not seen in training: {values}; each gets the probability kept for a "
-                      "new level",
-            "error": "column '{column}': values not seen in training: {values}; these rows are not decided "
-                     "(unseen='error')",
-        }.get(unseen, "column '{column}': values not seen in training: {values}; an unseen value has no factor in its "
-                      "row's product (unseen='ignore')")  # fmt: skip
         values = _counted(codes[new] - len(variable.levels) - 1, strange)
-        notes.append(note(rule, "warning", column=name, values=values))
+        notes.append(_note_unseen(name, values, unseen))
         if unseen == "error":
             bad.add(new, name, cells, "not seen in training")
     levels = [*variable.levels, *strange]
     return pd.Categorical.from_codes(codes.astype(np.int64) - 1, pd.Index(levels, dtype=object))
+
+
+def _note_unseen(name: str, values: str, unseen: str) -> Note:
+    """What becomes of values that training had not seen."""
+    if unseen == "smooth":
+        return note("column '{column}': values not seen in training: {values}; each gets the probability kept for a "
+                    "new level", "warning", column=name, values=values)  # fmt: skip
+    if unseen == "error":
+        return note("column '{column}': values not seen in training: {values}; these rows are not decided "
+                    "(unseen='error')", "warning", column=name, values=values)  # fmt: skip
+    return note("column '{column}': values not seen in training: {values}; an unseen value has no factor in its row's "
+                "product (unseen='ignore')", "warning", column=name, values=values)  # fmt: skip
 
 
 def _match(

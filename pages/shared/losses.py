@@ -154,9 +154,9 @@ def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
         )
     else:
         in_a_row = min(len(table.classes), 4)
+        cells = [cell for _row in range(0, len(table.classes), in_a_row) for cell in st.columns(in_a_row)]
         for k, label in enumerate(table.classes):
-            cells = st.columns(in_a_row) if k % in_a_row == 0 else cells
-            cells[k % in_a_row].number_input(
+            cells[k].number_input(
                 f"P({md(table.class_(label), 18)})",
                 0.0,
                 0.99,
