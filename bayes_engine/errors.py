@@ -8,8 +8,8 @@ from typing import Any
 from bayes_engine.language import Message
 
 
-class BayesEngineError(ValueError):
-    """Base of every error raised on purpose here. A ValueError, so scikit-learn's callers already handle it."""
+class _Said(Exception):
+    """An exception whose text is a Message: `template` with its named `params`."""
 
     def __init__(self, template: str, **params: object) -> None:
         self.message = Message(template, params)
@@ -17,6 +17,15 @@ class BayesEngineError(ValueError):
 
     def __reduce__(self) -> Any:
         return __newobj__, (type(self), str(self)), self.__dict__  # as it stands: joblib sends it by pickle
+
+
+class BayesEngineError(_Said, ValueError):
+    """Base of every error raised on purpose here. A ValueError, so scikit-learn's callers already handle it.
+
+    >>> error = TableError("column '{column}' is empty", column="density")
+    >>> str(error), error.message.params
+    ("column 'density' is empty", {'column': 'density'})
+    """
 
 
 class TableError(BayesEngineError):
@@ -47,15 +56,8 @@ class LossError(BayesEngineError):
     """A loss matrix with a wrong label, a missing cell or a value that is no number."""
 
 
-class EstimationWarning(UserWarning):
+class EstimationWarning(_Said, UserWarning):
     """An estimate had to be replaced or a column set aside; the message names which."""
-
-    def __init__(self, template: str, **params: object) -> None:
-        self.message = Message(template, params)
-        super().__init__(str(self.message))
-
-    def __reduce__(self) -> Any:
-        return __newobj__, (type(self), str(self)), self.__dict__  # as it stands: joblib sends it by pickle
 
 
 class UndefinedPosterior(BayesEngineError):

@@ -16,6 +16,9 @@ from bayes_engine.factors import Row
 from bayes_engine.logspace import Array, log, log_sum, normalize
 from bayes_engine.priors import given_prior
 
+JOINT = Row("joint", "joint", (), "log-probability")
+"""The row that stands for all the others together."""
+
 
 class Status(IntEnum):
     """Whether a row has a posterior: OK; IMPOSSIBLE (likelihood 0 in every class); OUT_OF_RANGE (so far out that every
@@ -77,11 +80,21 @@ class Ledger:
             merged[key] = (merged[key][0], merged[key][1] + term) if key in merged else (row, term)
         return replace(self, rows=tuple(merged.values()))
 
-    def at_prior(self, model: Mapping[Any, float], use: Mapping[Any, float]) -> Ledger:
-        """The ledger with one more row, log π_use(c) − log π_model(c): the prior of use.
+    def summed(self) -> Ledger:
+        """The same ledger with one row, the joint: what is kept of many cases."""
+        return replace(self, rows=((JOINT, self.joint()),))
+
+    def at_prior(self, model: Mapping[Any, float], use: Mapping[Any, float] | None) -> Ledger:
+        """The ledger with one more row, log π_use(c) − log π_model(c): the prior of use. None is the model's own.
 
         Raises ParameterError where the model's prior of a class is 0 and the prior of use is not, or `use` is no prior.
+
+        >>> ledger = Ledger(((JOINT, np.log([[0.3, 0.1]])),), ("ill", "well"), np.zeros(1, dtype=np.int8))
+        >>> ledger.at_prior({"ill": 0.5, "well": 0.5}, {"ill": 0.1, "well": 0.9}).posterior().round(4).tolist()
+        [[0.25, 0.75]]
         """
+        if use is None:
+            return self
         shift = prior_shift([model[c] for c in self.classes], given_prior(use, self.classes))
         row = Row("prior of use", "prior of use", (), "constant")
         moved = replace(self, rows=(*self.rows, (row, np.broadcast_to(shift, self.rows[0][1].shape))))

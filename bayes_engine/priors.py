@@ -12,6 +12,8 @@ from bayes_engine.logspace import Array
 
 Smoothing = Literal["all", "zero-only", "none"]
 SMOOTHING: tuple[Smoothing, ...] = ("all", "zero-only", "none")
+PRIORS = ("empirical", "laplace", "uniform")
+"""The rules for a class prior; the other way is to state it."""
 
 
 def pseudo_counts(counts: Array, alpha: float, smoothing: Smoothing) -> Array:
@@ -88,6 +90,17 @@ def given_prior(priors: Mapping[Any, Any], classes: Sequence[Any]) -> Array:
     if abs(sum(values) - 1.0) > 1e-9:
         raise ParameterError("priors sum to {total:.12g}, not 1", total=sum(values))
     return np.array(values)
+
+
+def with_share(prior: Sequence[float], k: int, p: float) -> tuple[float, ...]:
+    """(C,) a prior with its k-th class at `p`; the others keep their proportions, and all sum to 1.
+
+    >>> [round(v, 4) for v in with_share((0.5, 0.3, 0.2), 0, 0.75)], with_share((1.0, 0.0), 0, 0.5)
+    ([0.75, 0.15, 0.1], (0.5, 0.5))
+    """
+    rest = sum(prior) - prior[k]
+    even = 1.0 / (len(prior) - 1)
+    return tuple(p if i == k else (1.0 - p) * (v / rest if rest > 0 else even) for i, v in enumerate(prior))
 
 
 def checked_alpha(alpha: Any, n: float) -> float:

@@ -11,7 +11,7 @@ from pages.shared import data, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
 from pages.shared.ready import ready
-from pages.shared.state import change, current
+from pages.shared.state import change, current, finish
 from pages.shared.verdict import contributions, pronounce
 
 table = data.table_in_use()
@@ -23,7 +23,7 @@ try:
 except BayesEngineError as error:  # an exercise that cannot be drawn
     st.warning(error.message.local(md))
     st.button(_("Back to the table"), on_click=change, args=(back_to_table,))
-    st.stop()
+    finish()
 exercise_banner(one)
 filling = current().seen("fill", False)
 
@@ -42,7 +42,7 @@ try:
     exact = derive(one.model, one.case, data.losses(table), data.prior_of_use(table), table.classes)
 except BayesEngineError as error:
     st.warning(error.message.local(md))
-    st.stop()
+    finish()
 if not filling:
     with main:
         pronounce(one, exact)
@@ -54,7 +54,7 @@ digits = working.controls(one, filling=filling)
 working.choose_classes(one, exact)
 if filling:
     working.fill_in(one, exact)
-    st.stop()
+    finish()
 if digits == "hand":
     working.by_hand(one, exact)
 shown = rounded(exact) if digits == "hand" else exact

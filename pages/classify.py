@@ -10,7 +10,7 @@ from bayes_engine.language import _
 from pages.shared import data, reading, second
 from pages.shared.escape import md
 from pages.shared.ready import ready
-from pages.shared.state import current
+from pages.shared.state import current, finish
 
 table = data.table_in_use()
 st.title(_("What does the model say of other rows?"))
@@ -36,14 +36,14 @@ upload = second.given()
 if upload is None:
     if current().seen("second", ""):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
-    st.stop()
+    finish()
 try:
     rows, scored = second.scored(table, fitted, upload)
     decision = scored.decide(loss, use)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
     reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)
-    st.stop()
+    finish()
 
 # what was decided
 count = tally(rows, decision, loss, table.classes)

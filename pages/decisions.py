@@ -15,7 +15,7 @@ from pages.shared.losses import loss_editor, prior_editor
 from pages.shared.ready import ready
 from pages.shared.regions import region_controls, region_plane, slice_control
 from pages.shared.router import go
-from pages.shared.state import dark
+from pages.shared.state import dark, finish
 
 
 def _change(difference: float, form: str) -> str | None:
@@ -79,7 +79,7 @@ with risks:
         naive = estimated_risk(held, loss, prior_of_use=use, amount=amount, decide_by=plain)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
-        st.stop()
+        finish()
     one, two, three = st.columns(3)
     one.metric(_("Estimated risk"), f"{ours.risk:.4g}", help=_("Mean loss per row of the decisions under your losses."))
     two.metric(

@@ -10,19 +10,20 @@ from bayes_engine.working.conditionals import conditional
 from pages.shared import beliefs, data, shelf
 from pages.shared.escape import md
 from pages.shared.ready import unfit
+from pages.shared.state import finish
 
 table = data.table_in_use()
 st.title(_("What does the model believe of each class?"))
 if table.parts is None:
     unfit(table)
-    st.stop()
+    finish()
 spec = shelf.choose_model(table)
 try:
     fitted = data.fit(table, spec)
 except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
     shelf.knobs(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
     st.error(error.message.local(md))
-    st.stop()
+    finish()
 shelf.knobs(table, spec, tuple(fitted.prior[c] for c in table.classes))
 
 columns, figure = st.columns([1, 2], gap="medium")

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 PROBES = ("/_stcore/health", "/_stcore/host-config")
@@ -29,6 +29,7 @@ CHROMIUM_FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ]  # fmt: skip
 
+expect.set_options(timeout=30_000)  # a shared machine may be slow; what is wrong stays wrong
 hypothesis.settings.register_profile("any", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "any")

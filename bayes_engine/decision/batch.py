@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.ledger import Ledger, Status, prior_shift
-from bayes_engine.logspace import Array, normalize
+from bayes_engine.decision.loss import Decision, LossMatrix, judge
+from bayes_engine.ledger import JOINT, Ledger, Status
+from bayes_engine.logspace import Array
 from bayes_engine.table.incoming import Incoming, guarded
 
 BLOCK = 50_000
@@ -33,11 +33,9 @@ STATUS_NAMES: Mapping[int, str] = {
 
 @dataclass(frozen=True)
 class Scored:
-    """`joint` (n, K) log p(c, x) in nats, −inf throughout where a row was not given to the model; `status` (n,)."""
+    """The joints of n rows as a summed `ledger`, −inf for a row that was not given to the model; its class `prior`."""
 
-    classes: tuple[Any, ...]
-    joint: Array
-    status: NDArray[np.int8]
+    ledger: Ledger
     prior: Mapping[Any, float]
 
     def posterior(self, prior_of_use: Mapping[Any, float] | None = None) -> Array:
@@ -45,17 +43,11 @@ class Scored:
 
         Raises ParameterError where the prior of use wants a class that the model excludes.
         """
-        joint = self.joint
-        if prior_of_use is not None:
-            joint = joint + prior_shift([self.prior[c] for c in self.classes], [prior_of_use[c] for c in self.classes])
-        return np.where((self.status == Status.OK)[:, None], normalize(joint), 0.0)
+        return self.ledger.at_prior(self.prior, prior_of_use).posterior()
 
     def decide(self, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None = None) -> Decision:
         """The action of least risk for every row."""
-        posterior = self.posterior(prior_of_use)
-        lost = (self.status == Status.OK) & (posterior.sum(axis=1) == 0)  # the prior of use excludes what is left
-        status = np.where(lost, Status.IMPOSSIBLE, self.status).astype(np.int8)
-        return decide(posterior, loss.for_classes(self.classes), status)
+        return judge(self.ledger.at_prior(self.prior, prior_of_use), loss)
 
 
 @dataclass(frozen=True)
@@ -79,7 +71,7 @@ def score(model: Any, rows: Incoming, block: int = BLOCK) -> Scored:
     >>> model = NaiveBayes().fit(X, ["small", "small", "big", "big"])
     >>> rows = receive(pd.DataFrame({"size": ["1.5", "?", "wide"]}), model.schema_, model.target_)
     >>> scored = score(model, rows)
-    >>> scored.decide(LossMatrix.zero_one(scored.classes)).action.tolist(), scored.status.tolist()
+    >>> scored.decide(LossMatrix.zero_one(["big", "small"])).action.tolist(), scored.ledger.status.tolist()
     (['small', 'big', None], [0, 0, 4])
     """
     classes = tuple(model.classes_.tolist())
@@ -88,7 +80,7 @@ def score(model: Any, rows: Incoming, block: int = BLOCK) -> Scored:
     for at in _blocks(np.flatnonzero(~rows.unreadable), block):
         ledger: Ledger = model.explain(rows.frame.iloc[at])
         joint[at], status[at] = ledger.joint(), ledger.status
-    return Scored(classes, joint, status, model.class_prior_)
+    return Scored(Ledger(((JOINT, joint),), classes, status), model.class_prior_)
 
 
 def tally(rows: Incoming, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...]) -> Tally:
@@ -157,7 +149,7 @@ def results(model: Any, rows: Incoming, scored: Scored, decision: Decision, post
         "gap": np.where(fine, decision.gap[at], np.nan),
     }
     for label in classes:
-        columns[f"P({label})"] = np.where(fine, posterior[at, scored.classes.index(label)], np.nan)
+        columns[f"P({label})"] = np.where(fine, posterior[at, scored.ledger.classes.index(label)], np.nan)
     columns["status"] = [STATUS_NAMES[int(s)] for s in decision.status[at]]
     columns["reason"] = reasons(model, rows, decision, posterior, at, silent)
     frame = pd.DataFrame(columns)

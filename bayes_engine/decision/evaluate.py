@@ -22,6 +22,7 @@ from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.priors import class_prior, given_prior
+from bayes_engine.table.encode import positions
 
 TINY = 60
 """Tables of at most this many rows are evaluated by exact leave-one-out."""
@@ -46,7 +47,7 @@ class HeldOut:
         """(n, K) posteriors and (n,) statuses, shifted from each model's own prior to `prior_of_use` if given."""
         joint = self.log_posterior
         if prior_of_use is not None:
-            joint = joint + prior_shift_rows(self.prior, given_prior(prior_of_use, self.classes))
+            joint = joint + _shift_by_row(self.prior, given_prior(prior_of_use, self.classes))
         nowhere = np.isneginf(joint).all(axis=1)
         return normalize(joint), np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
 
@@ -57,7 +58,7 @@ class HeldOut:
         return HeldOut(classes, self.log_posterior[:, columns], self.prior[:, columns], truth, self.weight, self.scheme)
 
 
-def prior_shift_rows(prior: Array, use: Any) -> Array:
+def _shift_by_row(prior: Array, use: Any) -> Array:
     """(n, K) log π_use − log π_model for a model prior of each row; a class a fold's model excludes stays excluded."""
     floor = np.where(prior > 0, prior, 1.0)
     return np.where(prior > 0, prior_shift(floor, np.broadcast_to(np.asarray(use, dtype=float), prior.shape)), 0.0)
@@ -76,11 +77,18 @@ def held_out(
     """Held-out posteriors of a fitted generative classifier on its own rows: exact leave-one-out up to 60 rows (the
     statistics minus one row), stratified folds beyond; rows of one group stay together.
 
+    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them.
     Raises TableError where a class or the groups are too few for two folds.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X, y = pd.DataFrame({"size": [1.0, 2.0, 3.0, 9.0, 10.0, 11.0]}), ["small"] * 3 + ["big"] * 3
+    >>> held = held_out(NaiveBayes().fit(X, y), X, y)
+    >>> str(held.scheme), held.posterior()[0].argmax(axis=1).tolist()
+    ('leave-one-out, exact', [1, 1, 1, 0, 0, 0])
     """
     classes = tuple(model.classes_.tolist())
     labels = np.asarray(y)
-    truth = pd.Index(classes, dtype=object).get_indexer(pd.Index(pd.Series(labels).astype(object))).astype(np.intp)
+    truth = positions(labels, classes)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     if groups is None and len(labels) <= TINY:
         left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
@@ -117,8 +125,10 @@ def _splits(truth: NDArray[np.intp], groups: Any, folds: int, seed: int) -> tupl
             "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class "
             "out"
         )
-    template = "{k} folds, stratified" if k == folds else "{k} folds, stratified (the rarest class has {k} rows)"
-    return StratifiedKFold(k, shuffle=True, random_state=seed).split(truth, truth), Message(template, {"k": k})
+    scheme = Message(
+        "{k} folds, stratified" if k == folds else "{k} folds, stratified (the rarest class has {k} rows)", {"k": k}
+    )
+    return StratifiedKFold(k, shuffle=True, random_state=seed).split(truth, truth), scheme
 
 
 @dataclass(frozen=True)
@@ -152,6 +162,22 @@ def estimated_risk(
 
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
     multiplies a row's loss; `decide_by` (0-1, say) makes the decisions while `loss` prices them.
+
+    Raises LossError where the losses speak of other classes, ParameterError where they do not price an action of
+    `decide_by`, TableError where no row, or none of a class in use, has a posterior.
+
+    >>> held = HeldOut(
+    ...     classes=("ill", "well"),
+    ...     log_posterior=np.log([[0.3, 0.7], [0.6, 0.4], [0.1, 0.9]]),
+    ...     prior=np.full((3, 2), 0.5),
+    ...     truth=np.array([0, 0, 1]),
+    ...     weight=np.ones(3),
+    ...     scheme=Message("three patients"),
+    ... )
+    >>> loss = LossMatrix(("ill", "well"), ("ill", "well"), [[0, 1], [5, 0]])
+    >>> plain = LossMatrix.zero_one(("ill", "well"))
+    >>> estimated_risk(held, loss).risk, round(estimated_risk(held, loss, decide_by=plain).risk, 4)
+    (0.0, 1.6667)
     """
     loss = loss.for_classes(held.classes)
     posterior, status = held.posterior(prior_of_use)
@@ -241,11 +267,11 @@ def risk_scorer(loss: Any = None) -> Callable[[Any, Any, Any], float]:
     def score(estimator: Any, X: Any, y: Any) -> float:
         classes = estimator.classes_.tolist()
         matrix = LossMatrix.from_any(loss, classes)
-        if hasattr(estimator, "leave_one_out_log_proba"):
+        if hasattr(estimator, "decide"):  # one of ours: a row without a posterior is left out, not an error
             decision = estimator.decide(X, matrix)
         else:
             decision = decide(np.asarray(estimator.predict_proba(X)), matrix)
-        truth = pd.Index(classes, dtype=object).get_indexer(pd.Index(pd.Series(np.asarray(y)).astype(object)))
+        truth = positions(np.asarray(y), classes)
         ok = (decision.position >= 0) & (truth >= 0)
         if not ok.any():
             raise TableError("no row to score has a posterior and a known class")

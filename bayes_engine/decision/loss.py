@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import LossError
-from bayes_engine.ledger import Status
+from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.table.schema import sort_levels
 
@@ -65,6 +65,9 @@ class LossMatrix:
         actions, columns: truths), a mapping {decision: {truth: λ}}, or None for 0-1.
 
         Raises LossError where a class is missing or unknown.
+
+        >>> LossMatrix.from_any({"b": {"a": 1, "b": 0}, "a": {"a": 0, "b": 5}}, ["a", "b"]).table.tolist()
+        [[1.0, 0.0], [0.0, 5.0]]
         """
         if loss is None:
             return cls.zero_one(classes)
@@ -95,15 +98,26 @@ class LossMatrix:
         return LossMatrix(self.actions, classes, self.table[:, [self.classes.index(c) for c in classes]])
 
     def with_refusal(self, cost: float, name: str = "refuse") -> LossMatrix:
-        """With one more action that costs the same whatever the truth (under 0-1 loss: Chow's rule, refuse where the
-        largest posterior is below 1 − cost)."""
+        """With one more action that costs the same whatever the truth. Under 0-1 loss that is Chow's rule (Chow 1970,
+        On optimum recognition error and reject tradeoff): refuse where the largest posterior is below 1 − cost.
+
+        Raises LossError where there is an action of that name already.
+
+        >>> refusing = LossMatrix.zero_one(("bad", "good")).with_refusal(0.2)
+        >>> decide(np.array([[0.1, 0.9], [0.3, 0.7]]), refusing).action.tolist()
+        ['good', 'refuse']
+        """
         if name in self.actions:
             raise LossError("there is already an action '{name}'", name=name)
         row = np.full((1, len(self.classes)), float(cost))
         return LossMatrix((*self.actions, name), self.classes, np.concatenate([self.table, row]))
 
     def to_frame(self, *, truth_in_rows: bool = False) -> pd.DataFrame:
-        """The matrix with its labels; `truth_in_rows` only turns the view, not the meaning."""
+        """The matrix with its labels; `truth_in_rows` only turns the view, not the meaning.
+
+        >>> LossMatrix(("take", "leave"), ("good", "bad"), [[0, 5], [1, 0]]).to_frame().loc["take", "bad"]
+        np.float64(5.0)
+        """
         frame = pd.DataFrame(self.table, index=pd.Index(self.actions), columns=pd.Index(self.classes))
         return frame.T if truth_in_rows else frame
 
@@ -134,7 +148,7 @@ class Decision(NamedTuple):
 
 
 def decide(posterior: Array, loss: LossMatrix, status: NDArray[np.int8] | None = None) -> Decision:
-    """argmin_a R(a|x) for posteriors (n, K) whose columns are `loss.classes`.
+    """h*(x) = argmin_a R(a|x) (Zhou, eq. 7.3) for posteriors (n, K) whose columns are `loss.classes`.
 
     Ties (risks within 1e-12 of the largest |λ|) go by name, not by place in the matrix: first to the class that comes
     first among the classes, then to the other actions in the alphabet's order. They are flagged.
@@ -165,6 +179,14 @@ def decide(posterior: Array, loss: LossMatrix, status: NDArray[np.int8] | None =
         position=index,
         status=status,
     )
+
+
+def judge(ledger: Ledger, loss: LossMatrix) -> Decision:
+    """`decide` for the posteriors of a ledger, whatever the order of the losses' columns; rows without one undecided.
+
+    Raises LossError where the losses speak of other classes.
+    """
+    return decide(ledger.posterior(), loss.for_classes(ledger.classes), ledger.status)
 
 
 def _by_name(loss: LossMatrix) -> NDArray[np.intp]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
+from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Level, Schema, Variable
 
 
@@ -71,13 +72,18 @@ def posterior_plane(
     x: Axis,
     y: Axis | None,
     fixed: Mapping[str, Any] | None = None,
-    prior: tuple[Mapping[Any, float], Mapping[Any, float]] | None = None,
     size: int = 200,
 ) -> Plane:
     """The posterior over the plane of features `x` and `y` (`size` steps a numeric side).
 
-    The other features are integrated out exactly (generative models can), or held at their values in `fixed`; `prior`
-    is (the model's, the prior of use).
+    The other features are integrated out exactly (generative models can), or held at their values in `fixed`.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0], "mass": [3.0, 4.0, 4.5, 6.0]})
+    >>> model = NaiveBayes().fit(X, ["small", "small", "big", "big"])
+    >>> plane = posterior_plane(model, model.schema_, Axis("size", low=1.0, high=5.0), None, size=4)
+    >>> plane.posterior.shape, plane.posterior.argmax(axis=2).tolist()
+    ((1, 4, 2), [[1, 1, 0, 0]])
     """
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
     n = len(across) * len(up)
@@ -92,8 +98,6 @@ def posterior_plane(
             cells = pd.Series([value] * n, dtype=float if variable.numeric else object)
         columns[variable.name] = pd.Categorical(cells, categories=list(variable.levels)) if variable.discrete else cells
     ledger = model.explain(pd.DataFrame(columns))
-    if prior is not None:
-        ledger = ledger.at_prior(*prior)
     shape = (len(up), len(across))
     posterior = ledger.posterior()
     return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))
@@ -118,8 +122,7 @@ def scatter(
     for axis in sides:
         column = frame[axis.name].iloc[rows]
         if axis.levels:
-            level = pd.Index(axis.levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
-            places.append(level + rng.uniform(-0.36, 0.36, len(rows)))
+            places.append(positions(column, axis.levels) + rng.uniform(-0.36, 0.36, len(rows)))
         else:
             places.append(column.to_numpy(dtype=float))
     if y is None:

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 
 from bayes_engine.figures.theme import INK, colour_of
 from bayes_engine.language import _
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, exp
 from bayes_engine.working.conditionals import Gaussians, LevelTable, curve, histogram, near, thinned
 from bayes_engine.working.derive import Density, Fraction, Step
 from bayes_engine.working.render import fraction, number
@@ -164,7 +164,7 @@ def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named
         row=1,
         col=1,
     )
-    waist = peak * 0.6065306597126334  # exp(−½): a Gaussian's height one sd from its mean
+    waist = peak * float(exp(-0.5))  # a Gaussian's height one sd from its mean
     figure.add_scatter(
         x=[mean - sd, mean, mean + sd],
         y=[waist] * 3,

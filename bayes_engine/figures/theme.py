@@ -40,11 +40,6 @@ def colour_of(index: int, dark: bool = False) -> str:
     return CLASS_COLOURS[index % len(CLASS_COLOURS)][dark]
 
 
-def extra_colour_of(index: int, dark: bool = False) -> str:
-    """The colour of the index-th action that is no class."""
-    return EXTRA_COLOURS[index % len(EXTRA_COLOURS)][dark]
-
-
 def template(dark: bool = False) -> go.layout.Template:
     """Font, grid and colours of every Plotly figure here: clear ground, hairline grid, no frame.
 

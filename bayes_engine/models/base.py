@@ -57,17 +57,37 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Count the rows of X (n, d) with classes y (n,) and estimate.
 
         Raises TableError, ParameterError (both ValueErrors) where table, labels or parameters do not allow it.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "good"])
+        >>> model.class_prior_
+        {'bad': 0.25, 'good': 0.75}
         """
         for name in ("stats_", "schema_", "target_", "factor_", "classes_"):
             self.__dict__.pop(name, None)
         return self._learn(X, y, sample_weight, classes=None, first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None, sample_weight: Any = None) -> Self:
-        """Add rows. `classes` at the first call declares the classes; otherwise they grow as they are met."""
+        """Add rows X (n, d), y (n,). `classes` at the first call declares the classes; otherwise they grow.
+
+        Raises what `fit` raises, and SchemaMismatch on a value outside a declared domain.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> X, y = [["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "good"]
+        >>> model = NaiveBayes().partial_fit(X[:2], y[:2]).partial_fit(X[2:], y[2:])
+        >>> bool((model.predict_proba(X) == NaiveBayes().fit(X, y).predict_proba(X)).all())
+        True
+        """
         return self._learn(X, y, sample_weight, classes, first=not hasattr(self, "stats_"))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows away again, as if they had never been seen. Raises NotASubset where they never were."""
+        """Take rows X (n, d), y (n,) away, as if they had never been seen. Raises NotASubset where they never were.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> X, y = [["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "good"]
+        >>> NaiveBayes().fit(X, y).forget(X[2:], y[2:]).stats_.class_weight.tolist()
+        [1.0, 1.0]
+        """
         check_is_fitted(self, "stats_")
         frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
         if target != self.target_:
@@ -76,7 +96,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._settle(self.stats_ - gone)
 
     def merge(self, other: Self) -> Self:
-        """A new model with the rows of both (same columns, same kinds); parameters are this one's."""
+        """A new model with the rows of both (same columns, same kinds); parameters are this one's.
+
+        Raises SchemaMismatch where columns, kinds or declared domains differ.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> X, y = [["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "good"]
+        >>> half = NaiveBayes().fit(X[:2], y[:2])
+        >>> half.merge(half).stats_.class_weight.tolist()
+        [2.0, 2.0]
+        """
         check_is_fitted(self, "stats_")
         check_is_fitted(other, "stats_")
         return self._copy({})._settle(self.stats_ + other.stats_)
@@ -85,6 +114,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """A new model from the same statistics under other estimation parameters; nothing is counted again.
 
         Raises ParameterError for a parameter that acts in counting: set it and refit.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> sharper = model.with_params(smoothing="none")
+        >>> model.predict_proba([["crisp"]]).round(4).tolist(), sharper.predict_proba([["crisp"]]).tolist()
+        ([[0.75, 0.25]], [[1.0, 0.0]])
         """
         check_is_fitted(self, "stats_")
         for name in parameters:
@@ -121,20 +156,44 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.asarray(self.classes_[decision.position])
 
     def explain(self, X: Any) -> Ledger:
-        """Every log term of the prediction, by name; never raises for a row, but carries its status."""
+        """Every log term (n, C) of the prediction, in nats and by name; never raises for a row, but carries its status.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> model.explain([["crisp"]]).contributions("bad", "good").round(4).to_dict("records")
+        [{'class': 0.6931, 'x0': 0.4055}]
+        """
         table = self._encode(X)
         rows = tuple(self.factor_.rows(table))
         ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
         return replace(ledger, status=self._status(table, ledger.joint()))
 
     def risk(self, X: Any, loss: Any = None) -> Array:
-        """(n, A) the conditional risk R(a|x) of every action; a row without a posterior has inf throughout."""
+        """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a
+        posterior has inf throughout. `loss` is as `LossMatrix.from_any` takes it, 0-1 by default.
+
+        Raises LossError where the loss speaks of other classes.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> model.risk([["crisp"]], {"bad": {"bad": 0, "good": 8}, "good": {"bad": 1, "good": 0}}).round(4).tolist()
+        [[2.0, 0.75]]
+        """
         posterior, status = self._posterior(X)
         risk = self._loss(loss).risk(posterior)
         return np.where((status == Status.OK)[:, None], risk, np.inf)
 
     def decide(self, X: Any, loss: Any = None) -> Decision:
-        """The action of least risk for every row; `loss` as `LossMatrix.from_any` takes it, 0-1 by default."""
+        """The action of least risk (Zhou, eq. 7.3) for each of the n rows; `loss` as in `risk`.
+
+        Raises LossError where the loss speaks of other classes; never for a row, which carries its status.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> dear = {"bad": {"bad": 0, "good": 8}, "good": {"bad": 1, "good": 0}}
+        >>> model.decide([["crisp"]]).action.tolist(), model.decide([["crisp"]], dear).action.tolist()
+        (['bad'], ['good'])
+        """
         posterior, status = self._posterior(X)
         return decide(posterior, self._loss(loss), status)
 
@@ -143,6 +202,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         it was fitted on. A row of -inf has no posterior there.
 
         Raises NotASubset where a row was never counted.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> X, y = [["dull"], ["crisp"], ["dull"], ["crisp"]], ["good", "bad", "good", "bad"]
+        >>> model = NaiveBayes().fit(X, y)
+        >>> model.predict_log_proba(X[:1]).round(3).tolist()
+        [[-1.386, -0.288]]
+        >>> model.leave_one_out_log_proba(X[:1], y[:1]).round(3).tolist()
+        [[-0.847, -0.56]]
         """
         check_is_fitted(self, "stats_")
         frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)

@@ -16,7 +16,8 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 
 
 class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Any classifier with `predict_proba`, deciding by least conditional risk: predict(x) = argmin_a Σ_j λ_aj P(c_j|x).
+    """Any classifier with `predict_proba`, deciding by least conditional risk: predict(x) = argmin_a Σ_j λ_aj P(c_j|x)
+    (Zhou, Machine Learning, eq. 7.1–7.3).
 
     Parameters
     ----------
@@ -51,13 +52,22 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 
-    def decide(self, X: Any) -> Decision:
-        """The action, its risk and the gap to the runner-up for every row."""
+    def decide(self, X: Any, loss: Any = None) -> Decision:
+        """The action, its risk and the gap to the runner-up for every row of X (n, d); under its own loss, unless told.
+
+        Raises LossError where `loss` speaks of other classes.
+
+        >>> X, y = [[1.0], [2.0], [4.0], [5.0]], ["small", "small", "big", "big"]
+        >>> careful = MinimumRiskClassifier(loss={"small": {"small": 0, "big": 9}, "big": {"small": 1, "big": 0}})
+        >>> careful.fit(X, y).decide([[2.9]]).action.tolist()
+        ['big']
+        """
         check_is_fitted(self)
-        if hasattr(self.estimator_, "decide"):
-            decision: Decision = self.estimator_.decide(X, self.loss_)
+        matrix = self.loss_ if loss is None else LossMatrix.from_any(loss, self.classes_.tolist())
+        if hasattr(self.estimator_, "decide"):  # which does not raise for a row without a posterior
+            decision: Decision = self.estimator_.decide(X, matrix)
             return decision
-        return decide(self.predict_proba(X), self.loss_)
+        return decide(self.predict_proba(X), matrix)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the action of least risk: class labels, and the names of further actions where the loss has any."""

@@ -1,6 +1,7 @@
 """Naive Bayes over one real table: strings, numbers, missing cells, unseen values, weights.
 
-P(c|x) ∝ P(c) Π_j P(x_j|c) (Zhou, eq. 7.15): one factor a column, a table for a discrete one, a Gaussian for a number.
+P(c|x) ∝ P(c) Π_j P(x_j|c) (Zhou Zhihua, Machine Learning, eq. 7.14–7.15): one factor a column, a table for a discrete
+one, a Gaussian for a number.
 """
 
 from __future__ import annotations
@@ -42,9 +43,22 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
 """The estimation presets: as printed (eq. 7.16–7.18), Laplace correction (eq. 7.19–7.20), repair zeros only,
 scikit-learn's defaults."""
 
+CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "smoothing": SMOOTHING,
+        "variance": ("mle", "unbiased"),
+        "missing": ("marginalize", "category", "error"),
+        "unseen": ("ignore", "smooth", "error"),
+    }
+)
+"""The values of the parameters that are words."""
+
 
 class NaiveBayes(GenerativeClassifier):
-    """Naive Bayes for a table of discrete and numeric columns.
+    """Naive Bayes for a table of discrete and numeric columns: h(x) = argmax_c P(c) Π_j P(x_j|c) (eq. 7.15).
+
+    P(c), P(x_j|c) by eq. 7.16–7.18, smoothed by eq. 7.19–7.20. `fit`, `predict` and the rest raise as
+    `GenerativeClassifier` says; log terms are in nats.
 
     Parameters
     ----------
@@ -179,29 +193,30 @@ class NaiveBayes(GenerativeClassifier):
 
     def _check(self, stats: Statistics) -> None:
         checked_alpha(self.alpha, float(stats.class_weight.sum()))
-        allowed: dict[str, tuple[Any, ...]] = {
-            "smoothing": SMOOTHING,
-            "variance": ("mle", "unbiased"),
-            "missing": ("marginalize", "category", "error"),
-            "unseen": ("ignore", "smooth", "error"),
-        }
-        for name, values in allowed.items():
+        for name, values in CHOICES.items():
             if getattr(self, name) not in values:
                 raise ParameterError(
                     "{name}={value} is none of {allowed}",
-                    name=name, value=repr(getattr(self, name)), allowed=", ".join(map(repr, values)),
-                )  # fmt: skip
+                    name=name,
+                    value=repr(getattr(self, name)),
+                    allowed=", ".join(map(repr, values)),
+                )
         floor = self.var_floor
         if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0.0 < floor < 1.0:
             raise ParameterError("var_floor={value} is no share between 0 and 1", value=repr(floor))
 
     def _warn(self, stats: Statistics, prior: Array, constant: list[str], floored: list[str]) -> None:
         if constant:
-            _say("column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                 names=", ".join(constant))  # fmt: skip
+            _say(
+                "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
+                names=", ".join(constant),
+            )
         if floored:
-            _say("column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
-                 "floor var_floor × the column's variance", names=", ".join(floored))  # fmt: skip
+            _say(
+                "column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
+                "floor var_floor × the column's variance",
+                names=", ".join(floored),
+            )
         never = [str(c) for c, p in zip(stats.target.levels, prior, strict=True) if p == 0]
         if never:
             _say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))

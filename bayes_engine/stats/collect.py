@@ -18,7 +18,7 @@ from bayes_engine.table.schema import Schema, Variable, sort_levels
 
 @dataclass(frozen=True)
 class Statistics:
-    """Class weights (C,), counts and moments of n_rows rows, under `schema` with the classes in `target.levels`.
+    """Class weights (C,), counts and moments of a table, under `schema` with the classes in `target.levels`.
 
     `collect(A ⧺ B) == collect(A) + collect(B)`: + is associative and commutative, − takes rows away again. Domains
     travel along: an open one is united on merge, a declared one must be the same on both sides.

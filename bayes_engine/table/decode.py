@@ -199,6 +199,3 @@ def _refuse_foreign_text(text: str) -> None:
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and "\n[" not in start[:200]:
         raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
-
-
-# ---- encoding --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
+from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.table.schema import Schema, Variable, observed
 
 MISSING = 0
@@ -56,8 +56,8 @@ class Table:
         return bad
 
 
-def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """A DataFrame as it is, anything two-dimensional as one (columns x0, x1, … unless `names`).
+def as_frame(X: Any) -> pd.DataFrame:
+    """A DataFrame as it is, anything two-dimensional as one with the columns x0, x1, …
 
     Raises TableError on what is no table: sparse or complex data, one dimension, no row, no column.
     """
@@ -76,7 +76,7 @@ def as_frame(X: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
             array = array.astype(object)
         elif array.dtype.kind in "iu" and array.size:
             array = _compact(array)
-        X = pd.DataFrame(array, columns=list(names) if names is not None else [f"x{j}" for j in range(array.shape[1])])
+        X = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
     frame: pd.DataFrame = X
     if frame.shape[0] == 0:
         raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: the table has no rows")
@@ -97,20 +97,6 @@ def _compact(array: NDArray[Any]) -> NDArray[Any]:
     """Integers in the smallest type that holds them, column after column in memory: every later pass reads a column."""
     kind = np.result_type(np.min_scalar_type(array.min()), np.min_scalar_type(array.max()))
     return np.asfortranarray(array.astype(kind) if kind.kind in "iu" else array)
-
-
-def align(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
-    """The columns of `schema`, by name and in its order; extra columns are left out, absent ones come in as missing.
-
-    Raises SchemaMismatch where not one column of the schema is there.
-    """
-    if not any(v.name in frame.columns for v in schema):
-        raise SchemaMismatch(
-            "none of the model's columns is in this table; it needs {known}",
-            known=", ".join(f"'{v.name}'" for v in schema),
-        )
-    blank = pd.Series(np.nan, index=frame.index)
-    return pd.DataFrame({v.name: frame[v.name] if v.name in frame.columns else blank for v in schema})
 
 
 def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
@@ -176,10 +162,20 @@ def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:
         whole = column.to_numpy()
         if low <= whole.min() and whole.max() <= high:
             return (whole.astype(np.int64) - (low - 1)).astype(dtype)
-    where = pd.Index(variable.levels, dtype=object).get_indexer(pd.Index(column.astype(object)))
+    where = positions(column, variable.levels)
     codes = np.where(where < 0, np.iinfo(dtype).max, where + 1).astype(dtype)
     codes[column.isna().to_numpy()] = MISSING
     return codes
+
+
+def positions(values: Any, known: Sequence[Any]) -> NDArray[np.intp]:
+    """(n,) where each of `values` stands among the labels `known`; −1 where it does not, or is missing.
+
+    >>> positions(["dark", None, "pink"], ("green", "dark")).tolist()
+    [1, -1, -1]
+    """
+    where = pd.Index(known, dtype=object).get_indexer(pd.Index(pd.Series(values).astype(object)))
+    return np.asarray(where, dtype=np.intp)
 
 
 def _consecutive(variable: Variable) -> bool:

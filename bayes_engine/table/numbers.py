@@ -157,7 +157,7 @@ def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequ
     known = [b not in tokens for b in bare]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
     if not rest:
-        return _empty(column, bare, codes)
+        return _empty(column, bare)
     if (identifier := _identifier(rest)) is not None:
         numbers = None
     else:
@@ -177,7 +177,7 @@ def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequ
     return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
-def _empty(column: pd.Series, bare: list[str], codes: NDArray[np.intp]) -> Column:
+def _empty(column: pd.Series, bare: list[str]) -> Column:
     name = str(column.name)
     told = [b for b in bare if b]
     if told:

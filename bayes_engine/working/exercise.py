@@ -54,9 +54,9 @@ def exercise(parts: Parts, model: GenerativeClassifier, rng: np.random.Generator
             warnings.simplefilter("ignore", EstimationWarning)
             fresh.fit(drawn.X, drawn.y, None if drawn.weight is None else drawn.weight.to_numpy())
         cases = _cases(drawn.X, rng)
-        fine = np.flatnonzero(fresh.explain(cases).status == Status.OK) if len(cases) else []
-        if len(fine):
-            return Exercise(drawn, fresh, {name: cases[name].iloc[fine[0]] for name in cases.columns})
+        if len(cases) and (fine := fresh.explain(cases).status == Status.OK).any():
+            first = int(fine.argmax())
+            return Exercise(drawn, fresh, {name: cases[name].iloc[first] for name in cases.columns})
     raise TableError(
         "no exercise could be drawn from this table; take one with more known cells, or smooth the model (alpha > 0)"
     )

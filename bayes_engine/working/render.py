@@ -123,7 +123,7 @@ def posterior(working: Working, k: int, digits: int = DIGITS) -> str:
 
 
 def certain(p: float, digits: int = DIGITS) -> str:
-    """A probability: as many digits as asked for, and more where it would be rounded to 1.
+    """A probability, or a risk: as many digits as asked for, and more where it would be rounded to 1.
 
     >>> certain(0.998692), certain(0.9999998029), certain(1.0)
     ('0.9987', '0.9999998', '1.0000')
@@ -231,7 +231,7 @@ def risk_sum(working: Working, i: int, digits: int = DIGITS) -> str:
     """Σ_j λ_ij P(c_j|x) of action i with the numbers filled in: 0 × 0.998692 + 5 × 0.001308 = 0.006541."""
     losses = working.loss.table[i].tolist()
     terms = " + ".join(f"{_signed(v)} × {posterior(working, k, digits)}" for k, v in enumerate(losses))
-    return f"{terms} = {number(working.risk[i], digits + 2)}"
+    return f"{terms} = {certain(working.risk[i], digits + 2)}"
 
 
 def _signed(loss: float) -> str:
@@ -369,7 +369,7 @@ def latex_risk(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS
         terms = " + ".join(
             rf"{_signed(v)} \times {_power(posterior(working, k, digits))}" for k, v in enumerate(losses)
         )
-        value = _power(number(working.risk[i], digits + 2))
+        value = _power(certain(working.risk[i], digits + 2))
         lines.append(rf"R({tex(names.action(action))} \mid \boldsymbol{{x}}) &= {terms} = {value}")
     least = r"h^*(\boldsymbol{x}) &= \arg\min_i R(c_i \mid \boldsymbol{x})"
     return [*lines, f"{least} = {tex(names.action(working.action))}"]

@@ -11,11 +11,13 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.datasets import Case
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.schema import Variable
-from bayes_engine.working.derive import rows_like, without
+from bayes_engine.working.derive import derive, rows_like, without
 from bayes_engine.working.exercise import Exercise, draw
+from bayes_engine.working.render import posterior
 from pages.shared import data
 from pages.shared.chips import pick_row
 from pages.shared.escape import clean, md
@@ -119,14 +121,12 @@ def _worked_cases(table: data.InUse, values: Mapping[str, Any]) -> None:
     asked = {i: data.case_codes(table, case.values) for i, case in enumerate(cases)}
     here = next((i for i, codes in asked.items() if codes == data.case_codes(table, values)), None)
     language = data.current_language()
-
-    def name(i: int) -> str:
-        return md(cases[i].text("name", language), 40)
+    names = {i: md(case.text("name", language), 40) for i, case in enumerate(cases)}
 
     def take(state: State, i: int | None) -> State:
         return state if i is None else _fresh(replace(state, case=asked[i], row=-1))
 
-    st.pills(_("Worked cases"), list(asked), format_func=name, wrap=True, **bound("case_worked", here, take))
+    st.pills(_("Worked cases"), list(asked), format_func=names.get, wrap=True, **bound("case_worked", here, take))
     if here is not None:
         _note(cases[here], language)
 
@@ -145,11 +145,9 @@ def _field(table: data.InUse, variable: Variable, values: Mapping[str, Any]) -> 
     if variable.discrete:
         options = [None, *range(len(variable.levels))]
         at = variable.levels.index(value) if value in variable.levels else None
-
-        def word(i: int | None) -> str:
-            return f"({_('missing')})" if i is None else clean(table.level(name, variable.levels[i]), 40)
-
-        st.selectbox(label, options, format_func=word, **bound(key, at, _typed(table, name)))
+        words = {None: f"({_('missing')})"}
+        words |= {i: clean(table.level(name, v), 200) for i, v in enumerate(variable.levels)}
+        st.selectbox(label, options, format_func=words.get, **bound(key, at, _typed(table, name)))
     else:
         st.number_input(label, value=None, step=_step(table, name), format="%.10g", placeholder=_("missing"),
                         **bound(key, None if value is None else float(value), _typed(table, name)))  # fmt: skip
@@ -193,12 +191,26 @@ def own_row(one: Study) -> None:
         if one.left_out
         else _("The case is row {n} of the table, whose class is **{name}**; it is among the rows counted.")
     )
-    st.markdown(said.format(n=n, name=own))
+    st.markdown(said.format(n=n, name=own) + ("" if one.left_out else " " + _unseen(one, own)))
     st.toggle(
         _("Leave this row out of the counts"),
         help=_("The posterior of a row that was counted flatters the model: it has seen the answer."),
         **bound("left_out", one.left_out, lambda s, on: s.showing(left_out=bool(on))),
     )
+
+
+def _unseen(one: Study, own: str) -> str:
+    """What the model would say of the row's own class had it never counted the row."""
+    assert one.table.parts is not None
+    assert one.row is not None
+    label = one.table.parts.y.iloc[one.row]
+    try:
+        rest = derive(one.model_without_row, one.case, prior_of_use=data.prior_of_use(one.table))
+    except BayesEngineError as error:  # the row was the last of its class, and the prior of use wants that class
+        return error.message.local(md)
+    if rest.position < 0:
+        return _("Not counted, it would have no posterior.")
+    return _("Not counted, P({name}) would be {p}.").format(name=own, p=posterior(rest, rest.classes.index(label)))
 
 
 def case_listed(one: Study) -> None:

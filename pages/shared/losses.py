@@ -48,6 +48,7 @@ def _grid(table: data.InUse, *, flipped: bool) -> None:
             i, j = (c, r) if flipped else (r, c)
             cell.number_input(
                 f"λ · {decide[i]} · {truth[j]}",
+                value=None,
                 step=1.0,
                 format="%g",
                 label_visibility="collapsed",

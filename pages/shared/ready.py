@@ -9,19 +9,20 @@ from bayes_engine.language import _
 from pages.shared import data
 from pages.shared.escape import md
 from pages.shared.router import go
+from pages.shared.state import finish
 
 
 def ready(table: data.InUse) -> data.Fitted:
     """The active model, fitted to the table; where there can be none, the page says so and ends here."""
     if table.parts is None:
         unfit(table)
-        st.stop()
+        finish()
     try:
         return data.active_model(table)
     except BayesEngineError as error:
         st.error(error.message.local(md))
         go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
-        st.stop()
+        finish()
 
 
 def unfit(table: data.InUse) -> None:

@@ -15,7 +15,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages.shared import chips
-from pages.shared.state import link_token, read_url, write_url
+from pages.shared.state import Finished, link_token, read_url, write_url
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
 
@@ -74,6 +74,8 @@ def run_app() -> None:
             chips.language()
         chips.warnings()
         page.run()
+    except Finished:
+        pass
     finally:
         _ROUTED.reset(token)
         write_url()

@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -21,8 +21,8 @@ from bayes_engine.language import LANGUAGES, current_language, preferred, set_la
 VERSION = "1"
 LONGEST = 1500
 """A longer token does not go into a link."""
-LATE = 2.0
-"""Seconds after an edit within which a page link may still carry the token from before it."""
+LATE = 0.5
+"""Seconds after the run of an edit within which a page link may still carry the token from before it."""
 REMEMBERED = 200
 """How many tokens of its own a session recognizes."""
 
@@ -131,8 +131,10 @@ def current() -> State:
 
 def change(edit: Callable[[State], State]) -> None:
     """Replace the session's state by `edit(state)`; for widget callbacks."""
-    st.session_state["state"] = edit(current())
-    st.session_state["edited"] = True
+    before = current()
+    st.session_state["state"] = after = edit(before)
+    if after != before:  # a widget that is mounted anew may report the value it was told; that is no edit
+        st.session_state["edited"] = True
     speak()
 
 
@@ -186,6 +188,15 @@ def link_token() -> str:
 def dark() -> bool:
     """Whether this person's theme is dark: figures take the colours for it."""
     return bool(st.context.theme.type == "dark")
+
+
+class Finished(Exception):
+    """No error: raised by `finish`, it ends a page but not the run; the router catches it."""
+
+
+def finish() -> NoReturn:
+    """End the page here. After `st.stop()` no call reaches the browser any more, so the URL would not be written."""
+    raise Finished
 
 
 # widgets as views -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from bayes_engine.working.render import title_of
 from pages.shared import words
 from pages.shared.case_editor import Study
 from pages.shared.escape import clean, md, plotly_text
-from pages.shared.state import bound, current
+from pages.shared.state import bound, current, dark
 
 MOST_DECISIONS = 8
 """As many decisions are drawn: those of least risk."""
@@ -40,7 +40,7 @@ def pronounce(one: Study, working: Working) -> None:
         verdict(
             [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
             [likely.get(a) for a in actions], [working.risk[i] for i in shown], [_ink(working, a) for a in actions],
-            decided=shown.index(working.position), dark=_dark(),
+            decided=shown.index(working.position), dark=dark(),
         ),
         key="case_verdict", config=_PLAIN, alt=_("posterior of each class and conditional risk of each decision"),
     )  # fmt: skip
@@ -68,7 +68,7 @@ def contributions(one: Study, working: Working) -> None:
     left, right = (Side(plotly_text(one.table.class_(c), 24), _ink(working, c)) for c in pair)
     st.plotly_chart(
         waterfall(drawn, [labels.get(w.position, _others(w.folded)) for w in drawn.weights], (left, right), bits=bits,
-                  needed=odds_needed(working.loss, balance.for_, balance.against), dark=_dark()),
+                  needed=odds_needed(working.loss, balance.for_, balance.against), dark=dark()),
         key="case_waterfall", config=_PLAIN, alt=_("contributions to the log-odds"),
     )  # fmt: skip
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
@@ -108,22 +108,15 @@ def _sides(one: Study, working: Working) -> tuple[int, int]:
     first = chosen[0] if 0 <= chosen[0] < len(likely) else likely[0]
     rest = [k for k in likely if k != first]
     second = chosen[1] if chosen[1] in rest else rest[0]
-
-    def name(k: int) -> str:
-        return clean(one.table.class_(working.classes[k]), 40)
-
+    names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
     left, right = st.columns(2)
-    left.selectbox(_("For"), range(len(likely)), format_func=name,
+    left.selectbox(_("For"), range(len(likely)), format_func=names.get,
                    **bound("case_for", first, lambda s, k: s.showing(**{"for": k})))  # fmt: skip
-    right.selectbox(_("against"), rest, format_func=name,
+    right.selectbox(_("against"), rest, format_func=names.get,
                     **bound("case_against", second, lambda s, k: s.showing(against=k)))  # fmt: skip
     return first, second
 
 
 def _ink(working: Working, action: Any) -> str:
     """A class's colour; grey for a decision that is no class."""
-    return colour_of(working.classes.index(action), _dark()) if action in working.classes else MUTED["other"]
-
-
-def _dark() -> bool:
-    return bool(st.context.theme.type == "dark")
+    return colour_of(working.classes.index(action), dark()) if action in working.classes else MUTED["other"]

@@ -60,7 +60,7 @@ _STYLE = """<style>
 .st-key-factors [data-testid="stTextInput"] { padding: .12rem 0; }
 .st-key-sums .katex { font-size: 1.05rem; }
 .st-key-opened .katex { font-size: .98rem; }
-.st-key-sums .katex-display, .st-key-opened .katex-display { margin: .2rem 0; }
+.st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; }
 @media (max-width: 1200px) {
   .st-key-case_editor [data-testid="stNumberInputStepDown"], .st-key-case_editor [data-testid="stNumberInputStepUp"] {
     display: none;
@@ -68,7 +68,7 @@ _STYLE = """<style>
 }
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .st-key-case_editor,
-  .st-key-controls, .st-key-waterfall_controls, .st-key-copy { display: none !important; }
+  .st-key-controls, .st-key-waterfall_controls, .st-key-left_out, .st-key-copy { display: none !important; }
   [data-testid="stMainBlockContainer"] { padding: 0 !important; }
 }
 </style>"""
@@ -91,9 +91,9 @@ def shown_classes(working: Working) -> list[int]:
 def choose_classes(one: Study, working: Working) -> None:
     """Where the classes are many: which ones have a column."""
     if len(working.classes) > MOST_CLASSES:
+        names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
         st.multiselect(
-            _("Classes shown"), range(len(working.classes)), max_selections=MOST_CLASSES,
-            format_func=lambda k: clean(one.table.class_(working.classes[k]), 40),
+            _("Classes shown"), list(names), max_selections=MOST_CLASSES, format_func=names.get,
             **bound("classes_shown", shown_classes(working), lambda s, ks: s.showing(classes=tuple(ks))),
         )  # fmt: skip
 
@@ -256,7 +256,8 @@ def by_hand(one: Study, exact: Working) -> None:
                 true=render.posterior(exact, k),
             )
         )
-    st.info("  \n".join(lines), icon=":material/calculate:")
+    if lines:
+        st.info("  \n".join(lines), icon=":material/calculate:")
 
 
 # behind a number ------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_an_unreadable_cell_costs_its_own_row_only():
     assert rows.bad == (BadCell(1, "height", "tall", "no number"),)
     assert "column 'height': cells that cannot be read as numbers: 1, the first in row 2 ('tall')" in said(rows)
     scored = score(model(), rows)
-    assert scored.status.tolist() == [Status.OK, Status.UNREADABLE, Status.OK]
+    assert scored.ledger.status.tolist() == [Status.OK, Status.UNREADABLE, Status.OK]
     alone = model().predict_proba(rows.frame.iloc[[0, 2]])
     np.testing.assert_array_equal(scored.posterior()[[0, 2]], alone)
     assert scored.decide(LossMatrix.zero_one(("no", "yes"))).action.tolist() == ["no", None, "yes"]
@@ -92,7 +92,7 @@ def test_an_unreadable_cell_costs_its_own_row_only():
 
 def test_an_infinite_cell_is_refused_and_named():
     rows = incoming("height,city,smokes\ninf,Rome,True\n170,Rome,True\n")
-    assert score(model(), rows).status.tolist() == [Status.REFUSED, Status.OK]
+    assert score(model(), rows).ledger.status.tolist() == [Status.REFUSED, Status.OK]
     assert rows.bad[0] == BadCell(0, "height", "inf", "infinite")
     mixed = incoming("height,city,smokes\n-inf,Rome,True\nbig,Rome,True\n")
     assert [b.why for b in mixed.bad] == ["infinite", "no number"]
@@ -113,14 +113,14 @@ def test_the_models_policies_hold_for_the_file():
     rows = incoming(text, strict)
     assert rows.unreadable.tolist() == [True, True, False]
     assert [b.why for b in rows.bad] == ["not seen in training", "missing"]
-    assert score(strict, rows).status.tolist() == [Status.UNREADABLE, Status.UNREADABLE, Status.OK]
+    assert score(strict, rows).ledger.status.tolist() == [Status.UNREADABLE, Status.UNREADABLE, Status.OK]
 
 
 def test_missing_cells_are_counted_per_column():
     rows = incoming("height,city,smokes\n,Rome,True\nNA,?,True\n170,Rome,True\n")
     assert "column 'height': missing cells: 2" in said(rows)
     assert "column 'city': missing cells: 1" in said(rows)
-    assert np.isfinite(score(model(), rows).joint).all()
+    assert np.isfinite(score(model(), rows).ledger.joint()).all()
 
 
 def test_numbers_are_read_as_in_a_training_table():
@@ -172,7 +172,7 @@ def test_losses_and_prior_of_use_decide_without_new_joints():
 def test_blocks_give_the_same_as_one_pass():
     text = "height,city,smokes\n" + "".join(f"{150 + i},Rome,True\n" for i in range(23))
     rows = incoming(text)
-    np.testing.assert_array_equal(score(model(), rows, block=5).joint, score(model(), rows).joint)
+    np.testing.assert_array_equal(score(model(), rows, block=5).ledger.joint(), score(model(), rows).ledger.joint())
     zero_one = LossMatrix.zero_one(("no", "yes"))
     whole = predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"))
     assert predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"), block=5) == whole

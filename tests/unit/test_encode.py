@@ -11,7 +11,7 @@ from scipy import sparse
 
 from bayes_engine import Schema, Variable
 from bayes_engine.errors import SchemaMismatch, TableError, UnseenLevel
-from bayes_engine.table.encode import MISSING, align, as_frame, code_dtype, encode, encode_levels, observe, unseen_code
+from bayes_engine.table.encode import MISSING, as_frame, code_dtype, encode, encode_levels, observe, unseen_code
 
 COLOUR = Variable("colour", "categorical", ("green", "dark"))
 DENSITY = Variable("density", "continuous")
@@ -145,16 +145,6 @@ def test_what_is_no_table(table: Any, error: type[Exception], text: str) -> None
 )
 def test_an_integer_array_keeps_its_values_in_any_width(array: np.ndarray) -> None:
     np.testing.assert_array_equal(as_frame(array).to_numpy(), array)
-
-
-def test_align_goes_by_name_and_needs_one_known_column() -> None:
-    schema = Schema((COLOUR, DENSITY))
-    aligned = align(pd.DataFrame({"density": [1.0], "extra": [2]}), schema)
-    assert list(aligned.columns) == ["colour", "density"] and aligned["colour"].isna().all()
-    with pytest.raises(
-        SchemaMismatch, match="none of the model's columns is in this table; it needs 'colour', 'density'"
-    ):
-        align(pd.DataFrame({"extra": [2]}), schema)
 
 
 def test_observing_a_closed_domain() -> None:

@@ -1,0 +1,36 @@
+"""What the pages show, in four rooms: `tables` (the one in use), `uploads`, `models` (the shelf and its fits), `question`
+(case, losses, prior of use).
+
+Caches are keyed by a digest of the content and by parameters, hold immutable results, and hold neither words nor
+colours.
+"""
+
+from pages.shared.data.models import (
+    Fitted,
+    active_model,
+    fit,
+    held_out_rows,
+    notes_of,
+    shelf,
+)
+from pages.shared.data.question import (
+    case_codes,
+    case_frame,
+    case_values,
+    first_case,
+    losses,
+    prior_of_use,
+    row_values,
+    story_losses,
+)
+from pages.shared.data.tables import (
+    REFUSE,
+    InUse,
+    embedded,
+    in_use,
+    offered,
+    shown_rows,
+    summaries,
+    table_in_use,
+)
+from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, overrides, upload_in

@@ -1,0 +1,97 @@
+"""What is asked of a model: a case, under losses and a prior of use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.table.schema import Variable
+from pages.shared.data.tables import InUse
+from pages.shared.state import current
+
+
+def losses(table: InUse) -> LossMatrix:
+    """The losses in use: rows are the classes in the table's order, then the further action if there is one."""
+    state, classes = current(), table.classes
+    actions = (*classes, state.extra) if state.extra and state.extra not in classes else classes
+    if len(state.losses) != len(actions) or any(len(row) != len(classes) for row in state.losses):
+        return LossMatrix.zero_one(classes)
+    return LossMatrix(actions, classes, state.losses)
+
+
+def story_losses(table: InUse) -> tuple[tuple[tuple[float, ...], ...], str]:
+    """The losses of the data set's story, as the state keeps them: rows in the table's class order, then the further
+    action, and that action's name."""
+    assert table.info is not None
+    story = table.info.loss
+    matrix = LossMatrix(story.actions, story.classes, story.table).for_classes(table.classes)
+    extra = [a for a in matrix.actions if a not in table.classes]
+    order = [matrix.actions.index(a) for a in (*(c for c in table.classes if c in matrix.actions), *extra[:1])]
+    return tuple(tuple(float(v) for v in matrix.table[i]) for i in order), str(extra[0]) if extra else ""
+
+
+def prior_of_use(table: InUse) -> Mapping[Any, float] | None:
+    """The prior of use by class, or None where the model's own is meant."""
+    prior = current().prior
+    usable = len(prior) == len(table.classes) and abs(sum(prior) - 1.0) < 1e-6
+    return {c: p / sum(prior) for c, p in zip(table.classes, prior, strict=True)} if usable else None
+
+
+# the case -------------------------------------------------------------------------------------------------------
+
+
+def case_values(table: InUse) -> dict[str, Any]:
+    """The case by feature: a level, a number, or None for missing."""
+    assert table.parts is not None
+    state, features = current(), table.parts.schema.features
+    if len(state.case) != len(features):
+        return first_case(table)
+    return {v.name: _cell(v, code) for v, code in zip(features, state.case, strict=True)}
+
+
+def first_case(table: InUse) -> dict[str, Any]:
+    """The case a table opens with: its first worked query, or its first row."""
+    assert table.parts is not None
+    given = table.info.cases[0].values if table.info and table.info.cases else None
+    return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in table.parts.schema.features}
+
+
+def row_values(table: InUse, row: int) -> dict[str, Any]:
+    """The feature cells of one row of the table."""
+    assert table.parts is not None
+    cells = table.parts.X.iloc[row]
+    return {name: None if pd.isna(cells[name]) else cells[name] for name in table.parts.X.columns}
+
+
+def case_codes(table: InUse, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A case as the state keeps it: level positions and numbers."""
+    assert table.parts is not None
+    return tuple(_code(v, values.get(v.name)) for v in table.parts.schema.features)
+
+
+def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
+    """A case as a frame of one row, in the dtypes of the table."""
+    assert table.parts is not None
+    columns: dict[str, Any] = {}
+    for v in table.parts.schema.features:
+        value = values.get(v.name)
+        columns[v.name] = (
+            pd.Categorical([value], categories=list(v.levels)) if v.discrete
+            else pd.Series([float("nan") if value is None else float(value)])
+        )  # fmt: skip
+    return pd.DataFrame(columns)
+
+
+def _cell(variable: Variable, code: Any) -> Any:
+    if code is None or not variable.discrete:
+        return None if code is None else float(code)
+    return variable.levels[code] if isinstance(code, int) and 0 <= code < len(variable.levels) else None
+
+
+def _code(variable: Variable, value: Any) -> Any:
+    if value is None or (variable.discrete and value not in variable.levels):
+        return None
+    return variable.levels.index(value) if variable.discrete else float(value)

@@ -1,0 +1,83 @@
+"""Files a session was given. A digest never opens data: an upload lives in its session, and only there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.table.read import Reading, read_table
+from pages.shared.state import State
+
+UPLOADS = 3
+"""How many uploaded tables a session keeps."""
+ENCODINGS = ("utf-8", "gb18030", "big5", "cp1252", "cp1251", "shift_jis", "euc_kr", "utf-16", "utf-16-le", "utf-16-be",
+             "latin-1", "mac_roman")  # fmt: skip
+"""The encodings a person may choose."""
+
+
+def digest(content: bytes) -> str:
+    """A short name for the content of a file."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+@dataclass
+class Upload:
+    """A file this session was given, and the table in it as read last, under which overrides."""
+
+    name: str
+    content: bytes
+    overrides: tuple[tuple[str, Any], ...]
+    reading: Reading
+
+    def read(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
+        """Read the file again under these overrides; where they do not fit it raises, and the reading stays."""
+        self.reading = read_table(self.content, name=self.name, typed=typed, **dict(wanted))
+        self.overrides = wanted
+
+    def read_as(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
+        """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
+        if self.overrides != wanted:
+            with suppress(BayesEngineError):
+                self.read(wanted, typed=typed)
+            self.overrides = wanted
+
+
+def keep_upload(name: str, content: bytes, reading: Reading) -> str:
+    """Keep a file and the table that was read from it, under the digest of its content; the digest."""
+    mark = digest(content)
+    uploads = st.session_state.setdefault("uploads", {})
+    uploads.pop(mark, None)
+    uploads[mark] = Upload(name, content, (), reading)
+    for old in list(uploads)[:-UPLOADS]:
+        del uploads[old]
+    return mark
+
+
+def upload_in(state: State) -> Reading | None:
+    """The uploaded table that the state names, if this session has its file, read under the state's overrides."""
+    kept: Upload | None = st.session_state.get("uploads", {}).get(state.table.removeprefix("upload:"))
+    if kept is None:
+        return None
+    kept.read_as(overrides(state))
+    return kept.reading
+
+
+def overrides(state: State, key: str = "read") -> tuple[tuple[str, Any], ...]:
+    """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
+    value. What a forged link may hold besides counts as not said."""
+    fits: Mapping[str, Callable[[Any], bool]] = {
+        "encoding": lambda v: v in ENCODINGS,
+        "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
+        "decimal": lambda v: v in (".", ","),
+        "header": lambda v: v is False or (isinstance(v, int) and v > 0),
+        "sheet": lambda v: isinstance(v, str),
+        "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
+    }
+    wanted = [p for p in state.seen(key, ()) if isinstance(p, tuple) and len(p) == 2]
+    return tuple((name, value) for name, value in wanted if name in fits and fits[name](value))
