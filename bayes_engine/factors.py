@@ -104,8 +104,8 @@ class TableFactor:
 class GaussianFactor:
     """log p(x_j | c) = −½ log 2π − log σ_c − ½ ((x − μ_c)/σ_c)²: Zhou, eq. 7.18. A NaN cell contributes 0.
 
-    `moments` are the column's; `variance` (C,) is what estimation made of them (ddof, tying, floor); `replaced` (C,)
-    says where the floor or the pooled variance stood in.
+    `moments` are the column's; `variance` (C,) is what estimation made of them, dividing by n − `ddof`, one for all
+    classes if `tied`; `replaced` (C,) says where the floor or the pooled variance stood in.
     """
 
     variable: Variable
@@ -113,6 +113,8 @@ class GaussianFactor:
     moments: ColumnMoments
     variance: Array
     replaced: NDArray[np.bool_]
+    ddof: int = 0
+    tied: bool = False
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         name = self.variable.name

@@ -58,6 +58,12 @@ def ngettext(one: str, many: str, n: int) -> str:
     return _catalogue(_current.get()).ngettext(one, many, n)
 
 
+class Word(str):
+    """A parameter that is one of our own words (a kind, a role): `Message.local` translates it, `str()` does not."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Message:
     """A sentence as data: an English template with named fields, and what goes into them.
@@ -74,5 +80,10 @@ class Message:
 
     def local(self, escape: Callable[[str], str] = str) -> str:
         """The sentence in the context's language; text parameters go through `escape` (a page's Markdown guard)."""
-        shown = {k: escape(v) if isinstance(v, str) else v for k, v in self.params.items()}
-        return _(self.template).format(**shown)
+
+        def shown(value: object) -> object:
+            if isinstance(value, Word):
+                return _(value)
+            return escape(value) if isinstance(value, str) else value
+
+        return _(self.template).format(**{name: shown(value) for name, value in self.params.items()})

@@ -5,7 +5,7 @@ boot()
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _
+from bayes_engine.language import _, current_language
 from bayes_engine.working.derive import derive, rounded
 from pages.shared import data, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
@@ -15,7 +15,7 @@ from pages.shared.state import change, current, finish
 from pages.shared.verdict import contributions, pronounce
 
 table = data.table_in_use()
-st.title(md(table.info.text("question", data.current_language()), 120) if table.info else _("Why this decision?"))
+st.title(md(table.info.text("question", current_language()), 120) if table.info else _("Why this decision?"))
 ready(table)
 working.style()
 try:

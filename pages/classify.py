@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.decision.batch import predictions_csv, tally, template_csv
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import data, reading, second
+from pages.shared import data, reading, second, words
 from pages.shared.escape import md
 from pages.shared.ready import ready
 from pages.shared.state import current, finish
@@ -21,7 +21,7 @@ drop, wanted = st.columns([2, 3], gap="medium", vertical_alignment="center")
 with drop:
     second.drop()
 with wanted:
-    names = table.parts.schema.features.names
+    names = table.features.names
     st.markdown(
         _("A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
           "them, right and wrong decisions are counted.").format(
@@ -51,7 +51,7 @@ st.subheader(md(upload.name), divider="gray")
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     st.metric(_("rows"), f"{len(rows):,}", width="content")
     for action, n in count.actions.items():
-        st.metric(_("decide {name}").format(name=md(table.action(action), 24)), f"{n:,}", width="content")
+        st.metric(words.deciding(table, action, md), f"{n:,}", width="content")
     if count.undecided:
         st.metric(_("not decided"), f"{count.undecided:,}", width="content")
     if count.known:

@@ -8,11 +8,11 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.datasets import dataset_info
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.table.describe import ColumnSummary
-from bayes_engine.table.read import MAX_BYTES, Reading, read_table
+from bayes_engine.table.read import MAX_BYTES, Reading
 from pages.shared import columns, data, reading, words
 from pages.shared.escape import clean, md
 from pages.shared.router import go
@@ -30,24 +30,16 @@ STYLE = """<style>
 
 def upload() -> None:
     """Take over the file that was dropped; one that is no table leaves everything as it is."""
-    file = st.session_state["upload_file"]
-    st.session_state["upload_said"] = None
-    if file is None:
+    given = reading.taken("upload_file")
+    if given is None:
         return
-    content = file.getvalue()
-    known = current().table == f"upload:{data.digest(content)}"
-    try:
-        read = read_table(content, name=clean(file.name))
-    except BayesEngineError as error:
-        st.session_state["upload_said"] = error.message
-        return
-    mark = data.keep_upload(clean(file.name), content, read)
-    if not known:  # a link or a reload asked for this very file: what it says of it stands
+    mark = data.keep_upload(given)
+    if current().table != f"upload:{mark}":  # else a link or a reload asked for this very file: what it says stands
         change(lambda state: state.on_table(f"upload:{mark}"))
 
 
 def gallery() -> None:
-    names = [n for n in dataset_names() if dataset_info(n).group != "text"]
+    names = data.offered()
     for start in range(0, len(names), 4):
         for cell, name in zip(st.columns(4, gap="small"), names[start : start + 4], strict=False):
             with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
@@ -203,7 +195,7 @@ def levels_editor(table: data.InUse) -> None:
                               **bound("levels_of", chosen if chosen in discrete else discrete[-1],
                                       lambda s, j: s.showing(levels_of=j, level_at=0)))  # fmt: skip
         variable = table.schema.variables[at]
-        place = min(current().seen("level_at", 0), len(variable.levels) - 1)
+        place = min(max(current().seen("level_at", 0), 0), len(variable.levels) - 1)
         with level:
             picked = st.selectbox(
                 _("Level"), range(len(variable.levels)),
@@ -257,9 +249,7 @@ st.title(_("Which table?"))
 drop, shelf = st.columns([1, 3], gap="medium")
 with drop:
     st.file_uploader(_("Your own table"), key="upload_file", on_change=upload, max_upload_size=MAX_BYTES // 1_000_000)
-    said = st.session_state.get("upload_said")
-    if said and st.session_state.get("upload_file"):
-        why = said.local(md)
+    if why := reading.refused("upload_file"):
         st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF. The table stays in this session; nothing of it is in "
                  "a link."))  # fmt: skip

@@ -5,11 +5,12 @@ boot()
 import streamlit as st
 
 from bayes_engine.decision.evaluate import estimated_risk
-from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.decision.loss import LossMatrix, judge
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.figures.decisions import action_colours, action_risks, confusion
 from bayes_engine.language import _
 from pages.shared import data, words
+from pages.shared.chart import chart
 from pages.shared.escape import md, plotly_text
 from pages.shared.losses import loss_editor, prior_editor
 from pages.shared.ready import ready
@@ -28,7 +29,7 @@ st.title(_("What should be decided, given what errors cost?"))
 fitted = ready(table)
 loss, use = data.losses(table), data.prior_of_use(table)
 
-plane, knobs = st.columns([3, 2], gap="large")
+plane, knobs = st.columns([3, 2], gap="medium")
 with knobs:
     loss_editor(table)
     prior_editor(table, fitted)
@@ -38,12 +39,10 @@ with plane:
     slice_control(table, axes)
 
 # the chosen case: R(a|x) for every action
-ledger = fitted.model.explain(data.case_frame(table, data.case_values(table)))
-ledger = ledger.at_prior(fitted.prior, use) if use else ledger
-matrix = loss.for_classes(ledger.classes)
-verdict = decide(ledger.posterior(), matrix, ledger.status)
-names = [plotly_text(table.action(a)) for a in matrix.actions]
-case, risks = st.columns([2, 3], gap="large")
+ledger = fitted.model.explain(data.case_frame(table, data.case_values(table))).at_prior(fitted.prior, use)
+verdict = judge(ledger, loss)
+decisions = [words.deciding(table, a, plotly_text) for a in loss.actions]
+case, risks = st.columns([2, 3], gap="medium")
 with case:
     st.subheader(
         _("The case"),
@@ -56,16 +55,12 @@ with case:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
     else:
         st.markdown(words.verdict(table, ledger, verdict))
-        st.plotly_chart(
-            action_risks(
-                names,
-                matrix.risk(ledger.posterior())[0].tolist(),
-                action_colours(matrix.actions, table.classes, dark=dark()),
-            ),
-            key="case_risks",
-            config={"displayModeBar": False},
-            alt=_("conditional risk of each decision"),
+        figure = action_risks(
+            decisions,
+            loss.for_classes(ledger.classes).risk(ledger.posterior())[0].tolist(),
+            action_colours(loss.actions, table.classes, dark=dark()),
         )
+        chart(figure, key="case_risks", alt=_("conditional risk of each decision"))
         go("pages/case.py", _("See the working"), ":material/search:")
 
 # the whole table: risk on rows the model has not seen
@@ -99,11 +94,5 @@ with risks:
         + (" " + _("{n} rows have no posterior and are left out.").format(n=ours.undecided) if ours.undecided else "")
     )
     truths = [plotly_text(_("truth is {name}").format(name=table.class_(c))) for c in held.classes]
-    decisions = [words.deciding(table, a, plotly_text) for a in loss.actions]
-    st.plotly_chart(
-        confusion(ours, decisions, truths),
-        key="confusion",
-        config={"displayModeBar": False},
-        alt=_("confusion of held-out rows"),
-    )
+    chart(confusion(ours, decisions, truths), key="confusion", alt=_("confusion of held-out rows"))
     st.caption(_("Big: held-out rows decided so. Small: what the cell adds to the risk; the shade follows it."))

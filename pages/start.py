@@ -5,7 +5,7 @@ boot()
 import streamlit as st
 
 from bayes_engine.datasets import dataset_info, dataset_names
-from bayes_engine.decision.loss import decide
+from bayes_engine.decision.loss import judge
 from bayes_engine.language import _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
@@ -16,20 +16,18 @@ from pages.shared.router import go
 from pages.shared.state import change
 
 table = data.table_in_use()
-question = table.info.text("question", current_language()) if table.info else _("What should be decided here?")
+question = table.info.text("question", current_language()) if table.as_told else _("What should be decided here?")
 st.title(md(question, 120))
 fitted, axes, use = ready(table), axes_in_use(table), data.prior_of_use(table)
-case = data.case_frame(table, fixed_case(table, axes, data.case_values(table)))
-ledger = fitted.model.explain(case)
-ledger = ledger.at_prior(fitted.prior, use) if use else ledger
-loss = data.losses(table).for_classes(ledger.classes)
-verdict = decide(ledger.posterior(), loss, ledger.status)
+case = data.case_frame(table, fixed_case(axes, data.case_values(table)))
+ledger = fitted.model.explain(case).at_prior(fitted.prior, use)
+verdict = judge(ledger, data.losses(table))
 if verdict.position[0] < 0:
     st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
 else:
     st.markdown(words.verdict(table, ledger, verdict))
 
-picture, knobs = st.columns([3, 2], gap="large")
+picture, knobs = st.columns([3, 2], gap="medium")
 with picture:
     region_plane(table, fitted, axes, key="start_plane")
     st.caption(

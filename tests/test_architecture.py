@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 FLOORS = (
-    {"errors", "logspace", "language"},
+    {"errors", "logspace", "language", "numerals"},
     {"table"},
     {"stats"},
     {"priors", "covariance"},
@@ -84,6 +84,9 @@ def faults(path: str, code: str) -> list[str]:
             found.append(f"takes {name} from scikit-learn outside models/")
         if name in EXPONENTIALS and module != "bayes_engine.logspace":
             found.append(f"imports {name} from {module}: logspace.py is the only file that exponentiates")
+        page = f"{module}.{name}".removeprefix("pages.").split(".")[0]
+        if top == "pages" and page and page != "shared":
+            found.append(f"imports {module}: a page is run, never imported")
         if inside and top in ("pages", "app"):
             found.append(f"imports {module}: the engine does not know the app")
         if inside and room in LEVEL and top == "bayes_engine":
@@ -95,6 +98,8 @@ def faults(path: str, code: str) -> list[str]:
             case ast.Attribute(attr=attr, value=value) if attr in EXPONENTIALS and path != "bayes_engine/logspace.py":
                 if ast.unparse(value) != "logspace":
                     found.append(f"{ast.unparse(node)}: logspace.py is the only file that exponentiates")
+            case ast.Attribute(attr="query_params") if path != "pages/shared/state.py":
+                found.append("query_params: pages/shared/state.py is the only file that reads and writes the URL")
             case ast.keyword(arg="unsafe_allow_html"):
                 found.append("unsafe_allow_html")
             case ast.Attribute(attr="v1", value=ast.Attribute(attr="components")):
@@ -107,6 +112,19 @@ def faults(path: str, code: str) -> list[str]:
 @pytest.mark.parametrize("path", sources())
 def test_every_file_keeps_to_its_floor(path: str) -> None:
     assert not faults(path, (ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "pages").glob("*.py")))
+def test_a_page_begins_with_boot(path: str) -> None:
+    first, second = ast.parse((ROOT / path).read_text(encoding="utf-8")).body[:2]
+    assert (ast.unparse(first), ast.unparse(second)) == ("from pages.shared.router import boot", "boot()")
+
+
+def test_a_model_states_two_verbs() -> None:
+    tree = ast.parse((ROOT / "bayes_engine/models/base.py").read_text(encoding="utf-8"))
+    marked = [f.name for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.decorator_list
+              and ast.unparse(f.decorator_list[0]) == "abstractmethod"]  # fmt: skip
+    assert marked == ["_count", "_estimate"]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +148,9 @@ def test_every_file_keeps_to_its_floor(path: str) -> None:
         ("pages/start.py", "st.markdown(x, unsafe_allow_html=True)"),
         ("pages/start.py", "import streamlit.components.v1 as components"),
         ("pages/start.py", "st.components.v1.html(x)"),
+        ("pages/start.py", "from pages.data import gallery"),
+        ("pages/shared/chips.py", "from pages import decisions"),
+        ("pages/shared/regions.py", "st.query_params['s'] = x"),
     ],
 )
 def test_the_rules_bite(path: str, code: str) -> None:

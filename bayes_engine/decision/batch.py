@@ -6,7 +6,6 @@ Everything here works on blocks of rows, so that memory is bounded by what is ke
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from bayes_engine.decision.loss import Decision, LossMatrix, judge
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array
+from bayes_engine.numerals import signed
 from bayes_engine.table.incoming import Incoming, guarded
 
 BLOCK = 50_000
@@ -133,7 +133,7 @@ def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at
     cells = [rows.cells[name].iloc[at].tolist() if name in rows.cells else [""] * len(at) for name in names]
     for i, (columns, pulls) in enumerate(zip(top.tolist(), heard.tolist(), strict=True)):
         strong = [(j, v) for j, v in zip(columns, pulls, strict=True) if v >= 0.005]
-        said[places[i]] = ", ".join(f"{names[j]} = {cells[j][i]} ({_signed(v)})" for j, v in strong) or silent
+        said[places[i]] = ", ".join(f"{names[j]} = {cells[j][i]} ({signed(v)})" for j, v in strong) or silent
     return said
 
 
@@ -209,10 +209,6 @@ def _rivals(
     where = {label: k for k, label in enumerate(classes)}
     for_ = np.array([where.get(a, order[i, 0]) for i, a in enumerate(actions)], dtype=np.intp)
     return for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0])
-
-
-def _signed(nats: float) -> str:
-    return "+∞" if math.isinf(nats) else f"{nats:+.2f}"
 
 
 def _blocks(positions: NDArray[np.intp], size: int) -> Iterable[NDArray[np.intp]]:

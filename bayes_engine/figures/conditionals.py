@@ -13,9 +13,10 @@ from plotly.subplots import make_subplots
 from bayes_engine.figures.theme import INK, colour_of
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
-from bayes_engine.working.conditionals import Gaussians, LevelTable, curve, histogram, near, thinned
+from bayes_engine.numerals import near, number
+from bayes_engine.working.conditionals import Gaussians, LevelTable, curve, histogram, thinned
 from bayes_engine.working.derive import Density, Fraction, Step
-from bayes_engine.working.render import fraction, number
+from bayes_engine.working.render import fraction
 
 WIDTH = 400
 """At least so many pixels of a figure are left for its bars: decides which text finds room over one."""

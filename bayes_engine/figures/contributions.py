@@ -11,8 +11,8 @@ from plotly.subplots import make_subplots
 
 from bayes_engine.figures.theme import GROUND, INK, MUTED, template
 from bayes_engine.language import _
+from bayes_engine.numerals import certain, signed
 from bayes_engine.working.balance import Balance
-from bayes_engine.working.render import certain
 
 BIT = math.log(2.0)
 """One bit in nats."""
@@ -62,7 +62,7 @@ def waterfall(
     if total is None:
         _note(figure, last, (low + high) / 2, _("none: both classes are impossible"), "center", dark)
     elif math.isinf(total):
-        _endless(figure, last, 0.0, low if total < 0 else high, _number(total), sides[total < 0].colour, dark)
+        _endless(figure, last, 0.0, low if total < 0 else high, signed(total, 3), sides[total < 0].colour, dark)
     else:
         side = sides[total < 0]
         _bar(figure, last, 0.0, total / unit, side.colour, _says(total, side), edge=INK[dark])
@@ -133,7 +133,7 @@ def _bar(figure: go.Figure, row: int, start: float, end: float, colour: str, hov
 
 def _beside(figure: go.Figure, row: int, end: float, value: float, dark: bool) -> None:
     """The number at the end of a bar."""
-    _note(figure, row, end, _number(value), "left" if value >= 0 else "right", dark)
+    _note(figure, row, end, signed(value, 3), "left" if value >= 0 else "right", dark)
 
 
 def _endless(figure: go.Figure, row: int, start: float, edge: float, why: str, colour: str, dark: bool) -> None:
@@ -153,13 +153,7 @@ def _note(figure: go.Figure, row: int, place: float, text: str, anchor: str, dar
     )  # fmt: skip
 
 
-def _number(value: float) -> str:
-    if math.isinf(value):
-        return "+∞" if value > 0 else "−∞"
-    return (f"{value:+.3f}" if abs(value) < 1e4 else f"{value:+.3g}").replace("-", "−")
-
-
 def _says(nats: float, side: Side) -> str:
     """A weight in words: nats and bits, and whom it speaks for."""
-    both = f"{_number(nats)} {_('nats')} = {_number(nats / BIT)} {_('bits')}"
+    both = f"{signed(nats, 3)} {_('nats')} = {signed(nats / BIT, 3)} {_('bits')}"
     return both + "<br>" + _("speaks for {name}").format(name=side.name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import plotly.graph_objects as go
 
 from bayes_engine.decision.evaluate import RiskReport
-from bayes_engine.figures.theme import MUTED, colour_of
+from bayes_engine.figures.theme import EXTRA_COLOURS, MUTED, colour_of
 
 
 def action_risks(names: Sequence[str], risks: Sequence[float], colours: Sequence[str]) -> go.Figure:
@@ -56,5 +57,10 @@ def confusion(report: RiskReport, actions: Sequence[str], truths: Sequence[str])
 
 
 def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark: bool = False) -> list[str]:
-    """A class's own colour for deciding it, grey for any other action; on light or on dark ground."""
-    return [colour_of(list(classes).index(a), dark) if a in classes else MUTED["other"] for a in actions]
+    """A class's own colour for deciding it, a muted one for any other action; on light or on dark ground.
+
+    >>> action_colours(["good", "ask"], ["bad", "good"])
+    ['#D55E00', '#6B6F76']
+    """
+    extra = (pair[dark] for pair in cycle(EXTRA_COLOURS))
+    return [colour_of(list(classes).index(a), dark) if a in classes else next(extra) for a in actions]

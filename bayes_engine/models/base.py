@@ -15,19 +15,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.factors import Factor
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import class_prior
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
-from bayes_engine.table.schema import Schema, Variable, middle, observed, sort_levels
+from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -361,50 +361,3 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "stats_")
-
-
-def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.intp]]:
-    """The target variable with its levels sorted (as scikit-learn's scorers assume), and y as codes 0…K−1.
-
-    A pandas Categorical declares its classes. Raises TableError on a missing label or an unknown one where the classes
-    are declared.
-    """
-    if not isinstance(y, pd.Series):
-        y = pd.Series(y if isinstance(y, pd.api.extensions.ExtensionArray) else column_or_1d(y, warn=True, dtype=None))
-    column = y
-    if len(column) == 0:
-        raise TableError("Found array with 0 sample(s) while a minimum of 1 is required: there are no labels")
-    if column.isna().any():
-        raise TableError(
-            "Input y contains NaN: {n} label(s) are missing, the first in row {row}; leave these rows out",
-            n=int(column.isna().sum()),
-            row=int(column.isna().to_numpy().argmax()),
-        )
-    declared = isinstance(column.dtype, pd.CategoricalDtype)
-    if not declared:
-        column = column.infer_objects()
-        if column.dtype.kind == "f" and not np.isfinite(column.to_numpy()).all():
-            raise TableError("Input y contains infinity: class labels must be finite")
-        if column.dtype.kind != "O":
-            check_classification_targets(np.asarray(column))
-    met = sort_levels(column.cat.categories if declared else observed(column))
-    if known is None:
-        name = "class" if column.name is None else str(column.name)
-        known = Variable(name, "categorical", met, declared=declared)
-    new = [label for label in met if label not in known.levels]
-    if new and known.declared and not declared:
-        raise TableError(
-            "y holds the class '{label}', which is not among the declared classes {classes}",
-            label=str(new[0]),
-            classes=", ".join(map(str, known.levels)),
-        )
-    target = replace(known, levels=sort_levels([*known.levels, *new])) if new else known
-    codes, labels = pd.factorize(column)
-    where = pd.Index(target.levels, dtype=object).get_indexer(pd.Index(labels, dtype=object))
-    return target, where[codes].astype(np.intp, copy=False)
-
-
-def class_array(levels: tuple[Any, ...]) -> NDArray[Any]:
-    """`classes_` in the dtype that NumPy gives such labels (object where they are mixed)."""
-    mixed = len({isinstance(v, str) for v in levels}) > 1
-    return np.array(levels, dtype=object) if mixed else np.array(levels)

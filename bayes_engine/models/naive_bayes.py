@@ -129,7 +129,8 @@ class NaiveBayes(GenerativeClassifier):
             variance, replaced, used = self._variance(moments)
             if (replaced & (weight > 0)).any():
                 floored.append(variable.name)
-            parts.append(GaussianFactor(variable, target, used, variance, replaced))
+            tied = bool(self.tied_variance)
+            parts.append(GaussianFactor(variable, target, used, variance, replaced, self._ddof, tied))
         self._warn(stats, prior, constant, floored)
         return Product(tuple(parts))
 
@@ -141,8 +142,11 @@ class NaiveBayes(GenerativeClassifier):
         return TableFactor(variable, target, counts, added, unseen, as_level)
 
     def _variance(self, moments: ColumnMoments) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
-        ddof = 1 if self.variance == "unbiased" else 0
-        return variance_estimate(moments, ddof, bool(self.tied_variance), float(self.var_floor))
+        return variance_estimate(moments, self._ddof, bool(self.tied_variance), float(self.var_floor))
+
+    @property
+    def _ddof(self) -> int:
+        return 1 if self.variance == "unbiased" else 0
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """All rows at once: a row's removal touches its own class only, so a table needs one variant for each

@@ -24,6 +24,7 @@ from bayes_engine.table.numbers import (
     convert,
     convert_column,
     is_number,
+    listed,
     note,
 )
 from bayes_engine.table.schema import Schema, Variable
@@ -164,7 +165,7 @@ def _notes_of_columns(cells: pd.DataFrame, schema: Schema, target: Variable) -> 
             notes.append(note("column '{column}' is not in this file and counts as missing; if '{other}' is meant, "
                               "rename it there", "warning", column=name, other=alike))  # fmt: skip
     if extra:
-        notes.append(note("columns the model does not use, kept in the results: {names}", names=_listed(extra)))
+        notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
     return notes
 
 
@@ -313,7 +314,7 @@ def _truth(
         notes.append(note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
                           "{classes}. These rows are classified, but not counted as right or wrong", "warning",
                           column=target.name, values=_counted(codes[new] - len(target.levels) - 1, strange),
-                          classes=_listed(map(str, target.levels))))  # fmt: skip
+                          classes=listed([str(v) for v in target.levels], 12)))  # fmt: skip
     return np.where(new, -2, codes - 1).astype(np.intp), True
 
 
@@ -323,7 +324,3 @@ def _counted(codes: NDArray[np.intp], values: list[str], most: int = 6) -> str:
     shown = ", ".join(f"'{values[i][:40]}' ({count[i]})" for i in np.argsort(-count, kind="stable")[:most])
     return shown + (", …" if len(values) > most else "")
 
-
-def _listed(values: Any, most: int = 12) -> str:
-    shown = [f"'{v[:40]}'" for v in values]
-    return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")

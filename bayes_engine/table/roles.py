@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from bayes_engine.errors import TableError
-from bayes_engine.language import Message
+from bayes_engine.language import Message, Word
 from bayes_engine.table.schema import Role, Schema, Variable
 
 
@@ -44,7 +44,7 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
     if target.kind in ("text", "date", "identifier", "empty"):
         raise TableError(
             "the target '{column}' holds {kind} values, not a few classes; choose another column",
-            column=target.name, kind=target.kind,
+            column=target.name, kind=Word(target.kind),
         )  # fmt: skip
     if target.numeric:
         raise TableError(
@@ -100,6 +100,6 @@ def _measure(frame: pd.DataFrame, schema: Schema, role: Role) -> pd.Series | Non
     if bad.any():
         raise TableError(
             "column '{column}' cannot be the {role}: row {row} holds '{value}', not a number of 0 and more",
-            column=name, role=role, row=int(bad.to_numpy().argmax()) + 1, value=str(frame[name][bad].iloc[0]),
+            column=name, role=Word(role), row=int(bad.to_numpy().argmax()) + 1, value=str(frame[name][bad].iloc[0]),
         )  # fmt: skip
     return pd.Series(numbers)

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch, TableError
+from bayes_engine.language import Word
 
 Level = str | int | float | bool
 Kind = Literal["categorical", "binary", "continuous", "count", "text", "date", "identifier", "constant", "empty"]
@@ -168,7 +169,7 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
         if bad.any():
             raise TableError(
                 "column '{column}' cannot be {kind}: row {row} holds '{value}', which is no number",
-                column=variable.name, kind=kind, row=int(bad.to_numpy().argmax()) + 1, value=str(column[bad].iloc[0]),
+                column=variable.name, kind=Word(kind), row=int(bad.to_numpy().argmax()) + 1, value=str(column[bad].iloc[0]),
             )  # fmt: skip
         pivot = middle(numbers.to_numpy(dtype=float, na_value=np.nan))
         return replace(variable, kind=kind, levels=(), declared=False, pivot=pivot)

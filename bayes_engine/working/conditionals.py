@@ -15,12 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Row, TableFactor, normal_log_density
+from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, TableFactor, normal_log_density
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.working.derive import Density, Fraction, Step, rows_behind, sources
+from bayes_engine.working.derive import Density, Fraction, Step, in_order, rows_behind, sources
 
 REACH = 8.0
 """A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""
@@ -100,18 +100,17 @@ def conditional(model: GenerativeClassifier, column: str, classes: Sequence[Any]
     for factor in _parts(model):
         if isinstance(factor, ClassPrior) or factor.variable.name != column:
             continue
-        variable, variance = factor.variable, _variance(model)
+        variable = factor.variable
         if isinstance(factor, GaussianFactor):
-            steps = _steps(factor, [variable.pivot], [None], variance, order)
+            steps = _steps(factor, [variable.pivot], [None], order)
             left_out = model.stats_.class_weight - factor.moments.weight
-            tied = bool(getattr(model, "tied_variance", False))
-            return Gaussians(variable, model.target_.name, named, steps[0], _pick(left_out, order), tied)
+            return Gaussians(variable, model.target_.name, named, steps[0], in_order(left_out, order), factor.tied)
         values: list[Any] = [*variable.levels, *([None] if factor.missing_is_level else [])]
         codes = [MISSING if v is None else s for s, v in enumerate(values, start=1)]
-        steps = _steps(factor, codes, values, variance, order)
+        steps = _steps(factor, codes, values, order)
         absent = model.stats_.counts.tables[column][:, MISSING]
         left_out = np.zeros_like(absent) if factor.missing_is_level else absent
-        return LevelTable(variable, model.target_.name, named, steps, _pick(left_out, order))
+        return LevelTable(variable, model.target_.name, named, steps, in_order(left_out, order))
     raise ParameterError("the model has no factor for column '{column}': it is constant, or no feature", column=column)
 
 
@@ -128,8 +127,8 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
     prior = next(f for f in _parts(model) if isinstance(f, ClassPrior))
     nothing = Table(Schema(()), (), 1)
     ((row, term),) = prior.rows(nothing)
-    found = sources(prior, nothing, _variance(model))
-    return Step(row, None, tuple(float(exp(term[0, k])) for k in order), tuple(found[k] for k in order))
+    found = sources(prior, nothing)
+    return Step(row, None, in_order(exp(term[0]), order), tuple(found[k] for k in order))
 
 
 def information(model: GenerativeClassifier) -> dict[str, float]:
@@ -220,10 +219,8 @@ def model_size(model: GenerativeClassifier) -> tuple[Size, int]:
     8
     """
     tables = [f.counts.shape[1] for f in _parts(model) if isinstance(f, TableFactor)]
-    gaussians = sum(isinstance(f, GaussianFactor) for f in _parts(model))
     k = len(model.target_.levels)
-    each = k + 1 if getattr(model, "tied_variance", False) else 2 * k
-    return size(tables, k), gaussians * each
+    return size(tables, k), sum(k + 1 if f.tied else 2 * k for f in _parts(model) if isinstance(f, GaussianFactor))
 
 
 # the values behind ----------------------------------------------------------------------------------------------
@@ -287,24 +284,9 @@ def thinned(values: Array, most: int) -> Array:
     return np.asarray(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
 
 
-def near(value: float, scale: float) -> str:
-    """`value` to four digits of the `scale` it varies on: what a mean needs beside its standard deviation.
-
-    >>> near(0.57375, 0.12921), near(1e9 + 0.25, 1.0), near(110.0, 54.5436)
-    ('0.57375', '1000000000.25', '110')
-    """
-    places = 4 - int(np.floor(np.log10(scale))) if scale > 0 else 99
-    text = f"{value:.{max(places, 0)}f}" if places <= 15 else f"{value:.10g}"
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-
-
 def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
     parts: tuple[Factor, ...] = model.factor_.parts  # type: ignore[attr-defined]
     return parts
-
-
-def _variance(model: GenerativeClassifier) -> str:
-    return str(getattr(model, "variance", "mle"))
 
 
 def _order(model: GenerativeClassifier, classes: Sequence[Any] | None) -> list[int]:
@@ -312,29 +294,20 @@ def _order(model: GenerativeClassifier, classes: Sequence[Any] | None) -> list[i
     return [own.index(c) for c in (own if classes is None else classes)]
 
 
-def _pick(values: Array, order: Sequence[int]) -> tuple[float, ...]:
-    return tuple(float(values[k]) for k in order)
-
-
 def _steps(
-    factor: TableFactor | GaussianFactor,
-    cells: Sequence[Any],
-    values: Sequence[Any],
-    variance: str,
-    order: Sequence[int],
+    factor: TableFactor | GaussianFactor, cells: Sequence[Any], values: Sequence[Any], order: Sequence[int]
 ) -> tuple[Step, ...]:
     """The working of each of `cells` (codes or numbers), shown as `values`."""
     dtype: Any = code_dtype(len(factor.variable.levels)) if factor.variable.discrete else float
     column: NDArray[Any] = np.array(cells, dtype=dtype)
     table = Table(Schema((factor.variable,)), (column,), len(column))
-    return tuple(_each(factor, table, values, variance, order))
+    return tuple(_each(factor, table, values, order))
 
 
 def _each(
-    factor: TableFactor | GaussianFactor, table: Table, values: Sequence[Any], variance: str, order: Sequence[int]
+    factor: TableFactor | GaussianFactor, table: Table, values: Sequence[Any], order: Sequence[int]
 ) -> Iterator[Step]:
     ((row, term),) = factor.rows(table)
-    name: Row = row
     for i, value in enumerate(values):
-        found = sources(factor, table.take(slice(i, i + 1)), variance)
-        yield Step(name, value, tuple(float(exp(term[i, k])) for k in order), tuple(found[k] for k in order))
+        found = sources(factor, table.take(slice(i, i + 1)))
+        yield Step(row, value, in_order(exp(term[i]), order), tuple(found[k] for k in order))

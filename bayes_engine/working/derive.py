@@ -20,7 +20,7 @@ import pandas as pd
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.factors import ClassPrior, GaussianFactor, Row, TableFactor, normal_log_density
-from bayes_engine.ledger import Ledger, Status
+from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.encode import MISSING, Table
@@ -180,14 +180,14 @@ def derive(
     """
     table, ledger = model._encode(case), model.explain(case)
     parts = [part for part in model.factor_.parts for _row in part.rows(table)]  # type: ignore[attr-defined]
-    found = [sources(part, table, getattr(model, "variance", "mle")) for part in parts]
+    found = [sources(part, table) for part in parts]
     if prior_of_use is not None:
         own = model.class_prior_
         ledger = ledger.at_prior(own, prior_of_use)
         found.append(tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes))
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
     steps = tuple(
-        Step(row, _value(case, table, row), _pick(exp(term[0]), order), tuple(source[k] for k in order))
+        Step(row, _value(case, table, row), in_order(exp(term[0]), order), tuple(source[k] for k in order))
         for (row, term), source in zip(ledger.rows, found, strict=True)
     )
     return _closed(Working(
@@ -195,15 +195,16 @@ def derive(
         classes=tuple(ledger.classes[k] for k in order),
         steps=steps,
         omitted=_omitted(table, steps),
-        log_joint=_pick(ledger.joint()[0], order),
-        posterior=_pick(ledger.posterior()[0], order),
+        log_joint=in_order(ledger.joint()[0], order),
+        posterior=in_order(ledger.posterior()[0], order),
         status=Status(int(ledger.status[0])),
         loss=LossMatrix.zero_one([ledger.classes[k] for k in order]) if loss is None else loss,
         risk=(), position=-1, tied=False, ledger=ledger,
     ))  # fmt: skip
 
 
-def _pick(values: Array, order: list[int]) -> tuple[float, ...]:
+def in_order(values: Array, order: Sequence[int]) -> tuple[float, ...]:
+    """The values at these positions, as plain numbers."""
     return tuple(float(values[k]) for k in order)
 
 
@@ -344,8 +345,7 @@ def rounded(working: Working, digits: int = 3) -> Working:
     status = np.array([working.status], dtype=np.int8)
     if working.status == Status.OK and np.isneginf(log_joint).all():
         status[:] = Status.OUT_OF_RANGE
-    term = (Row("joint", "joint", (), "log-probability"), log_joint[None, :])
-    again = Ledger((term,), working.classes, status)
+    again = Ledger(((JOINT, log_joint[None, :]),), working.classes, status)
     return _closed(replace(
         working,
         steps=tuple(steps),
@@ -360,13 +360,13 @@ def rounded(working: Working, digits: int = 3) -> Working:
 
 
 @singledispatch
-def sources(factor: Any, X: Table, variance: str) -> tuple[Source, ...]:
+def sources(factor: Any, X: Table) -> tuple[Source, ...]:
     """For each class, where the factor's value for the first row of X came from."""
     raise NotImplementedError(f"{type(factor).__name__} does not say where its numbers come from")
 
 
 @sources.register
-def _(factor: ClassPrior, X: Table, variance: str) -> tuple[Source, ...]:
+def _(factor: ClassPrior, X: Table) -> tuple[Source, ...]:
     n, k = float(factor.weight.sum()), len(factor.p)
     counted = [Fraction(float(w), n, factor.added, k) for w in factor.weight]
     return tuple(
@@ -375,7 +375,7 @@ def _(factor: ClassPrior, X: Table, variance: str) -> tuple[Source, ...]:
 
 
 @sources.register
-def _(factor: TableFactor, X: Table, variance: str) -> tuple[Source, ...]:
+def _(factor: TableFactor, X: Table) -> tuple[Source, ...]:
     code = int(X[factor.variable.name][0])
     levels = factor.counts.shape[1]
     missing_level = code == MISSING and factor.missing_is_level
@@ -389,9 +389,9 @@ def _(factor: TableFactor, X: Table, variance: str) -> tuple[Source, ...]:
 
 
 @sources.register
-def _(factor: GaussianFactor, X: Table, variance: str) -> tuple[Source, ...]:
-    x, ddof, m = float(X[factor.variable.name][0]), 1 if variance == "unbiased" else 0, factor.moments
+def _(factor: GaussianFactor, X: Table) -> tuple[Source, ...]:
+    x, m = float(X[factor.variable.name][0]), factor.moments
     return tuple(
-        Density(x, float(n), float(mean), float(m2), ddof, float(v), bool(r))
+        Density(x, float(n), float(mean), float(m2), factor.ddof, float(v), bool(r))
         for n, mean, m2, v, r in zip(m.weight, m.mean, m.m2, factor.variance, factor.replaced, strict=True)
     )

@@ -6,17 +6,14 @@ hand (`Working.digits`) is printed as it was rounded.
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from typing import Any, Protocol
 
 import pandas as pd
 
 from bayes_engine.language import _
-from bayes_engine.logspace import exp
+from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain
 from bayes_engine.working.derive import Density, Fraction, Given, Shift, Source, Step, Working, by_hand, variance_from
-
-DIGITS = 4
 
 
 class Names(Protocol):
@@ -41,49 +38,6 @@ class _AsInFile:
 AS_IN_FILE: Names = _AsInFile()
 
 # numbers --------------------------------------------------------------------------------------------------------
-
-
-def number(value: float, digits: int = DIGITS) -> str:
-    """At least `digits` significant digits, and as many decimals below ten; a power of ten where that would be long.
-
-    >>> number(0.375), number(1.95899), number(0.0662198), number(6.8584e-05), number(0.0523787, 6), number(0.0)
-    ('0.3750', '1.9590', '0.06622', '6.858e-05', '0.0523787', '0')
-    """
-    if value == 0:
-        return "0"
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞" if value < 0 else "–"
-    place = math.floor(math.log10(abs(value)))
-    if place < -3 or place > 6:
-        return f"{value:.{digits - 1}e}"
-    return f"{value:.{max(digits - max(place, 0), digits - 1 - place, 0)}f}"
-
-
-def number_of_log(log_value: float, digits: int = DIGITS) -> str:
-    """`number` of exp(log_value), also where that is too small or too large for a float.
-
-    >>> number_of_log(-1000.0), number_of_log(0.0), number_of_log(-float("inf"))
-    ('5.076e-435', '1.0000', '0')
-    """
-    if abs(log_value) < 700 or math.isinf(log_value):
-        return number(float(exp(log_value)), digits)
-    power = math.floor(log_value / math.log(10))
-    mantissa = f"{float(exp(log_value - power * math.log(10))):.{digits - 1}f}"
-    return f"{mantissa}e{power:+03d}"
-
-
-def plain(value: float) -> str:
-    """A measured number or a moment: six significant digits, no needless zeros.
-
-    >>> plain(110.0), plain(0.57375), plain(0.01669535714), plain(2975.0)
-    ('110', '0.57375', '0.0166954', '2975')
-    """
-    return f"{value:.6g}"
-
-
-def count(value: float) -> str:
-    """A count without a needless decimal point: 3, 2.5."""
-    return f"{value:.10g}"
 
 
 def hand(value: float, digits: int) -> str:
@@ -118,20 +72,7 @@ def posterior(working: Working, k: int, digits: int = DIGITS) -> str:
     """P(c|x) of class k, never rounded to a certainty that it is not; a dash where there is none."""
     if working.position < 0:
         return "–"
-    p = working.posterior[k]
-    return certain(p, digits + 2)
-
-
-def certain(p: float, digits: int = DIGITS) -> str:
-    """A probability, or a risk: as many digits as asked for, and more where it would be rounded to 1.
-
-    >>> certain(0.998692), certain(0.9999998029), certain(1.0)
-    ('0.9987', '0.9999998', '1.0000')
-    """
-    text = number(p, digits)
-    if p < 1 and float(text) == 1:
-        return f"{p:.{math.ceil(-math.log10(1.0 - p))}f}"
-    return text
+    return certain(working.posterior[k], digits + 2)
 
 
 def _moment(working: Working, value: float) -> str:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from bayes_engine.figures.conditionals import STRIP, density_curves, level_bars, prior_bars
 from bayes_engine.language import _
+from bayes_engine.numerals import count, near, number
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.conditionals import (
     Conditional,
@@ -20,20 +21,19 @@ from bayes_engine.working.conditionals import (
     class_entropy,
     information,
     model_size,
-    near,
     prior_step,
     rows_of,
     values_of,
 )
 from bayes_engine.working.derive import Density, Step
-from bayes_engine.working.render import count, fraction, number
+from bayes_engine.working.render import fraction
 from pages.shared import data, shelf, words
+from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import Spec, bound, change, current, dark
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
-QUIET = {"displayModeBar": False}
 SIDE_BY_SIDE = 60
 """A table of fractions up to this many characters wide leaves room for the rows beside it."""
 LIST = 388
@@ -50,9 +50,8 @@ def _information(key: str, spec: Spec, _fitted: data.Fitted) -> tuple[dict[str, 
 
 def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     """The column looked at: a list that says how much each tells of the class."""
-    assert table.parts is not None
     nats, entropy = _information(table.key, fitted.spec, fitted)
-    features = list(table.parts.schema.features)
+    features = list(table.features)
     by_table = current().seen("columns_by", "information") == "table"
     told = {v.name: nats.get(v.name, 0.0) for v in features}
     listed = features if by_table else sorted(features, key=lambda v: -told[v.name])
@@ -159,7 +158,7 @@ def _bars(table: data.InUse, found: LevelTable, on_dark: bool) -> None:
         classes=[plotly_text(_class(table, c)) for c in found.classes],
         dark=on_dark,
     )
-    st.plotly_chart(figure, key="conditionals", config=QUIET, alt=_("P(level | class)"))
+    chart(figure, key="conditionals", alt=_("P(level | class)"))
     if drawn is not found:
         st.caption(
             _("The {n} most frequent of {all} levels are drawn; the table has all.").format(
@@ -242,7 +241,7 @@ def _curves(table: data.InUse, found: Gaussians, on_dark: bool) -> None:
         classes=[plotly_text(_class(table, c)) for c in found.classes],
         dark=on_dark,
     )
-    st.plotly_chart(figure, key="conditionals", config=QUIET, alt=_("p(x | class)"))
+    chart(figure, key="conditionals", alt=_("p(x | class)"))
     peak = max(d.value for d in found.densities)
     said = _("Beneath: the very values. Bar at the waist of a curve: mean ± one standard deviation.")
     if max(map(len, values)) > STRIP:
@@ -383,15 +382,10 @@ def _on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:
 
 def prior(table: data.InUse, fitted: data.Fitted) -> None:
     """P(class), each with its fraction."""
-    on_dark = dark()
     st.subheader(f"{_('Class prior')} P({md(table.column(table.target.name), 40)})")
     names = [plotly_text(table.class_(c), 30) for c in table.classes]
-    st.plotly_chart(
-        prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=on_dark),
-        key="prior",
-        config=QUIET,
-        alt=_("P(class)"),
-    )
+    figure = prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=dark())
+    chart(figure, key="prior", alt=_("P(class)"))
 
 
 def how_many(table: data.InUse, fitted: data.Fitted) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from bayes_engine.datasets import Case
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _
+from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.derive import derive, rows_like, without
@@ -120,7 +120,7 @@ def _worked_cases(table: data.InUse, values: Mapping[str, Any]) -> None:
         return
     asked = {i: data.case_codes(table, case.values) for i, case in enumerate(cases)}
     here = next((i for i, codes in asked.items() if codes == data.case_codes(table, values)), None)
-    language = data.current_language()
+    language = current_language()
     names = {i: md(case.text("name", language), 40) for i, case in enumerate(cases)}
 
     def take(state: State, i: int | None) -> State:

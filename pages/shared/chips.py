@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.datasets import dataset_info
 from bayes_engine.language import LANGUAGES, _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
@@ -19,12 +19,16 @@ _STYLE = """<style>
 [data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
 [data-testid="stMainBlockContainer"] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
 [data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
+[data-testid="stMainBlockContainer"] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
+[data-testid="stMetricValue"] { font-size: 1.6rem; }
 [data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
 .st-key-loss_editor [data-testid="stNumberInputContainer"] button { display: none; }
-.st-key-loss_editor [data-testid="stColumn"] { min-width: 3.2rem; }
+.st-key-loss_editor [data-testid="stColumn"] { min-width: 2.4rem; }
+.st-key-loss_editor [data-testid="stHorizontalBlock"] { gap: .4rem; }
+.st-key-loss_editor [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] { row-gap: .4rem; }
 .st-key-loss_editor input { padding-left: .5rem; padding-right: .2rem; }
 @media (max-width: 1200px) {
-  [data-testid="stSidebar"][aria-expanded="true"] { width: 15rem !important; min-width: 15rem !important; }
+  section[data-testid="stSidebar"] { width: 14.5rem !important; min-width: 0 !important; }
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
 }
 </style>"""
@@ -43,10 +47,12 @@ def four() -> None:
     if table.parts is None:
         return
     specs, state = data.shelf(table), current()
-    row = _("row {n}").format(n=state.row + 1) if state.row >= 0 else _("typed") if state.case else _("first")
+    row = _row(table)
+    case = _("typed") if state.case else _("first")
+    case = case if row is None else _("row {n}").format(n=row)
     model = md(words.spec(specs[min(state.active, len(specs) - 1)]), 24)
     _chip("model", _("Model"), model, ":material/tune:", _model_chip, table)
-    _chip("case", _("Case"), row, ":material/search:", _case_chip, table)
+    _chip("case", _("Case"), case, ":material/search:", _case_chip, table)
     _chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
 
 
@@ -68,11 +74,10 @@ def _model_chip(table: data.InUse) -> None:
 
 
 def _table_chip(table: data.InUse) -> None:
-    names = [n for n in dataset_names() if dataset_info(n).group != "text"]
     here = table.dataset.name if table.dataset else None
     st.selectbox(
         _("Data set"),
-        names,
+        data.offered(),
         format_func=lambda n: dataset_info(n).text("title", current_language()),
         **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s),
     )
@@ -90,8 +95,14 @@ def _case_chip(table: data.InUse) -> None:
         1,
         len(table.parts.X),
         step=1,
-        **bound("chip_row", current().row + 1 if current().row >= 0 else None, lambda s, n: pick_row(s, table, n)),
+        **bound("chip_row", _row(table), lambda s, n: pick_row(s, table, n)),
     )
+
+
+def _row(table: data.InUse) -> int | None:
+    """The row that the case was taken from, counted from 1; None for a case that is typed."""
+    assert table.parts is not None
+    return current().row + 1 if 0 <= current().row < len(table.parts.X) else None
 
 
 def pick_row(state, table: data.InUse, n: int | None):
@@ -104,7 +115,7 @@ def pick_row(state, table: data.InUse, n: int | None):
 def _losses_word(table: data.InUse) -> str:
     if not current().losses:
         return _("0-1")
-    if table.info and data.story_losses(table)[0] == current().losses:
+    if data.story_losses(table) == (current().losses, current().extra):
         return _("the story's")
     return _("own")
 
@@ -117,14 +128,13 @@ def _losses_chip(table: data.InUse) -> None:
         on_click=change,
         args=(lambda s: replace(s, losses=(), extra=""),),
     )
-    if table.info:
-        table_, extra = data.story_losses(table)
+    if story := data.story_losses(table):
         st.button(
             _("The data set's story"),
             key="chip_story",
             width="stretch",
             on_click=change,
-            args=(lambda s: replace(s, losses=table_, extra=extra),),
+            args=(lambda s: replace(s, losses=story[0], extra=story[1]),),
         )
     st.button(
         _("Prior of use: as in the model"),

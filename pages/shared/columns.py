@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from bayes_engine.errors import TableError
+from bayes_engine.language import Word
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, recast
 from pages.shared import data
 from pages.shared.state import Spec, State
@@ -40,10 +41,10 @@ def with_role(state: State, position: int, role: str) -> State:
                          "feature", column=variable.name)  # fmt: skip
     elif role in _ONCE and any(v.role == role for v in before.schema):
         raise TableError("column '{other}' has the role {role} already; give it another role first",
-                         other=next(v.name for v in before.schema if v.role == role), role=role)  # fmt: skip
+                         other=next(v.name for v in before.schema if v.role == role), role=Word(role))  # fmt: skip
     elif role == "feature" and not (variable.discrete or variable.numeric):
         raise TableError("column '{column}' is of kind {kind}, which no model reads; change its kind first",
-                         column=variable.name, kind=variable.kind)  # fmt: skip
+                         column=variable.name, kind=Word(variable.kind))  # fmt: skip
     return _settled(before, _changed(state, position, role=role, kind=kind))
 
 
@@ -58,7 +59,7 @@ def with_kind(state: State, position: int, kind: str) -> State:
         return state
     if kind not in KINDS:
         raise TableError("column '{column}' cannot be made {kind}: that is found in the values, not chosen",
-                         column=variable.name, kind=kind)  # fmt: skip
+                         column=variable.name, kind=Word(kind))  # fmt: skip
     read = recast(variable, before.frame[variable.name], kind)
     if kind == "binary" and len(read.levels) != 2:
         raise TableError("column '{column}' cannot be binary: it holds {n} different values; make it categorical",
@@ -131,8 +132,7 @@ def _case(before: data.InUse, after: data.InUse, state: State) -> tuple[Any, ...
     if not state.case:
         return ()
     values = data.case_values(before)
-    assert after.parts is not None
-    fits = {v.name: values.get(v.name) for v in after.parts.schema.features
+    fits = {v.name: values.get(v.name) for v in after.features
             if v.discrete or isinstance(values.get(v.name), int | float)}  # fmt: skip
     return data.case_codes(after, fits)
 

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import _, current_language
+from bayes_engine.priors import with_share
 from pages.shared import data, words
 from pages.shared.escape import clean, md
 from pages.shared.state import State, bound, change, current
@@ -100,13 +101,13 @@ def _presets(table: data.InUse) -> None:
         st.button(
             _("0-1 loss"), key="preset_zero_one", on_click=change, args=(lambda s: replace(s, losses=(), extra=""),)
         )
-        if table.info:
-            story, extra = data.story_losses(table)
+        story = data.story_losses(table)
+        if story:
             st.button(
                 _("The story's losses"),
                 key="preset_story",
                 on_click=change,
-                args=(lambda s: replace(s, losses=story, extra=extra),),
+                args=(lambda s: replace(s, losses=story[0], extra=story[1]),),
             )
         rows, name = _rows(table), current().extra
         if name:
@@ -124,7 +125,7 @@ def _presets(table: data.InUse) -> None:
                 key="refuse_on",
                 on_click=change,
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                args=(lambda s: replace(s, losses=(*rows, refusal), extra="refuse"),),
+                args=(lambda s: replace(s, losses=(*rows, refusal), extra=data.REFUSE),),
             )
         if len(table.classes) <= WIDEST:
             st.toggle(
@@ -132,8 +133,8 @@ def _presets(table: data.InUse) -> None:
                 help=_("Turns the view only; no decision changes."),
                 **bound("flip", bool(current().seen("flip", False)), lambda s, on: s.showing(flip=on)),
             )
-    if table.info and (current().losses, current().extra) == data.story_losses(table):
-        st.caption(md(table.info.loss.text("story", data.current_language()), 600))
+    if table.info and (current().losses, current().extra) == story:
+        st.caption(md(table.info.loss.text("story", current_language()), 600))
 
 
 def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
@@ -187,12 +188,7 @@ def _set_prior(table: data.InUse, use: Any, k: int) -> Any:
     """One class's share is set; the others keep their proportions."""
 
     def edit(state: State, value: float | None) -> State:
-        p = 0.0 if value is None else float(value)
-        rest = sum(use[c] for i, c in enumerate(table.classes) if i != k)
-        even = (1.0 - p) / (len(table.classes) - 1)
-        shares = [
-            p if i == k else (use[c] * (1.0 - p) / rest if rest > 0 else even) for i, c in enumerate(table.classes)
-        ]
+        shares = with_share([use[c] for c in table.classes], k, float(value or 0.0))
         return replace(state, prior=tuple(round(v, 6) for v in shares))
 
     return edit

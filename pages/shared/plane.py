@@ -23,7 +23,7 @@ import streamlit as st
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.figures.canvas import NATS, log_steps
-from bayes_engine.figures.theme import CLASS_COLOURS, EXTRA_COLOURS
+from bayes_engine.figures.theme import EXTRA_COLOURS, colour_of
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from pages.shared.escape import clean
@@ -94,7 +94,7 @@ def class_inks(labels: Sequence[str]) -> tuple[Ink, ...]:
     >>> class_inks(["bad", "good"])[1].light
     '#D55E00'
     """
-    return tuple(Ink(label, *CLASS_COLOURS[k % len(CLASS_COLOURS)], k) for k, label in enumerate(labels))
+    return tuple(Ink(label, colour_of(k), colour_of(k, dark=True), k) for k, label in enumerate(labels))
 
 
 def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, ...]:
@@ -105,7 +105,7 @@ def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, .
     """
     extra = cycle(EXTRA_COLOURS)
     return tuple(
-        Ink(label, *(next(extra) if k is None else CLASS_COLOURS[k % len(CLASS_COLOURS)]), k)
+        Ink(label, *(next(extra) if k is None else (colour_of(k), colour_of(k, dark=True))), k)
         for label, k in zip(labels, of, strict=True)
     )
 

@@ -10,13 +10,34 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.table.numbers import Note
-from bayes_engine.table.read import Reading
+from bayes_engine.table.read import Reading, read_table
 from pages.shared import data
-from pages.shared.escape import md
+from pages.shared.escape import clean, md
 from pages.shared.state import State, bound
 
 SHORT = 6
 """How many notes are shown before the rest is folded."""
+
+
+def taken(key: str, *, typed: bool = True) -> data.Upload | None:
+    """The file that was dropped on the uploader `key`, read; None where there is none, or where it is no table, which
+    is said. For a widget callback."""
+    file = st.session_state[key]
+    st.session_state[f"{key}_said"] = None
+    if file is None:
+        return None
+    name, content = clean(file.name), file.getvalue()
+    try:
+        return data.Upload(name, content, (), read_table(content, name=name, typed=typed))
+    except BayesEngineError as error:
+        st.session_state[f"{key}_said"] = error.message
+        return None
+
+
+def refused(key: str) -> str:
+    """Why the file on the uploader `key` is no table; "" where there is nothing to say."""
+    said = st.session_state.get(f"{key}_said")
+    return said.local(md) if said and st.session_state.get(key) else ""
 
 
 Then = Callable[[State, Reading, Reading], State]

@@ -7,13 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.loss import decide
+from bayes_engine.decision.loss import judge
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
-from bayes_engine.factors import Row
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.table.schema import Variable
-from pages.shared import data
+from pages.shared import data, words
 from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.shared.state import State, bound, change, current
 
@@ -36,8 +35,7 @@ class Axes:
 
 def axes_in_use(table: data.InUse) -> Axes:
     """The axes the state names; at first the two numeric features, or features, that come first."""
-    assert table.parts is not None
-    features = table.parts.schema.features.variables
+    features = table.features.variables
     numeric_first = sorted(range(len(features)), key=lambda i: (not features[i].numeric, i))
     chosen = [current().seen("x", -1), current().seen("y", -1)]
     free = iter(i for i in numeric_first if i not in chosen)
@@ -49,8 +47,7 @@ def axes_in_use(table: data.InUse) -> Axes:
 
 def region_controls(table: data.InUse) -> Axes:
     """The choice of the axes."""
-    assert table.parts is not None
-    axes, features = axes_in_use(table), table.parts.schema.features.variables
+    axes, features = axes_in_use(table), table.features.variables
     positions = range(len(features))
 
     def label(i: int) -> str:
@@ -75,8 +72,7 @@ def region_controls(table: data.InUse) -> Axes:
 
 def slice_control(table: data.InUse, axes: Axes) -> None:
     """What becomes of the features that are not on the axes."""
-    assert table.parts is not None
-    if len(table.parts.schema.features) <= len(axes.names):
+    if len(table.features) <= len(axes.names):
         return
     modes = {False: _("integrated out"), True: _("as in the case")}
     st.segmented_control(
@@ -110,8 +106,8 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
     grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), fitted.model, table, fixed)
     loss, use = data.losses(table), data.prior_of_use(table)
     order = [grid.classes.index(c) for c in table.classes]
-    ledger = fitted.model.explain(data.case_frame(table, fixed_case(table, axes, values)))
-    shown = ledger.at_prior(fitted.prior, use) if use else ledger
+    case = data.case_frame(table, fixed_case(axes, values))
+    shown = fitted.model.explain(case).at_prior(fitted.prior, use)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
     view = PlaneView(
         x=_side(table, axes.x, grid.x),
@@ -125,7 +121,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         points=_points(table, fitted, axes, grid),
         case=_case(axes, grid, values, shown, order),
         label=_("Decision regions of {model} over {features}").format(
-            model=fitted.spec.preset, features=", ".join(table.column(n) for n in axes.names)
+            model=words.spec(fitted.spec), features=", ".join(table.column(n) for n in axes.names)
         ),
     )
 
@@ -140,7 +136,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
 
 
-def fixed_case(table: data.InUse, axes: Axes, values: dict[str, Any]) -> dict[str, Any]:
+def fixed_case(axes: Axes, values: dict[str, Any]) -> dict[str, Any]:
     """The case as the plane sees it: only the axes where the others are integrated out."""
     return values if axes.sliced else {n: v for n, v in values.items() if n in axes.names}
 
@@ -152,31 +148,24 @@ def _plane(
     assert _table.parts is not None
     X = _table.parts.X
     y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
-    return posterior_plane(_model, _table.parts.schema, axis_of(axes.x, X[axes.x.name]), y, _fixed)
+    return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
 
 
 def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> Points:
     """The rows with their class and what the model, under the losses, decides for each from all its features."""
     assert table.parts is not None
-    joint, status = _joint(table.key, fitted.spec, fitted.model, table.parts.X)
-    ledger = Ledger(((PLAIN, joint),), grid.classes, status)
-    use = data.prior_of_use(table)
-    posterior = (ledger.at_prior(fitted.prior, use) if use else ledger).posterior()
-    loss = data.losses(table)
-    decided = decide(posterior, loss.for_classes(grid.classes), status).position.tolist()
+    ledger = _joints(table.key, fitted.spec, fitted.model, table.parts.X)
+    ledger = ledger.at_prior(fitted.prior, data.prior_of_use(table))
+    decided = judge(ledger, data.losses(table)).position.tolist()
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
     truth = table.parts.y.to_list()
     texts = [_text(table, axes, row, truth[row]) for row in rows]
     return Points(x, y, [table.classes.index(truth[row]) for row in rows], [decided[row] for row in rows], rows, texts)
 
 
-PLAIN = Row("joint", "joint", (), "log-probability")
-
-
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _joint(key: str, spec: Any, _model: Any, _X: Any) -> Any:
-    ledger = _model.explain(_X)
-    return ledger.joint(), ledger.status
+def _joints(key: str, spec: Any, _model: Any, _X: Any) -> Ledger:
+    return _model.explain(_X).summed()
 
 
 def _text(table: data.InUse, axes: Axes, row: int, truth: Any) -> str:
@@ -197,7 +186,7 @@ def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order
     place += [] if axes.y is None or grid.y is None else [grid.y.position(values[axes.y.name])]
     if any(p is None for p in place):
         return None
-    posterior = tuple(float(ledger.posterior()[0, k]) for k in order) if ledger.status[0] == Status.OK else ()
+    posterior = tuple(ledger.posterior()[0, order].tolist()) if ledger.status[0] == Status.OK else ()
     return Case(place[0], place[1] if len(place) > 1 else 0.0, _("the case"), posterior)
 
 

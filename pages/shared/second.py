@@ -11,13 +11,12 @@ import streamlit as st
 
 from bayes_engine.decision.batch import Scored, results, score
 from bayes_engine.decision.loss import Decision
-from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
 from bayes_engine.table.incoming import Incoming, receive
-from bayes_engine.table.read import MAX_BYTES, read_table
-from pages.shared import data, words
-from pages.shared.escape import clean, md
+from bayes_engine.table.read import MAX_BYTES
+from pages.shared import data, reading, words
+from pages.shared.escape import clean
 from pages.shared.router import go
 from pages.shared.state import State, change, current
 
@@ -28,24 +27,16 @@ SHOWN = 1000
 def drop() -> None:
     """Where the file is given. One that is no table is said, and what was on screen stays."""
     st.file_uploader(_("A second file"), key="second_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
-    said = st.session_state.get("second_said")
-    if said and st.session_state.get("second_file"):
-        st.error(_("This file could not be read: {why}.").format(why=said.local(md)))
+    if why := reading.refused("second_file"):
+        st.error(_("This file could not be read: {why}.").format(why=why))
 
 
 def _take() -> None:
-    file = st.session_state["second_file"]
-    st.session_state["second_said"] = None
-    if file is None:
+    upload = reading.taken("second_file", typed=False)
+    if upload is None:
         return
-    content = file.getvalue()
-    try:
-        reading = read_table(content, name=clean(file.name), typed=False)
-    except BayesEngineError as error:
-        st.session_state["second_said"] = error.message
-        return
-    mark = data.digest(content)
-    st.session_state["second"] = (mark, data.Upload(clean(file.name), content, (), reading))
+    mark = data.digest(upload.content)
+    st.session_state["second"] = (mark, upload)
     if current().seen("second", "") != mark:
         change(lambda state: state.showing(second=mark, read_second=()))
 

@@ -9,7 +9,8 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
+from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
+from bayes_engine.priors import PRIORS, with_share
 from pages.shared import data, words
 from pages.shared.escape import md
 from pages.shared.state import Spec, State, bound, change, current
@@ -58,14 +59,6 @@ def remove(table: data.InUse, state: State) -> State:
     specs, here = data.shelf(table), active(table)
     rest = (*specs[:here], *specs[here + 1 :]) or specs
     return replace(state, shelf=rest, active=min(here, len(rest) - 1))
-
-
-def share(prior: tuple[float, ...], k: int, p: float) -> tuple[float, ...]:
-    """A class prior with the k-th class at `p`; the others keep their proportions, and all sum to 1."""
-    rest = sum(prior) - prior[k]
-    even = 1.0 / (len(prior) - 1)
-    shares = [p if i == k else (1.0 - p) * (v / rest if rest > 0 else even) for i, v in enumerate(prior)]
-    return tuple(shares)
 
 
 def knob_name(name: str) -> str:
@@ -172,9 +165,7 @@ def choose_model(table: data.InUse) -> Spec:
 
 def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
     """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
-    assert table.parts is not None
-    features = table.parts.schema.features
-    discrete, numeric = any(v.discrete for v in features), any(v.numeric for v in features)
+    discrete, numeric = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
     st.caption(summary(spec, discrete=discrete, numeric=numeric))
     opened = bound("knobs_open", current().seen("knobs", False), lambda s, on: s.showing(knobs=bool(on)))
     with st.expander(_("Knobs"), icon=":material/tune:", **opened):
@@ -184,7 +175,6 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                 table,
                 spec,
                 "smoothing",
-                ["all", "zero-only", "none"],
                 off=not discrete,
                 about=_(
                     "Zeros only: the whole attribute–class pair that has a zero, nothing else; the prior is left alone."
@@ -199,7 +189,6 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                 table,
                 spec,
                 "variance",
-                ["unbiased", "mle"],
                 off=not numeric,
                 about=_("n−1 is the sample variance of the worked examples; n is maximum likelihood."),
             )
@@ -228,7 +217,6 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                 table,
                 spec,
                 "missing",
-                ["marginalize", "category", "error"],
                 about=_(
                     "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is "
                     "for discrete columns."
@@ -239,7 +227,6 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                 table,
                 spec,
                 "unseen",
-                ["ignore", "smooth", "error"],
                 off=not discrete,
                 about=_("What a value does at prediction that no row of the table had."),
             )
@@ -257,10 +244,10 @@ def _turned(table: data.InUse, name: str, value: Any, read: Callable[[Any], Any]
     return bound(f"knob_{name}", value, turn)
 
 
-def _choice(table: data.InUse, spec: Spec, name: str, options: list[str], *, about: str, off: bool = False) -> None:
+def _choice(table: data.InUse, spec: Spec, name: str, *, about: str, off: bool = False) -> None:
     st.selectbox(
         knob_name(name),
-        options,
+        CHOICES[name],
         format_func=lambda o: option(name, o),
         help=about,
         disabled=off,
@@ -305,7 +292,7 @@ def _prior_rule(table: data.InUse, spec: Spec, own: tuple[float, ...]) -> None:
 
     st.selectbox(
         knob_name("priors"),
-        ["empirical", "laplace", "uniform", "by hand"],
+        [*PRIORS, "by hand"],
         format_func=lambda rule: option("priors", rule),
         help=_("What the model is built with. Where you will use it other frequencies may hold: see Losses."),
         **bound("knob_priors", "by hand" if isinstance(stands, tuple) else stands, choose),
@@ -318,7 +305,7 @@ def _prior_by_hand(table: data.InUse, stands: tuple[float, ...]) -> None:
         for k, cell in zip(range(start, len(table.classes)), st.columns(4, gap="medium"), strict=False):
 
             def put(state: State, p: float | None, k: int = k) -> State:
-                moved = share(stands, k, min(max(float(p or 0.0), 0.0), 1.0))
+                moved = with_share(stands, k, min(max(float(p or 0.0), 0.0), 1.0))
                 return on_active(table, lambda old: with_knob(old, "priors", moved))(state)
 
             name = f"P({md(table.class_(table.classes[k]), 24)})"

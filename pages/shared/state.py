@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args
 
 import streamlit as st
 
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
+from bayes_engine.table.schema import Kind, Role
 
 VERSION = "1"
 LONGEST = 1500
@@ -91,15 +93,30 @@ def decode(token: str) -> State | None:
         return None
     try:
         raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
-        values = json.loads(raw)
+        values = json.loads(raw, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         values["shelf"] = [
             Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs)) for p, knobs in values.get("shelf", [])
         ]
         state = State(**{k: _tuples(v) for k, v in values.items()})
+        encode(state)  # what cannot be written again (half a surrogate pair) is none of ours
     except (ValueError, TypeError, AttributeError, zlib.error, RecursionError):
         return None
-    alike = all(isinstance(getattr(state, f.name), type(getattr(START, f.name))) for f in fields(State))
+    alike = all(type(getattr(state, f.name)) is type(getattr(START, f.name)) for f in fields(State))
     return state if alike and _well_formed(state) else None
+
+
+def _whole(text: str) -> int:
+    """A whole number that a float holds exactly; none of ours is larger."""
+    if len(text) > 17 or abs(int(text)) > 2**53:
+        raise ValueError
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
 
 
 def _tuples(value: Any) -> Any:
@@ -113,11 +130,20 @@ def _well_formed(state: State) -> bool:
         and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
         and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
         and all(v is None or isinstance(v, number) for v in state.case)
-        and all(isinstance(c, tuple) and [type(v) for v in c] == [int, str, str, tuple] for c in state.columns)
+        and all(_column(c) for c in state.columns)
         and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
         and len(state.shelf) <= 6
         and 0 <= state.active < max(len(state.shelf), 1)
     )
+
+
+def _column(entry: Any) -> bool:
+    """Whether an entry of `columns` is a position, a role, a kind, and levels by position or name."""
+    if not isinstance(entry, tuple) or [type(v) for v in entry] != [int, str, str, tuple]:
+        return False
+    _position, role, kind, levels = entry
+    known = role in ("", *get_args(Role)) and kind in ("", *get_args(Kind))
+    return known and all(type(level) in (int, str) for level in levels)
 
 
 # the session ----------------------------------------------------------------------------------------------------

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
-from bayes_engine.decision.loss import decide
+from bayes_engine.decision.loss import judge
 from bayes_engine.figures.contributions import Side, verdict, waterfall
-from bayes_engine.figures.theme import MUTED, colour_of
+from bayes_engine.figures.decisions import action_colours
+from bayes_engine.figures.theme import colour_of
 from bayes_engine.language import _
 from bayes_engine.working.balance import Balance, odds_needed, weigh
 from bayes_engine.working.derive import Working
 from bayes_engine.working.render import title_of
 from pages.shared import words
 from pages.shared.case_editor import Study
+from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import bound, current, dark
 
@@ -22,7 +22,6 @@ MOST_DECISIONS = 8
 """As many decisions are drawn: those of least risk."""
 MOST_BARS = 26
 """As many contributions are drawn one by one; the smallest beyond are one bar."""
-_PLAIN = {"displayModeBar": False}
 
 
 def pronounce(one: Study, working: Working) -> None:
@@ -31,19 +30,20 @@ def pronounce(one: Study, working: Working) -> None:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
     ledger, table = working.ledger, one.table
-    said = decide(ledger.posterior(), working.loss.for_classes(ledger.classes), ledger.status)
+    said = judge(ledger, working.loss)
     st.markdown("#### " + words.verdict(table, ledger, said))
     shown = _decisions_shown(working)
     actions = [working.loss.actions[i] for i in shown]
     likely = dict(zip(working.classes, working.posterior, strict=True))
-    st.plotly_chart(
-        verdict(
-            [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
-            [likely.get(a) for a in actions], [working.risk[i] for i in shown], [_ink(working, a) for a in actions],
-            decided=shown.index(working.position), dark=dark(),
-        ),
-        key="case_verdict", config=_PLAIN, alt=_("posterior of each class and conditional risk of each decision"),
-    )  # fmt: skip
+    figure = verdict(
+        [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
+        [likely.get(a) for a in actions],
+        [working.risk[i] for i in shown],
+        action_colours(actions, working.classes, dark=dark()),
+        decided=shown.index(working.position),
+        dark=dark(),
+    )
+    chart(figure, key="case_verdict", alt=_("posterior of each class and conditional risk of each decision"))
     if len(shown) < len(working.loss.actions):
         st.caption(_("The {k} decisions of least risk, of {n}.").format(k=len(shown), n=len(working.loss.actions)))
 
@@ -64,13 +64,17 @@ def contributions(one: Study, working: Working) -> None:
     balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
     drawn = (balance.by_size() if largest else balance).folded(MOST_BARS)
-    pair = (balance.for_, balance.against)
-    left, right = (Side(plotly_text(one.table.class_(c), 24), _ink(working, c)) for c in pair)
-    st.plotly_chart(
-        waterfall(drawn, [labels.get(w.position, _others(w.folded)) for w in drawn.weights], (left, right), bits=bits,
-                  needed=odds_needed(working.loss, balance.for_, balance.against), dark=dark()),
-        key="case_waterfall", config=_PLAIN, alt=_("contributions to the log-odds"),
-    )  # fmt: skip
+    pair = (k_for, k_against)
+    left, right = (Side(plotly_text(one.table.class_(working.classes[k]), 24), colour_of(k, dark())) for k in pair)
+    figure = waterfall(
+        drawn,
+        [labels.get(w.position, _others(w.folded)) for w in drawn.weights],
+        (left, right),
+        bits=bits,
+        needed=odds_needed(working.loss, balance.for_, balance.against),
+        dark=dark(),
+    )
+    chart(figure, key="case_waterfall", alt=_("contributions to the log-odds"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
         orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
         st.segmented_control(
@@ -115,8 +119,3 @@ def _sides(one: Study, working: Working) -> tuple[int, int]:
     right.selectbox(_("against"), rest, format_func=names.get,
                     **bound("case_against", second, lambda s, k: s.showing(against=k)))  # fmt: skip
     return first, second
-
-
-def _ink(working: Working, action: Any) -> str:
-    """A class's colour; grey for a decision that is no class."""
-    return colour_of(working.classes.index(action), dark()) if action in working.classes else MUTED["other"]

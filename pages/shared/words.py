@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_engine.decision.loss import Decision
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.numerals import certain, signed
 from pages.shared.escape import md
 from pages.shared.state import Spec
 
@@ -85,17 +86,12 @@ def deciding(table: InUse, action: Any, escape: Callable[[str, int], str]) -> st
     return _("decide {name}").format(name=name) if action in table.classes else name
 
 
-def probability(p: float) -> str:
-    """A probability in four digits, never rounded to a certainty it is not."""
-    return f"1 − {1 - p:.2g}" if 0.99995 <= p < 1 else f"{p:.4g}"
-
-
 def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
     """One sentence: what is decided and why. Where the losses overrule the likeliest class, it says so."""
     action, posterior = decision.action[0], ledger.posterior()[0]
     ranked = sorted(range(len(posterior)), key=lambda k: -posterior[k])
     best, other = (ledger.classes[k] for k in ranked[:2])
-    likely = f"P({md(table.class_(best), 24)}) = {probability(posterior[ranked[0]])}"
+    likely = f"P({md(table.class_(best), 24)}) = {certain(posterior[ranked[0]])}"
     reasons = because(table, ledger, best, other)
     if decision.tied[0]:
         head = _("Judged **{action}**, a tie settled by name; {likely}.")
@@ -121,17 +117,12 @@ def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
     told = {
-        sign: ", ".join(f"{md(names[n], 24)} ({nats_shown(v)})" for n, v in strongest if (v > 0) == sign)
+        sign: ", ".join(f"{md(names[n], 24)} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
         for sign in (True, False)
     }
     if told[True] and told[False]:
         return _("{pro} speak for it, {contra} against (nats)").format(pro=told[True], contra=told[False])
     return _("{pro} speak for it (nats)").format(pro=told[True]) if told[True] else _("nothing speaks for another")
-
-
-def nats_shown(value: float) -> str:
-    """A contribution in three digits, with a sign; without an end as ∞."""
-    return (f"{value:+.2f}" if abs(value) < 1e4 else f"{value:+.2g}").replace("inf", "∞").replace("-", "−")
 
 
 def prior_word(name: str, kind: str) -> str:

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.datasets import Erratum
-from bayes_engine.language import Message, _
+from bayes_engine.language import Message, _, current_language
+from bayes_engine.numerals import count, number, plain
 from bayes_engine.working import render
 from bayes_engine.working.check import LONGEST, hint, hint_joint, hint_posterior, mark
 from bayes_engine.working.derive import (
@@ -25,7 +26,7 @@ from bayes_engine.working.derive import (
     variance_from,
 )
 from bayes_engine.working.misprints import Place, misprints
-from pages.shared import data, shelf, words
+from pages.shared import shelf, words
 from pages.shared.case_editor import Study, another_exercise
 from pages.shared.escape import clean, md
 from pages.shared.state import State, bound, change, current
@@ -126,9 +127,9 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
     columns, notes = shown_classes(working), _notes(one, working)
     opened, of = current().seen("factor", -1), current().seen("of", 0)
     with st.container(key="factors"):
-        _head(one, working, columns)
+        head(one, working, columns)
         for i, step in _page(working):
-            cells = _cells(columns)
+            row = cells(columns)
             cells[0].markdown(md(render.title_of(step, one.table), 60))
             for cell, k in zip(cells[1:], columns, strict=True):
                 with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -139,17 +140,17 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
             if i == opened and of in columns:
                 with st.container(border=True, key="opened"):
                     _behind(one, working, step, of, digits)
-        _left_out(one, working)
+        left_out(one, working)
         _totals(working, columns, notes, digits)
     _remarks(one, working)
 
 
-def _cells(columns: Sequence[int]) -> Sequence[Any]:
+def cells(columns: Sequence[int]) -> Sequence[Any]:
     return st.columns([1.25, *[1.5] * len(columns)], vertical_alignment="center", gap="small", wrap=False)
 
 
-def _head(one: Study, working: Working, columns: Sequence[int]) -> None:
-    cells = _cells(columns)
+def head(one: Study, working: Working, columns: Sequence[int]) -> None:
+    row = cells(columns)
     cells[0].caption(_("factor"))
     for cell, k in zip(cells[1:], columns, strict=True):
         target, label = one.table.column(working.target), one.table.class_(working.classes[k])
@@ -179,7 +180,7 @@ def _open(i: int, k: int, *, closing: bool) -> Callable[[State], State]:
     return lambda state: state.showing(factor=-1 if closing else i, of=k)
 
 
-def _left_out(one: Study, working: Working) -> None:
+def left_out(one: Study, working: Working) -> None:
     why = {
         "missing": _("missing: it has no factor, the product goes on without it"),
         "constant": _("the same value in every row: it says nothing of the class and has no factor"),
@@ -191,13 +192,13 @@ def _left_out(one: Study, working: Working) -> None:
 
 
 def _totals(working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int) -> None:
-    cells = _cells(columns)
+    row = cells(columns)
     cells[0].markdown("**" + _("joint") + "**", help=_("P(c) Π p(x | c): all factors of the column multiplied."))
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             _badges(notes.get(Place(None, k, "joint"), []))
-    cells = _cells(columns)
+    row = cells(columns)
     cells[0].markdown("**" + _("posterior") + "**", help=_("The joint over the sum of the joints of all classes."))
     for cell, k in zip(cells[1:], columns, strict=True):
         cell.markdown(f"**{render.posterior(working, k, digits)}**")
@@ -215,7 +216,7 @@ def _notes(one: Study, working: Working) -> dict[Place, list[Erratum]]:
 def _badges(errata: Sequence[Erratum]) -> None:
     for erratum in errata:
         st.badge(_("misprint: {printed}").format(printed=md(erratum.printed, 40)), icon=":material/edit_note:",
-                 color="orange", help=md(erratum.text("note", data.current_language()), 400))  # fmt: skip
+                 color="orange", help=md(erratum.text("note", current_language()), 400))  # fmt: skip
 
 
 def _remarks(one: Study, working: Working) -> None:
@@ -230,7 +231,7 @@ def _remarks(one: Study, working: Working) -> None:
             _("{name} = {density} is a density, and a density may be above 1. A probability is p·ε, that of an "
               "interval of width ε around the value: for ε = {epsilon} it is {share}. The same ε stands in every "
               "class and cancels in the posterior.").format(
-                  name=name, density=render.number(value), epsilon=f"{epsilon:g}", share=render.number(value * epsilon))
+                  name=name, density=number(value), epsilon=f"{epsilon:g}", share=number(value * epsilon))
         )  # fmt: skip
 
 
@@ -245,7 +246,7 @@ def by_hand(one: Study, exact: Working) -> None:
                 name = md(render.name_of(step, exact.classes[k], exact.target, one.table), 120)
                 lines.append(
                     _("{name}: with x̄ = {mean} and s = {sd} a calculator gives {typed}, not {true}.").format(
-                        name=name, mean=render.plain(wrong.mean), sd=render.plain(wrong.sd), typed=typed, true=true)
+                        name=name, mean=plain(wrong.mean), sd=plain(wrong.sd), typed=typed, true=true)
                 )  # fmt: skip
     if exact.position >= 0:
         k = max(range(len(exact.classes)), key=lambda k: exact.posterior[k])
@@ -279,7 +280,7 @@ def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> No
                 for erratum in errata:
                     st.caption("⚠ " + _("The source prints {printed} for {where}; right is {right}. {note}").format(
                         printed=md(erratum.printed), where=md(erratum.where), right=md(erratum.right),
-                        note=md(erratum.text("note", data.current_language()), 400)))  # fmt: skip
+                        note=md(erratum.text("note", current_language()), 400)))  # fmt: skip
     if isinstance(source, Fraction | Density) and (source.total if isinstance(source, Fraction) else source.n):
         with rows:
             _rows(one, working, step, label, source)
@@ -301,7 +302,7 @@ def _said(one: Study, working: Working, step: Step, k: int) -> str:
                           "have no spread of their own, so the variance is the pooled one or the least allowed."),
         }[variance_from(step, k)]  # fmt: skip
         column = md(table.column(step.row.child), 40)
-        return origin.format(n=render.count(source.n), column=column, target=target, name=name)
+        return origin.format(n=count(source.n), column=column, target=target, name=name)
     if isinstance(source, Given):
         return _("This number was set, not counted.")
     if not step.row.parents:
@@ -309,12 +310,12 @@ def _said(one: Study, working: Working, step: Step, k: int) -> str:
     else:
         text = _("{count} of the {total} rows with {target} = {name} have {column} = {value}.")
     said = text.format(
-        count=render.count(source.count), total=render.count(source.total), target=target, name=name,
+        count=count(source.count), total=count(source.total), target=target, name=name,
         column=md(table.column(step.row.child), 40), value=md(render.shown(step, table), 40),
     )  # fmt: skip
     if source.added:
         said += " " + _("Smoothing adds {added} to the count of each of the {levels} values.").format(
-            added=render.count(source.added), levels=source.levels
+            added=count(source.added), levels=source.levels
         )
     return said
 
@@ -328,8 +329,8 @@ def _rows(one: Study, working: Working, step: Step, label: Any, source: Fraction
         shown = pd.DataFrame({"x": counted[column].astype(float), "x − x̄": away, "(x − x̄)²": away**2})
         six = {name: st.column_config.NumberColumn(format="%.6g") for name in shown.columns}
         st.dataframe(shown.head(MOST_ROWS), height=min(320, 38 + 35 * len(shown)), column_config=six, key="rows_behind")
-        st.caption(f"n = {render.count(source.n)}, Σx = {render.plain(source.mean * source.n)}, "
-                   f"Σ(x − x̄)² = {render.plain(source.m2)}")  # fmt: skip
+        st.caption(f"n = {count(source.n)}, Σx = {plain(source.mean * source.n)}, "
+                   f"Σ(x − x̄)² = {plain(source.m2)}")  # fmt: skip
     else:
         whole = one.counted if not step.row.parents else one.counted.loc[one.counted[working.target] == label]
         if step.row.parents:
@@ -383,99 +384,3 @@ def copies(one: Study, working: Working, digits: int) -> None:
         )  # fmt: skip
         st.code(FORMS[form](working, one.table, digits), language=None if form == "text" else form, wrap_lines=True,
                 height=360)  # fmt: skip
-
-
-# let me fill in -------------------------------------------------------------------------------------------------
-
-
-def fill_in(one: Study, exact: Working) -> None:
-    """The same table with blanks: each answer is checked as it is entered, against the exact number and the one that
-    comes of rounding to three digits on the way."""
-    hand = rounded(exact)
-    answers, columns = _answers(current()), shown_classes(exact)
-    marks: dict[str, str] = {}
-    with st.container(key="factors"):
-        _head(one, exact, columns)
-        for i, step in enumerate(exact.steps):
-            wrong: list[Message] = []
-            cells = _cells(columns)
-            cells[0].markdown(md(render.title_of(step, one.table), 60))
-            for cell, k in zip(cells[1:], columns, strict=True):
-                name = render.name_of(step, exact.classes[k], exact.target, one.table)
-                key, right = f"f{i}_{k}", (step.factors[k], hand.steps[i].factors[k])
-                marks[key] = _blank(cell, key, name, answers, *right)
-                if marks[key] in ("wrong", "unreadable"):
-                    wrong.append(hint(exact, i, k, answers[key], one.table))
-            _hints(wrong)
-        _left_out(one, exact)
-        lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
-        lines = [("j", _("joint"), exact.joint, hand.joint, hint_joint())]
-        if exact.position >= 0:
-            lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
-        for kind, title, right, also, help_ in lines:
-            cells, wrong = _cells(columns), []
-            cells[0].markdown(f"**{title}**")
-            for cell, k in zip(cells[1:], columns, strict=True):
-                key = f"{kind}_{k}"
-                marks[key] = _blank(cell, key, f"{title} {k + 1}", answers, right[k], also[k])
-                if marks[key] in ("wrong", "unreadable"):
-                    wrong = [help_]
-            _hints(wrong)
-    _colour_marks(marks)
-    done = list(marks.values()).count("right")
-    st.progress(done / len(marks), text=_("{done} of {n} steps right").format(done=done, n=len(marks)))
-    if done == len(marks):
-        st.success(_("All right. Compare with the working, or take another exercise."), icon=":material/check_circle:")
-
-
-MARKS = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unreadable": ":material/help:"}
-
-
-def _answers(state: State) -> dict[str, str]:
-    """What was filled in, by the key of the blank."""
-    pairs = (pair for pair in state.seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2)
-    return {key: text for key, text in pairs if isinstance(key, str) and isinstance(text, str)}
-
-
-def _colour_marks(marks: dict[str, str]) -> None:
-    """Right is green, wrong is red."""
-    ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
-    rules = [f'.st-key-fill_{key} [data-testid="stIconMaterial"] {{ color: {ink[found]}; }}'
-             for key, found in marks.items() if found in ink]  # fmt: skip
-    st.html(f"<style>{' '.join(rules)}</style>")
-
-
-def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> str:
-    """One blank: its mark."""
-    text = answers.get(key, "")
-    found = mark(text, *right)
-
-    def entered(state: State, value: str | None) -> State:
-        kept = _answers(state) | {key: value or ""}
-        return state.showing(answers=tuple(sorted((k, v) for k, v in kept.items() if v)))
-
-    cell.text_input(md(name, 80), label_visibility="collapsed", placeholder="?", icon=MARKS.get(found),
-                    max_chars=LONGEST, **bound(f"fill_{key}", text, entered))  # fmt: skip
-    return found
-
-
-def _hints(wrong: Sequence[Message]) -> None:
-    for message in dict.fromkeys(m.local(md) for m in wrong):
-        st.caption(f":material/lightbulb: {message}")
-
-
-def rows_to_count(one: Study) -> None:
-    """The table to count from."""
-    rows = one.counted
-    if len(rows) > MOST_ROWS:
-        st.info(_("The table has {n} rows, too many to count by hand. Another exercise draws a few of them.")
-                .format(n=len(rows)), icon=":material/exercise:")  # fmt: skip
-        return
-    table, target = one.table, one.table.target.name
-    shown = {}
-    for name in (target, *(c for c in rows.columns if c != target)):
-        numeric = name != target and table.schema[name].numeric
-        cells = [None if pd.isna(v) else v if numeric else clean(table.level(name, v), 40) for v in rows[name]]
-        shown[clean(table.column(name), 40)] = cells
-    st.dataframe(pd.DataFrame(shown, index=rows.index), row_height=29, key="rows_to_count",
-                 height="content" if len(rows) <= TALLEST else 40 + 29 * TALLEST)  # fmt: skip

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.loss import decide
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
@@ -259,7 +259,7 @@ def test_the_verdict_follows_losses_and_prior_of_use() -> None:
     assert float(totals(at, "posterior", 2)[0]) == pytest.approx(good, abs=1e-6)
     last = max(i for i, _k in factors(at))
     assert factors(at)[last, 0] == "0.1/0.470588 = 0.2125"
-    assert any(render.number(right.risk[0], 6) in latex.value for latex in at.latex)
+    assert any(numerals.number(right.risk[0], 6) in latex.value for latex in at.latex)
     plain = page(table="watermelon3", case=fifteenth)
     assert "Judged **good**" in words(plain)
     assert all("/0.47" not in label for label in factors(plain).values())
@@ -302,7 +302,7 @@ def test_a_row_of_the_table_can_be_left_out() -> None:
     X, y = data.frame.drop(columns="好瓜"), data.frame["好瓜"]
     each = np.exp(fitted("watermelon3").leave_one_out_log_proba(X, y))
     good = fitted("watermelon3").classes_.tolist().index("是")
-    assert f"Not counted, P(bad) would be {render.number(each[14, 1 - good], 6)}." in words(at)
+    assert f"Not counted, P(bad) would be {numerals.number(each[14, 1 - good], 6)}." in words(at)
     at.toggle(key="left_out").set_value(True).run()
     assert float(totals(at, "posterior", 2)[0]) == pytest.approx(each[14, good], abs=1e-6)
     assert factors(at)[0, 1].startswith("8/16")

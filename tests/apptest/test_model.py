@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.priors import with_share
 from bayes_engine.table.read import read_table
 from pages.shared import data, shelf
 from pages.shared.state import Spec, State, encode
@@ -95,9 +96,8 @@ def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
     assert fractions(app)[2][1] == "(0+1)/(8+3) = 0.09091"
 
 
-def test_models_that_estimate_differently_share_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "current", lambda: MELONS)
-    table = data.table_in_use()
+def test_models_that_estimate_differently_share_their_counts() -> None:
+    table = data.in_use(MELONS)
     one, other = (data.fit(table, Spec("laplace", knobs)) for knobs in ((), (("alpha", 7.25),)))
     assert one.model.stats_ is other.model.stats_
     assert one.model.factor_ is not other.model.factor_
@@ -133,7 +133,7 @@ def test_a_prior_by_hand_keeps_the_sum_and_reaches_the_model() -> None:
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_shares_sum_to_one_whatever_is_set(k: int, p: float) -> None:
     for prior in ((0.2, 0.3, 0.5), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)):
-        moved = shelf.share(prior, k, p)
+        moved = with_share(prior, k, p)
         assert moved[k] == p and sum(moved) == pytest.approx(1.0, abs=1e-12) and min(moved) >= 0.0
 
 

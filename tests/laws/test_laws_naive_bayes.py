@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from bayes_engine import NaiveBayes, Schema, Status
 from bayes_engine.factors import GaussianFactor
 from bayes_engine.logspace import log_normalize
-from bayes_engine.models.base import encode_target
+from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.models.target import encode_target
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode, observe
@@ -24,13 +26,18 @@ from bayes_engine.table.schema import sort_levels
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 laws = settings(max_examples=25, deadline=None)
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    **PRESETS,
-    "tied": {"tied_variance": True, "variance": "unbiased", "priors": "uniform"},
-    "missing is a level": {"missing": "category", "smoothing": "zero-only", "alpha": 0.5},
-    "smooth unseen": {"unseen": "smooth", "alpha": 2.0, "priors": "laplace"},
+MODELS: dict[str, GenerativeClassifier] = {
+    **{name: NaiveBayes(**parameters) for name, parameters in PRESETS.items()},
+    "tied": NaiveBayes(tied_variance=True, variance="unbiased", priors="uniform"),
+    "missing is a level": NaiveBayes(missing="category", smoothing="zero-only", alpha=0.5),
+    "smooth unseen": NaiveBayes(unseen="smooth", alpha=2.0, priors="laplace"),
 }
-settings_names = st.sampled_from(sorted(SETTINGS))
+model_names = st.sampled_from(sorted(MODELS))
+
+
+def model_of(name: str, **parameters: Any) -> GenerativeClassifier:
+    """A fresh one of the models, with some parameters set."""
+    return clone(MODELS[name]).set_params(**parameters)
 
 
 class Case(NamedTuple):
@@ -65,7 +72,7 @@ def close(a: Any, b: Any, tolerance: float = 1e-11) -> None:
     np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
-def joint(model: NaiveBayes, X: pd.DataFrame) -> np.ndarray:
+def joint(model: GenerativeClassifier, X: pd.DataFrame) -> np.ndarray:
     return model.predict_joint_log_proba(X)
 
 
@@ -116,16 +123,15 @@ def test_counts_are_whole(case: Case) -> None:
 
 
 @laws
-@given(cases(), settings_names)
+@given(cases(), model_names)
 def test_merge_is_batch_with_levels_and_classes_of_the_second_half_only(case: Case, name: str) -> None:
     order = np.argsort(case.y.eq("c") | case.X["colour"].eq("pale"), kind="stable").to_numpy()
     X, y = case.X.iloc[order].reset_index(drop=True), case.y.iloc[order].reset_index(drop=True)
     half = max(4, len(y) // 2)
     if y.iloc[:half].nunique() < 2 or y.iloc[half:].nunique() < 2:
         return
-    parameters = SETTINGS[name]
-    first, second = (NaiveBayes(**parameters).fit(X.iloc[r], y.iloc[r]) for r in (slice(0, half), slice(half, None)))
-    batch = NaiveBayes(**parameters).fit(X, y)
+    first, second = (model_of(name).fit(X.iloc[r], y.iloc[r]) for r in (slice(0, half), slice(half, None)))
+    batch = model_of(name).fit(X, y)
     merged = first.merge(second)
     assert merged.classes_.tolist() == batch.classes_.tolist()
     close(joint(merged, X), joint(batch, X), 1e-9)
@@ -133,10 +139,10 @@ def test_merge_is_batch_with_levels_and_classes_of_the_second_half_only(case: Ca
 
 
 @laws
-@given(cases(), st.integers(3, 7), settings_names)
+@given(cases(), st.integers(3, 7), model_names)
 def test_partial_fit_is_fit(case: Case, i: int, name: str) -> None:
-    batch = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
-    rows = NaiveBayes(**SETTINGS[name]).partial_fit(case.X[:i], case.y[:i], classes=["a", "b", "c"])
+    batch = model_of(name).fit(case.X, case.y)
+    rows = model_of(name).partial_fit(case.X[:i], case.y[:i], classes=["a", "b", "c"])
     rows.partial_fit(case.X[i:], case.y[i:])
     close(joint(rows, case.X), joint(batch, case.X), 1e-9)
     for x, y in zip(canonical(rows.stats_), canonical(batch.stats_), strict=True):
@@ -144,23 +150,23 @@ def test_partial_fit_is_fit(case: Case, i: int, name: str) -> None:
 
 
 @laws
-@given(cases(), st.integers(1, 5), settings_names)
+@given(cases(), st.integers(1, 5), model_names)
 def test_forget_is_never_seen(case: Case, i: int, name: str) -> None:
-    kept = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
+    kept = model_of(name).fit(case.X, case.y)
     schema, classes = kept.schema_, ["a", "b", "c"]
-    never = NaiveBayes(**SETTINGS[name], schema=schema).partial_fit(case.X[i:], case.y[i:], classes=classes)
+    never = model_of(name, schema=schema).partial_fit(case.X[i:], case.y[i:], classes=classes)
     kept.forget(case.X[:i], case.y[:i])
     close(joint(kept, case.X), joint(never, case.X), 1e-7)  # one subtraction of sums of squares
 
 
 @laws
-@given(cases(), settings_names)
+@given(cases(), model_names)
 def test_NF61_weights_are_duplicates(case: Case, name: str) -> None:
     schema = NaiveBayes().fit(case.X, case.y).schema_
     classes = ["a", "b", "c"]
-    weighed = NaiveBayes(**SETTINGS[name], schema=schema).partial_fit(case.X, case.y, classes, case.weight)
+    weighed = model_of(name, schema=schema).partial_fit(case.X, case.y, classes, case.weight)
     again = np.repeat(np.arange(len(case.y)), case.weight)
-    doubled = NaiveBayes(**SETTINGS[name], schema=schema).partial_fit(case.X.iloc[again], case.y.iloc[again], classes)
+    doubled = model_of(name, schema=schema).partial_fit(case.X.iloc[again], case.y.iloc[again], classes)
     close(joint(weighed, case.X), joint(doubled, case.X))
 
 
@@ -178,9 +184,9 @@ def test_weights_have_no_unit_under_maximum_likelihood(case: Case, unit: float) 
 
 
 @laws
-@given(cases(), settings_names)
+@given(cases(), model_names)
 def test_ledger_rows_sum_to_the_joint(case: Case, name: str) -> None:
-    model = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
+    model = model_of(name).fit(case.X, case.y)
     ledger = model.explain(case.X)
     close(sum(term for _, term in ledger.rows), joint(model, case.X))
     close(ledger.by_variable().joint(), joint(model, case.X))
@@ -188,18 +194,18 @@ def test_ledger_rows_sum_to_the_joint(case: Case, name: str) -> None:
 
 
 @laws
-@given(cases(), settings_names)
+@given(cases(), model_names)
 def test_posterior_is_on_the_simplex_or_flagged(case: Case, name: str) -> None:
-    ledger = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y).explain(case.X)
+    ledger = model_of(name).fit(case.X, case.y).explain(case.X)
     p = ledger.posterior()
     assert np.isfinite(p).all() and (p >= 0).all()
     np.testing.assert_allclose(p.sum(axis=1), ledger.status == Status.OK, atol=1e-12)
 
 
 @laws
-@given(cases(), settings_names)
+@given(cases(), model_names)
 def test_contributions_add_up_to_the_log_odds(case: Case, name: str) -> None:
-    ledger = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y).explain(case.X)
+    ledger = model_of(name).fit(case.X, case.y).explain(case.X)
     a, b, _ = ledger.joint().T
     finite = np.isfinite(a) & np.isfinite(b)
     terms = ledger.contributions("a", "b").to_numpy()[finite]
@@ -211,32 +217,32 @@ def test_contributions_add_up_to_the_log_odds(case: Case, name: str) -> None:
 
 
 @laws
-@given(cases(), settings_names, st.integers(0, 2**16))
+@given(cases(), model_names, st.integers(0, 2**16))
 def test_NF60_order_of_rows_columns_and_levels(case: Case, name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = case.X.astype({"colour": pd.CategoricalDtype(["green", "dark", "pale"])})
-    model = NaiveBayes(**SETTINGS[name]).fit(X, case.y)
+    model = model_of(name).fit(X, case.y)
     rows, columns = rng.permutation(len(X)), rng.permutation(X.columns)
     turned = X[columns].astype({"colour": pd.CategoricalDtype(rng.permutation(["green", "dark", "pale"]))})
-    other = NaiveBayes(**SETTINGS[name]).fit(turned.iloc[rows], case.y.iloc[rows])
+    other = model_of(name).fit(turned.iloc[rows], case.y.iloc[rows])
     close(joint(other, turned), joint(model, X))
 
 
 @laws
-@given(cases(), settings_names)
+@given(cases(), model_names)
 def test_NF60_relabelling_the_classes(case: Case, name: str) -> None:
     names = {"a": "z", "b": "m", "c": "k"}
-    model = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
-    other = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y.map(names))
+    model = model_of(name).fit(case.X, case.y)
+    other = model_of(name).fit(case.X, case.y.map(names))
     columns = [other.classes_.tolist().index(names[c]) for c in model.classes_.tolist()]
     close(joint(other, case.X)[:, columns], joint(model, case.X), 1e-12)
 
 
 @laws
-@given(cases(), settings_names, st.sampled_from([2.0**30, 2.0**-30]))
+@given(cases(), model_names, st.sampled_from([2.0**30, 2.0**-30]))
 def test_NF10_units_by_a_power_of_two_are_exact(case: Case, name: str, factor: float) -> None:
     scaled = case.X.assign(density=case.X["density"] * factor, mass=case.X["mass"] / factor)
-    model, other = (NaiveBayes(**SETTINGS[name]).fit(X, case.y) for X in (case.X, scaled))
+    model, other = (model_of(name).fit(X, case.y) for X in (case.X, scaled))
     by = np.array([factor, 1 / factor])
     np.testing.assert_array_equal(other.stats_.moments.mean, model.stats_.moments.mean * by)
     np.testing.assert_array_equal(other.stats_.moments.m2, model.stats_.moments.m2 * by**2)
@@ -247,10 +253,10 @@ def test_NF10_units_by_a_power_of_two_are_exact(case: Case, name: str, factor: f
 
 
 @laws
-@given(cases(), settings_names, st.sampled_from([1e9, 1e-9]))
+@given(cases(), model_names, st.sampled_from([1e9, 1e-9]))
 def test_NF10_units_by_a_billion(case: Case, name: str, factor: float) -> None:
     scaled = case.X.assign(density=case.X["density"] * factor, mass=case.X["mass"] / factor)
-    model, other = (NaiveBayes(**SETTINGS[name]).fit(X, case.y) for X in (case.X, scaled))
+    model, other = (model_of(name).fit(X, case.y) for X in (case.X, scaled))
     # densities differ by one constant for all classes: differences of classes are compared, to a share of their size
     a, b = joint(model, case.X), joint(other, scaled)
     np.testing.assert_array_equal(np.isneginf(a), np.isneginf(b))
@@ -263,32 +269,34 @@ def test_NF10_units_by_a_billion(case: Case, name: str, factor: float) -> None:
 
 
 @laws
-@given(cases(), settings_names, settings_names)
+@given(cases(), model_names, model_names)
 def test_with_params_is_a_refit(case: Case, before: str, after: str) -> None:
-    estimation = {k: v for k, v in SETTINGS[after].items() if k in NaiveBayes.estimation_parameters}
-    start = {**SETTINGS[before], "missing": SETTINGS[after].get("missing", "marginalize")}
-    model = NaiveBayes(**start).fit(case.X, case.y).with_params(**estimation)
-    refit = NaiveBayes(**{**start, **estimation}).fit(case.X, case.y)
+    wanted = MODELS[after]
+    estimation = {k: v for k, v in wanted.get_params().items() if k in wanted.estimation_parameters}
+    counting = {k: v for k, v in wanted.get_params().items() if k not in wanted.estimation_parameters}
+    assume(type(MODELS[before]) is type(wanted))
+    model = model_of(before, **counting).fit(case.X, case.y).with_params(**estimation)
+    refit = model_of(after).fit(case.X, case.y)
     np.testing.assert_array_equal(joint(model, case.X), joint(refit, case.X))
 
 
 @laws
-@given(cases(), settings_names, st.booleans())
+@given(cases(), model_names, st.booleans())
 def test_leave_one_out_is_a_refit_without_the_row(case: Case, name: str, weighed: bool) -> None:
     weight = case.weight + 0.5 if weighed else None
-    model = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y, weight)
+    model = model_of(name).fit(case.X, case.y, weight)
     fast = model.leave_one_out_log_proba(case.X, case.y, weight)
     for i in range(len(case.y)):
         rest = np.arange(len(case.y)) != i
-        refit = NaiveBayes(**SETTINGS[name], schema=model.schema_)
+        refit = model_of(name, schema=model.schema_)
         refit.partial_fit(case.X[rest], case.y[rest], ["a", "b", "c"], None if weight is None else weight[rest])
         close(fast[i], log_normalize(joint(refit, case.X.iloc[[i]]))[0], 1e-8)
 
 
 @laws
-@given(cases(), settings_names, st.integers(1, 6))
+@given(cases(), model_names, st.integers(1, 6))
 def test_leave_one_out_of_some_rows_is_some_of_leave_one_out(case: Case, name: str, k: int) -> None:
-    model = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
+    model = model_of(name).fit(case.X, case.y)
     some = model.leave_one_out_log_proba(case.X[:k], case.y[:k])
     close(some, model.leave_one_out_log_proba(case.X, case.y)[:k], 1e-6)
 
@@ -296,12 +304,12 @@ def test_leave_one_out_of_some_rows_is_some_of_leave_one_out(case: Case, name: s
 @laws
 @given(
     cases(),
-    st.sampled_from([n for n in sorted(SETTINGS) if n != "missing is a level"]),
+    st.sampled_from([n for n in sorted(MODELS) if n != "missing is a level"]),
     st.sampled_from(["colour", "sound", "density", "mass"]),
 )
 def test_NF30_missing_cell_at_predict_is_a_refit_without_the_column(case: Case, name: str, column: str) -> None:
-    model = NaiveBayes(**SETTINGS[name]).fit(case.X, case.y)
-    without = NaiveBayes(**SETTINGS[name]).fit(case.X.drop(columns=column), case.y)
+    model = model_of(name).fit(case.X, case.y)
+    without = model_of(name).fit(case.X.drop(columns=column), case.y)
     some = case.X.copy()
     some.loc[some.index[::2], column] = np.nan  # every second row: the others keep the column in the batch
     close(joint(model, some)[::2], joint(without, case.X.drop(columns=column))[::2], 1e-12)

@@ -12,7 +12,8 @@ from bayes_engine.language import Message, current_language, preferred, set_lang
 
 
 def test_every_error_is_a_value_error() -> None:
-    kinds = [k for name, k in vars(errors).items() if name[0] != "_" and isinstance(k, type) and issubclass(k, Exception)]
+    public = [k for name, k in vars(errors).items() if not name.startswith("_")]
+    kinds = [k for k in public if isinstance(k, type) and issubclass(k, Exception)]
     assert len(kinds) > 8
     assert all(issubclass(k, BayesEngineError) for k in kinds if not issubclass(k, Warning))
     assert issubclass(BayesEngineError, ValueError) and issubclass(EstimationWarning, UserWarning)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import TableError
 from bayes_engine.figures.contributions import BIT, Side, verdict, waterfall
@@ -221,19 +221,19 @@ def test_by_hand_is_close(value: float) -> None:
 
 @given(st.floats(1e-300, 1e300), st.integers(3, 10))
 def test_a_number_has_the_digits_asked_for(value: float, digits: int) -> None:
-    assert float(render.number(value, digits)) == pytest.approx(value, rel=0.5000001 * 10.0 ** (1 - digits))
+    assert float(numerals.number(value, digits)) == pytest.approx(value, rel=0.5000001 * 10.0 ** (1 - digits))
 
 
 @given(st.floats(-1e6, 1e5))
 def test_a_number_from_its_log(log_value: float) -> None:
-    text = render.number_of_log(log_value, 8)
+    text = numerals.number_of_log(log_value, 8)
     mantissa, _e, power = text.partition("e")
     assert math.log(float(mantissa)) + int(power or 0) * math.log(10) == pytest.approx(log_value, abs=1e-6, rel=1e-9)
 
 
 @given(st.floats(0.0, 1.0))
 def test_a_probability_is_never_rounded_to_certainty(p: float) -> None:
-    assert (float(render.certain(p, 6)) == 1.0) == (p == 1.0)
+    assert (float(numerals.certain(p, 6)) == 1.0) == (p == 1.0)
 
 
 # rendering ------------------------------------------------------------------------------------------------------

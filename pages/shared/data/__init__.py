@@ -1,23 +1,15 @@
-"""What the pages show, in four rooms: `tables` (the one in use), `uploads`, `models` (the shelf and its fits), `question`
+"""What the pages show, in four rooms: `tables` (the one in use), `uploads`, `models` (the shelf, its fits), `question`
 (case, losses, prior of use).
 
 Caches are keyed by a digest of the content and by parameters, hold immutable results, and hold neither words nor
 colours.
 """
 
-from pages.shared.data.models import (
-    Fitted,
-    active_model,
-    fit,
-    held_out_rows,
-    notes_of,
-    shelf,
-)
+from pages.shared.data.models import Fitted, active_model, fit, held_out_rows, notes_of, shelf
 from pages.shared.data.question import (
     case_codes,
     case_frame,
     case_values,
-    first_case,
     losses,
     prior_of_use,
     row_values,
@@ -34,3 +26,33 @@ from pages.shared.data.tables import (
     table_in_use,
 )
 from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, overrides, upload_in
+
+__all__ = [
+    "ENCODINGS",
+    "REFUSE",
+    "Fitted",
+    "InUse",
+    "Upload",
+    "active_model",
+    "case_codes",
+    "case_frame",
+    "case_values",
+    "digest",
+    "embedded",
+    "fit",
+    "held_out_rows",
+    "in_use",
+    "keep_upload",
+    "losses",
+    "notes_of",
+    "offered",
+    "overrides",
+    "prior_of_use",
+    "row_values",
+    "shelf",
+    "shown_rows",
+    "story_losses",
+    "summaries",
+    "table_in_use",
+    "upload_in",
+]

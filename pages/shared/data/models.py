@@ -44,30 +44,23 @@ def _usable(spec: Spec, opening: Spec, classes: int) -> Spec:
     def number(v: Any, top: float) -> bool:
         return isinstance(v, int | float) and not isinstance(v, bool) and 0.0 <= v <= top
 
+    def prior(v: tuple[Any, ...]) -> bool:
+        return len(v) == classes and all(number(p, 1.0) for p in v) and abs(sum(v) - 1.0) < 1e-9
+
     fits: Mapping[str, Callable[[Any], bool]] = {
         "alpha": lambda v: number(v, 1e9),
-        "smoothing": lambda v: v in ("all", "zero-only", "none"),
-        "priors": lambda v: (
-            v in ("empirical", "laplace", "uniform")
-            or (
-                isinstance(v, tuple)
-                and len(v) == classes
-                and all(number(p, 1.0) for p in v)
-                and abs(sum(v) - 1.0) < 1e-9
-            )
-        ),
-        "variance": lambda v: v in ("mle", "unbiased"),
+        "priors": lambda v: prior(v) if isinstance(v, tuple) else v in PRIORS,
         "tied_variance": lambda v: isinstance(v, bool),
-        "var_floor": lambda v: number(v, 0.5),
-        "missing": lambda v: v in ("marginalize", "category", "error"),
-        "unseen": lambda v: v in ("ignore", "smooth", "error"),
+        "var_floor": lambda v: number(v, 0.5) and v >= 1e-300,
+        **{name: words.__contains__ for name, words in CHOICES.items()},
     }
     if spec.preset not in PRESETS:
         return opening
-    return replace(spec, knobs=tuple((k, v) for k, v in spec.knobs if k in fits and fits[k](v)))
+    kept = {k: float(v) if type(v) is int else v for k, v in spec.knobs if k in fits and fits[k](v)}
+    return replace(spec, knobs=tuple(sorted(kept.items())))
 
 
-def parameters(spec: Spec, classes: tuple[Any, ...]) -> dict[str, Any]:
+def _parameters(spec: Spec, classes: tuple[Any, ...]) -> dict[str, Any]:
     """The keyword arguments of a shelf model; class priors travel by position and are matched by label here."""
     chosen = {**PRESETS[spec.preset], **dict(spec.knobs)}
     if isinstance(chosen.get("priors"), tuple):
@@ -89,7 +82,7 @@ def fit(table: InUse, spec: Spec) -> Fitted:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
-    chosen = parameters(spec, _parts.target.levels)
+    chosen = _parameters(spec, _parts.target.levels)
     counting = {k: v for k, v in chosen.items() if k not in NaiveBayes.estimation_parameters}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", EstimationWarning)

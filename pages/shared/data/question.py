@@ -22,10 +22,11 @@ def losses(table: InUse) -> LossMatrix:
     return LossMatrix(actions, classes, state.losses)
 
 
-def story_losses(table: InUse) -> tuple[tuple[tuple[float, ...], ...], str]:
+def story_losses(table: InUse) -> tuple[tuple[tuple[float, ...], ...], str] | None:
     """The losses of the data set's story, as the state keeps them: rows in the table's class order, then the further
-    action, and that action's name."""
-    assert table.info is not None
+    action, and that action's name; None where there is no story, or it speaks of another target or other classes."""
+    if not table.as_told or table.info is None or set(table.info.loss.classes) != set(table.classes):
+        return None
     story = table.info.loss
     matrix = LossMatrix(story.actions, story.classes, story.table).for_classes(table.classes)
     extra = [a for a in matrix.actions if a not in table.classes]
@@ -45,18 +46,16 @@ def prior_of_use(table: InUse) -> Mapping[Any, float] | None:
 
 def case_values(table: InUse) -> dict[str, Any]:
     """The case by feature: a level, a number, or None for missing."""
-    assert table.parts is not None
-    state, features = current(), table.parts.schema.features
+    state, features = current(), table.features
     if len(state.case) != len(features):
-        return first_case(table)
+        return _first_case(table)
     return {v.name: _cell(v, code) for v, code in zip(features, state.case, strict=True)}
 
 
-def first_case(table: InUse) -> dict[str, Any]:
+def _first_case(table: InUse) -> dict[str, Any]:
     """The case a table opens with: its first worked query, or its first row."""
-    assert table.parts is not None
     given = table.info.cases[0].values if table.info and table.info.cases else None
-    return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in table.parts.schema.features}
+    return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in table.features}
 
 
 def row_values(table: InUse, row: int) -> dict[str, Any]:
@@ -68,20 +67,19 @@ def row_values(table: InUse, row: int) -> dict[str, Any]:
 
 def case_codes(table: InUse, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """A case as the state keeps it: level positions and numbers."""
-    assert table.parts is not None
-    return tuple(_code(v, values.get(v.name)) for v in table.parts.schema.features)
+    return tuple(_code(v, values.get(v.name)) for v in table.features)
 
 
 def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
     """A case as a frame of one row, in the dtypes of the table."""
-    assert table.parts is not None
     columns: dict[str, Any] = {}
-    for v in table.parts.schema.features:
+    for v in table.features:
         value = values.get(v.name)
         columns[v.name] = (
-            pd.Categorical([value], categories=list(v.levels)) if v.discrete
+            pd.Categorical([value], categories=list(v.levels))
+            if v.discrete
             else pd.Series([float("nan") if value is None else float(value)])
-        )  # fmt: skip
+        )
     return pd.DataFrame(columns)
 
 

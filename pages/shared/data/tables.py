@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,6 +50,12 @@ class InUse:
     def target(self) -> Variable:
         assert self.parts is not None
         return self.parts.target
+
+    @property
+    def as_told(self) -> bool:
+        """Whether it is a data set and its target is still the one that its question and its losses speak of."""
+        target = self.schema.target
+        return self.info is not None and target is not None and target.name == self.info.target
 
     @property
     def features(self) -> Schema:
@@ -150,12 +157,14 @@ def _with_changes(
 
 
 def _level(variable: Variable, code: Any) -> Any:
-    """A level by its position; or a new one by its name, of the type the others have: 2 among whole numbers is 2."""
+    """A level by its position; or a new one by its name, of the type the others have: 2 among whole numbers is 2, but
+    'nan' is a name wherever it stands."""
     if isinstance(code, int) and 0 <= code < len(variable.levels):
         return variable.levels[code]
     kind = type(variable.levels[0]) if variable.levels else str
     with suppress(ValueError):
-        return kind(code) if kind in (int, float) else str(code)
+        if kind in (int, float) and math.isfinite(value := kind(code)):
+            return value
     return str(code)
 
 

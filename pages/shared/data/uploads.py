@@ -48,12 +48,12 @@ class Upload:
             self.overrides = wanted
 
 
-def keep_upload(name: str, content: bytes, reading: Reading) -> str:
-    """Keep a file and the table that was read from it, under the digest of its content; the digest."""
-    mark = digest(content)
+def keep_upload(given: Upload) -> str:
+    """Keep a file for the session, under the digest of its content; the digest."""
+    mark = digest(given.content)
     uploads = st.session_state.setdefault("uploads", {})
     uploads.pop(mark, None)
-    uploads[mark] = Upload(name, content, (), reading)
+    uploads[mark] = given
     for old in list(uploads)[:-UPLOADS]:
         del uploads[old]
     return mark

@@ -1,0 +1,32 @@
+"""Sentences as data: English for logs, the context's language for people, our own words translated, data escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bayes_engine.language import Message, Word, current_language, preferred, set_language
+
+
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    yield
+    set_language("en")
+
+
+def test_str_is_english_in_every_language() -> None:
+    set_language("zh")
+    assert str(Message("column '{column}' is empty", {"column": "e"})) == "column 'e' is empty"
+
+
+def test_local_escapes_data_and_translates_our_words() -> None:
+    message = Message("{kind} {column}", {"kind": Word("count"), "column": "count"})
+    set_language("zh")
+    assert message.local(lambda text: f"<{text}>") == "计数 <count>"
+
+
+def test_an_unknown_language_is_english() -> None:
+    set_language("xx")
+    assert current_language() == "en"
+    assert preferred("de-DE,zh-TW;q=0.5") == "zh"
