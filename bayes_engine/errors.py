@@ -61,7 +61,11 @@ class EstimationWarning(_Said, UserWarning):
 
 
 class UndefinedPosterior(BayesEngineError):
-    """Rows for which P(c|x) is 0/0 or outside what the model can say. `.rows` are their positions."""
+    """Rows for which P(c|x) is 0/0 or outside what the model can say. `.rows` are their positions.
+
+    >>> UndefinedPosterior("no posterior for {n} row(s): {rows}", (3, 5)).rows
+    (3, 5)
+    """
 
     def __init__(self, template: str, rows: tuple[int, ...] = (), **params: object) -> None:
         self.rows = rows

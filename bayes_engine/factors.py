@@ -40,12 +40,19 @@ class Factor(Protocol):
         ...
 
     def log(self, X: Table) -> Array:
-        """(n, C) their sum."""
-        ...
+        """(n, C) their sum; (n, 1) zeros where no term is known."""
+        total: Array | None = None
+        for _, term in self.rows(X):
+            if total is None:
+                total = np.array(term.T, order="C")  # class-major, ours to add to
+            else:
+                with np.errstate(over="ignore"):  # densities far out may sum to −inf
+                    total += term.T
+        return np.zeros((X.n, 1)) if total is None else total.T
 
 
 @dataclass(frozen=True)
-class ClassPrior:
+class ClassPrior(Factor):
     """log P(c); `p` (C,), `weight` (C,) the counts it came from, `added` what smoothing put on each."""
 
     target: str
@@ -56,17 +63,18 @@ class ClassPrior:
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         yield Row(self.target, self.target, (), "prior"), np.broadcast_to(log(self.p), (X.n, len(self.p)))
 
-    def log(self, X: Table) -> Array:
-        return next(self.rows(X))[1]
-
 
 @dataclass(frozen=True)
-class TableFactor:
+class TableFactor(Factor):
     """log P(x_j = s | c) = log (n_cs + a_c) − log (n_c + a_c S): Zhou, eq. 7.17 (a = 0) and 7.20 (a = 1).
 
     `counts` (C, S) per level, `added` (C, 1) pseudo-counts, `unseen` (C,) the log term of a value outside the levels.
     A missing cell contributes 0: it is marginalized. With `missing_is_level` the last of the `counts` is the missing
     cell itself, read as a level of its own.
+
+    >>> sound = Variable("sound", "categorical", ("dull", "crisp"))
+    >>> TableFactor(sound, "good", np.array([[6.0, 2.0]]), np.array([[1.0]]), np.zeros(1)).log_cpt.round(4).tolist()
+    [[-0.3567, -1.204]]
     """
 
     variable: Variable
@@ -96,12 +104,9 @@ class TableFactor:
             return  # a cell nobody knows has no term
         yield Row(name, name, (self.target,), "log-probability"), np.take(self.lookup, codes, axis=1).T
 
-    def log(self, X: Table) -> Array:
-        return sum((term for _, term in self.rows(X)), start=np.zeros((X.n, len(self.counts))))
-
 
 @dataclass(frozen=True)
-class GaussianFactor:
+class GaussianFactor(Factor):
     """log p(x_j | c) = −½ log 2π − log σ_c − ½ ((x − μ_c)/σ_c)²: Zhou, eq. 7.18. A NaN cell contributes 0.
 
     `moments` are the column's; `variance` (C,) is what estimation made of them, dividing by n − `ddof`, one for all
@@ -127,12 +132,9 @@ class GaussianFactor:
             term[:, missing] = 0.0
         yield Row(name, name, (self.target,), "log-density"), term.T
 
-    def log(self, X: Table) -> Array:
-        return sum((term for _, term in self.rows(X)), start=np.zeros((X.n, len(self.variance))))
-
 
 @dataclass(frozen=True)
-class Product:
+class Product(Factor):
     """A joint likelihood as the product of its factors: the sum of all their rows."""
 
     parts: tuple[Factor, ...]
@@ -140,17 +142,6 @@ class Product:
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         for part in self.parts:
             yield from part.rows(X)
-
-    def log(self, X: Table) -> Array:
-        total: Array | None = None
-        for _, term in self.rows(X):
-            if total is None:
-                total = np.array(term.T, order="C")  # class-major, ours to add to
-            else:
-                with np.errstate(over="ignore"):  # densities far out may sum to −inf
-                    total += term.T
-        assert total is not None
-        return total.T
 
 
 def normal_log_density(x: Array, mean: Array, variance: Array) -> Array:
@@ -172,6 +163,10 @@ def table_estimate(counts: Array, alpha: float, smoothing: Smoothing, unseen: st
     """`added` (..., 1) pseudo-counts and the `unseen` log term (...,) for level counts (..., S).
 
     unseen="smooth" reserves one more level: log α/(n_c + α(S+1)), −inf without smoothing; otherwise the term is 0.
+
+    >>> added, unseen = table_estimate(np.array([[3.0, 5.0]]), 1.0, "all", "smooth")
+    >>> added.tolist(), unseen.round(4).tolist()
+    ([[1.0]], [-2.3979])
     """
     added = pseudo_counts(counts, alpha, smoothing)
     if unseen != "smooth":
@@ -188,6 +183,11 @@ def variance_estimate(
     Per class M2_c/(n_c − ddof), or tied Σ_c M2_c/(n − ddof·K). A class with one member (a weight of 1 or less, and no
     spread) takes the pooled within-class variance; one without members the mean and variance of the whole column;
     nothing falls below floor × the column's variance, so a change of units changes nothing.
+
+    >>> income = ColumnMoments(weight=np.array([7.0, 3.0]), offset=np.array([110.0, 90.0]),
+    ...                        m2=np.array([17850.0, 50.0]), pivot=0.0)
+    >>> variance_estimate(income, ddof=1, tied=False, floor=1e-9)[0].tolist()
+    [2975.0, 25.0]
     """
     weight, m2 = moments.weight, moments.m2
     whole = moments.pooled()

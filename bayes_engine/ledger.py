@@ -112,7 +112,11 @@ class Ledger:
 
 
 def prior_shift(model: Any, use: Any) -> Array:
-    """(C,) log π_use − log π_model. Raises ParameterError where a class the model excludes is wanted."""
+    """(C,) log π_use − log π_model, in nats. Raises ParameterError where a class the model excludes is wanted.
+
+    >>> prior_shift([0.5, 0.5], [0.2, 0.8]).round(4).tolist()
+    [-0.9163, 0.47]
+    """
     model, use = np.asarray(model, dtype=float), np.asarray(use, dtype=float)
     if ((model == 0) & (use > 0)).any():
         raise ParameterError("the model gives a class the prior 0; no prior of use can bring it back")

@@ -10,10 +10,11 @@ DIGITS = 4
 
 
 def number(value: float, digits: int = DIGITS) -> str:
-    """At least `digits` significant digits, and as many decimals below ten; a power of ten where that would be long.
+    """As a textbook prints it: `digits` decimals from a hundredth up to ten, `digits` significant digits elsewhere, as
+    a power of ten where that would be long.
 
     >>> number(0.375), number(1.95899), number(0.0662198), number(6.8584e-05), number(0.0523787, 6), number(0.0)
-    ('0.3750', '1.9590', '0.06622', '6.858e-05', '0.0523787', '0')
+    ('0.3750', '1.9590', '0.0662', '6.858e-05', '0.052379', '0')
     """
     if value == 0:
         return "0"
@@ -22,7 +23,7 @@ def number(value: float, digits: int = DIGITS) -> str:
     place = math.floor(math.log10(abs(value)))
     if place < -3 or place > 6:
         return f"{value:.{digits - 1}e}"
-    return f"{value:.{max(digits - max(place, 0), digits - 1 - place, 0)}f}"
+    return f"{value:.{max(digits + 2 if place == -3 else digits - max(place, 0), 0)}f}"
 
 
 def number_of_log(log_value: float, digits: int = DIGITS) -> str:

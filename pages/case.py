@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.working.derive import derive, rounded
-from pages.shared import data, working
+from pages.shared import data, fill_in, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
 from pages.shared.ready import ready
@@ -29,7 +29,7 @@ filling = current().seen("fill", False)
 
 # the case, what is decided, and what spoke for it; while blanks are filled in, the rows to count instead
 if filling:
-    working.rows_to_count(one)
+    fill_in.rows_to_count(one)
 else:
     main, side = st.columns([3, 2], gap="large")
     with side:
@@ -53,7 +53,7 @@ st.header(_("The working"))
 digits = working.controls(one, filling=filling)
 working.choose_classes(one, exact)
 if filling:
-    working.fill_in(one, exact)
+    fill_in.blanks(one, exact)
     finish()
 if digits == "hand":
     working.by_hand(one, exact)

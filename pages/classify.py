@@ -23,14 +23,24 @@ with drop:
 with wanted:
     names = table.features.names
     st.markdown(
-        _("A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
-          "them, right and wrong decisions are counted.").format(
+        _(
+            "A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
+            "them, right and wrong decisions are counted."
+        ).format(
             names=", ".join(f"**{md(name, 30)}**" for name in names[:12]) + (" …" if names[12:] else ""),
-            target=f"**{md(table.target.name, 30)}**")
-    )  # fmt: skip
-    st.download_button(_("A file to fill in"), template_csv(table.parts.X), "rows.csv", "text/csv", key="template",
-                       icon=":material/download:", on_click="ignore",
-                       help=_("The header the model expects, and two rows of the table as examples."))  # fmt: skip
+            target=f"**{md(table.target.name, 30)}**",
+        )
+    )
+    st.download_button(
+        _("A file to fill in"),
+        template_csv(table.parts.X),
+        "rows.csv",
+        "text/csv",
+        key="template",
+        icon=":material/download:",
+        on_click="ignore",
+        help=_("The header the model expects, and two rows of the table as examples."),
+    )
 
 upload = second.given()
 if upload is None:
@@ -56,12 +66,22 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         st.metric(_("not decided"), f"{count.undecided:,}", width="content")
     if count.known:
         st.metric(_("decided rightly"), f"{count.right:,} / {count.known:,}", width="content")
-        st.metric(_("mean loss"), f"{count.mean_loss:.5g}", width="content",
-                  help=_("λ of the decision and the class the file names, over the rows that have both."))  # fmt: skip
+        st.metric(
+            _("mean loss"),
+            f"{count.mean_loss:.5g}",
+            width="content",
+            help=_("λ of the decision and the class the file names, over the rows that have both."),
+        )
     st.download_button(
-        _("Download as CSV"), lambda: predictions_csv(fitted.model, rows, scored, loss, table.classes, use),
-        "predictions.csv", "text/csv", key="predictions", icon=":material/download:", type="primary", on_click="ignore",
-    )  # fmt: skip
+        _("Download as CSV"),
+        lambda: predictions_csv(fitted.model, rows, scored, loss, table.classes, use),
+        "predictions.csv",
+        "text/csv",
+        key="predictions",
+        icon=":material/download:",
+        type="primary",
+        on_click="ignore",
+    )
 
 # the rows, with their reasons; then what was found in the file
 second.row_table(table, fitted, rows, scored, decision, use)

@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.working.conditionals import conditional
-from pages.shared import beliefs, data, shelf
+from pages.shared import beliefs, data, shelf, size
 from pages.shared.escape import md
 from pages.shared.ready import unfit
 from pages.shared.state import finish
@@ -38,10 +38,10 @@ else:
         beliefs.draw(table, found)
     beliefs.behind(table, found)
 
-prior, size = st.columns([5, 6], gap="medium")
+prior, numbers = st.columns([5, 6], gap="medium")
 with prior:
-    beliefs.prior(table, fitted)
-with size:
-    beliefs.how_many(table, fitted)
+    size.prior(table, fitted)
+with numbers:
+    size.how_many(table, fitted)
 for note in data.notes_of(table, fitted):
     st.caption(":material/info: " + note.local(md))

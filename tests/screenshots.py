@@ -6,8 +6,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.conftest import CHROMIUM_FLAGS, ROOT, running_app
 from playwright.sync_api import sync_playwright
+
+from tests.conftest import CHROMIUM_FLAGS, ROOT, running_app
 
 
 def main() -> None:

@@ -25,9 +25,12 @@ BLOCK = 50_000
 STRONGEST = 3
 """How many contributions make a reason."""
 STATUS_NAMES: Mapping[int, str] = {
-    Status.OK: "ok", Status.IMPOSSIBLE: "impossible", Status.OUT_OF_RANGE: "out of range",
-    Status.REFUSED: "infinite cell", Status.UNREADABLE: "unusable cell",
-}  # fmt: skip
+    Status.OK: "ok",
+    Status.IMPOSSIBLE: "impossible",
+    Status.OUT_OF_RANGE: "out of range",
+    Status.REFUSED: "infinite cell",
+    Status.UNREADABLE: "unusable cell",
+}
 """What the status column of the results says."""
 
 
@@ -103,8 +106,9 @@ SILENT = "no column speaks for it: the prior or the losses decide"
 """The reason where no column's contribution favours the decided class."""
 
 
-def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at: NDArray[np.intp],
-            silent: str = SILENT) -> list[str]:  # fmt: skip
+def reasons(
+    model: Any, rows: Incoming, decision: Decision, posterior: Array, at: NDArray[np.intp], silent: str = SILENT
+) -> list[str]:
     """For each of the rows `at`, the up to three columns that speak loudest for the decided class and against its most
     probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`.
 
@@ -137,8 +141,16 @@ def reasons(model: Any, rows: Incoming, decision: Decision, posterior: Array, at
     return said
 
 
-def results(model: Any, rows: Incoming, scored: Scored, decision: Decision, posterior: Array, classes: Iterable[Any],
-            at: NDArray[np.intp], silent: str = SILENT) -> pd.DataFrame:  # fmt: skip
+def results(
+    model: Any,
+    rows: Incoming,
+    scored: Scored,
+    decision: Decision,
+    posterior: Array,
+    classes: Iterable[Any],
+    at: NDArray[np.intp],
+    silent: str = SILENT,
+) -> pd.DataFrame:
     """The columns of the answer for the rows `at`, under names that no column of the file has: decision, risk, gap,
     P(class) in the order of `classes`, status, reason."""
     taken = set(rows.cells.columns)
@@ -156,8 +168,15 @@ def results(model: Any, rows: Incoming, scored: Scored, decision: Decision, post
     return frame.set_axis(free_names(list(frame.columns), taken), axis=1)
 
 
-def predictions_csv(model: Any, rows: Incoming, scored: Scored, loss: LossMatrix, classes: Iterable[Any],
-                    prior_of_use: Mapping[Any, float] | None = None, block: int = BLOCK) -> bytes:  # fmt: skip
+def predictions_csv(
+    model: Any,
+    rows: Incoming,
+    scored: Scored,
+    loss: LossMatrix,
+    classes: Iterable[Any],
+    prior_of_use: Mapping[Any, float] | None = None,
+    block: int = BLOCK,
+) -> bytes:
     """The file with the answers beside it, as CSV: every original cell as the text it was, then `results`.
 
     UTF-8 with a byte-order mark, so that Excel reads 中文; text that a spreadsheet would run as a formula gets a

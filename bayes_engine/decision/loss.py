@@ -185,6 +185,11 @@ def judge(ledger: Ledger, loss: LossMatrix) -> Decision:
     """`decide` for the posteriors of a ledger, whatever the order of the losses' columns; rows without one undecided.
 
     Raises LossError where the losses speak of other classes.
+
+    >>> from bayes_engine.ledger import JOINT
+    >>> ledger = Ledger(((JOINT, np.log([[0.1, 0.3]])),), ("bad", "good"), np.zeros(1, dtype=np.int8))
+    >>> judge(ledger, LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])).action.tolist()
+    ['bad']
     """
     return decide(ledger.posterior(), loss.for_classes(ledger.classes), ledger.status)
 

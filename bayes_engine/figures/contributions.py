@@ -26,9 +26,14 @@ class Side(NamedTuple):
 
 
 def waterfall(
-    balance: Balance, labels: Sequence[str], sides: tuple[Side, Side], *,
-    bits: bool = False, needed: float | None = None, dark: bool = False,
-) -> go.Figure:  # fmt: skip
+    balance: Balance,
+    labels: Sequence[str],
+    sides: tuple[Side, Side],
+    *,
+    bits: bool = False,
+    needed: float | None = None,
+    dark: bool = False,
+) -> go.Figure:
     """The log-odds as a sum: each bar begins where the one above it ended; the last is the total.
 
     `labels` (already escaped) name the weights, `sides` are the class for and the class against. `needed` (nats) draws
@@ -46,8 +51,10 @@ def waterfall(
     figure.add_scatter(
         x=[v for end in ends[:-1] for v in (end, end, None)],
         y=[v for i in range(last - 1) for v in (i, i + 1, None)],
-        mode="lines", line={"width": 1, "color": MUTED["other"]}, hoverinfo="skip",
-    )  # fmt: skip
+        mode="lines",
+        line={"width": 1, "color": MUTED["other"]},
+        hoverinfo="skip",
+    )
     for i, weight in enumerate(balance.weights):
         side = sides[weight.nats < 0]
         if not weight.never:
@@ -68,20 +75,35 @@ def waterfall(
         _bar(figure, last, 0.0, total / unit, side.colour, _says(total, side), edge=INK[dark])
         _beside(figure, last, total / unit, total / unit, dark)
     figure.update_yaxes(
-        tickvals=list(range(last + 1)), ticktext=[*labels, f"<b>{_('log-odds')}</b>"], range=[last + 0.6, -0.6],
-        showgrid=False, zeroline=False, ticks="", ticklabelstandoff=6,
-    )  # fmt: skip
+        tickvals=list(range(last + 1)),
+        ticktext=[*labels, f"<b>{_('log-odds')}</b>"],
+        range=[last + 0.6, -0.6],
+        showgrid=False,
+        zeroline=False,
+        ticks="",
+        ticklabelstandoff=6,
+    )
     towards = f"← {sides[1].name}   {_('bits') if bits else _('nats')}   {sides[0].name} →"
     figure.update_xaxes(range=[low, high], zeroline=True, title={"text": towards, "font": {"size": 12}}, nticks=9)
-    figure.update_layout(height=86 + 26 * (last + 1), showlegend=False, bargap=0.28, barmode="overlay",
-                         margin={"l": 4, "r": 8, "t": 8, "b": 40})  # fmt: skip
+    figure.update_layout(
+        height=86 + 26 * (last + 1),
+        showlegend=False,
+        bargap=0.28,
+        barmode="overlay",
+        margin={"l": 4, "r": 8, "t": 8, "b": 40},
+    )
     return figure
 
 
 def verdict(
-    names: Sequence[str], posterior: Sequence[float | None], risks: Sequence[float], colours: Sequence[str], *,
-    decided: int, dark: bool = False,
-) -> go.Figure:  # fmt: skip
+    names: Sequence[str],
+    posterior: Sequence[float | None],
+    risks: Sequence[float],
+    colours: Sequence[str],
+    *,
+    decided: int,
+    dark: bool = False,
+) -> go.Figure:
     """For each decision the posterior of its class (None for one that is no class) and its conditional risk; the least
     risk is drawn full. `names` are escaped already."""
     figure = make_subplots(cols=2, shared_yaxes=True, horizontal_spacing=0.06, column_titles=["P(c|x)", "R(a|x)"])
@@ -89,18 +111,29 @@ def verdict(
     for col, values in ((1, posterior), (2, risks)):
         known = [v for v in values if v is not None]
         figure.add_bar(
-            x=list(values), y=rows, orientation="h", row=1, col=col, cliponaxis=False,
+            x=list(values),
+            y=rows,
+            orientation="h",
+            row=1,
+            col=col,
+            cliponaxis=False,
             marker={"color": list(colours), "opacity": [1.0 if col == 1 or i == decided else 0.35 for i in rows]},
-            text=["" if v is None else certain(v, 6) for v in values], textposition="outside",
+            text=["" if v is None else certain(v, 6) for v in values],
+            textposition="outside",
             hovertemplate="%{x:.8g}<extra></extra>",
-        )  # fmt: skip
+        )
         reach = [min(0.0, *known) * 1.8, (max(0.0, *known) or (0.0 if min(known) < 0 else 1.0)) * 1.8]
         figure.update_xaxes(range=reach, showticklabels=False, ticks="", showgrid=False, row=1, col=col)
     figure.update_yaxes(range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, ticks="")
     marked = [f"<b>{name}</b>" if i == decided else name for i, name in enumerate(names)]
     figure.update_yaxes(tickvals=rows, ticktext=marked, ticklabelstandoff=6, row=1, col=1)
-    figure.update_layout(template=template(dark), height=44 + 30 * len(rows), showlegend=False, bargap=0.3,
-                         margin={"l": 4, "r": 4, "t": 26, "b": 4})  # fmt: skip
+    figure.update_layout(
+        template=template(dark),
+        height=44 + 30 * len(rows),
+        showlegend=False,
+        bargap=0.3,
+        margin={"l": 4, "r": 4, "t": 26, "b": 4},
+    )
     return figure
 
 
@@ -125,10 +158,15 @@ def _span(places: list[float], balance: Balance) -> tuple[float, float]:
 
 def _bar(figure: go.Figure, row: int, start: float, end: float, colour: str, hover: str, edge: str = "") -> None:
     figure.add_bar(
-        x=[end - start], y=[row], base=[start], orientation="h", width=0.5 if edge else 0.72,
+        x=[end - start],
+        y=[row],
+        base=[start],
+        orientation="h",
+        width=0.5 if edge else 0.72,
         marker={"color": colour, "line": {"width": 2 if edge else 0, "color": edge or colour}},
-        hovertext=[hover], hovertemplate="%{hovertext}<extra></extra>",
-    )  # fmt: skip
+        hovertext=[hover],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
 
 
 def _beside(figure: go.Figure, row: int, end: float, value: float, dark: bool) -> None:
@@ -139,18 +177,32 @@ def _beside(figure: go.Figure, row: int, end: float, value: float, dark: bool) -
 def _endless(figure: go.Figure, row: int, start: float, edge: float, why: str, colour: str, dark: bool) -> None:
     """A hatched bar to the edge of the figure, and why it has no end."""
     figure.add_bar(
-        x=[edge - start], y=[row], base=[start], orientation="h", width=0.72, hoverinfo="skip",
-        marker={"color": "rgba(0,0,0,0)", "line": {"width": 1, "color": colour},
-                "pattern": {"shape": "/", "size": 6, "fgcolor": colour}},
-    )  # fmt: skip
+        x=[edge - start],
+        y=[row],
+        base=[start],
+        orientation="h",
+        width=0.72,
+        hoverinfo="skip",
+        marker={
+            "color": "rgba(0,0,0,0)",
+            "line": {"width": 1, "color": colour},
+            "pattern": {"shape": "/", "size": 6, "fgcolor": colour},
+        },
+    )
     _note(figure, row, (start + edge) / 2, why, "center", dark)
 
 
 def _note(figure: go.Figure, row: int, place: float, text: str, anchor: str, dark: bool) -> None:
     figure.add_annotation(
-        x=place, y=row, text=text, showarrow=False, xanchor=anchor, xshift={"left": 3, "right": -3}.get(anchor, 0),
-        bgcolor=GROUND[dark], borderpad=1,
-    )  # fmt: skip
+        x=place,
+        y=row,
+        text=text,
+        showarrow=False,
+        xanchor=anchor,
+        xshift={"left": 3, "right": -3}.get(anchor, 0),
+        bgcolor=GROUND[dark],
+        borderpad=1,
+    )
 
 
 def _says(nats: float, side: Side) -> str:

@@ -83,7 +83,18 @@ class Statistics:
 
 
 def collect(table: Table, labels: Labels, target: Variable) -> Statistics:
-    """The statistics of an encoded table with its class memberships; `target.levels` names the classes in order."""
+    """The statistics of an encoded table with its class memberships; `target.levels` names the classes in order.
+
+    Raises TableError on an infinite cell.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> table = pd.DataFrame({"sound": ["dull", "crisp", "dull"]})
+    >>> encoded = encode(table, Schema((Variable("sound", "categorical", ("dull", "crisp")),)))
+    >>> stats = collect(encoded, Labels(2, np.array([0, 1, 1])), Variable("good", "binary", ("no", "yes")))
+    >>> stats.class_weight.tolist(), (stats + stats).counts.tables["sound"].tolist()  # slot 0: missing
+    ([1.0, 2.0], [[0.0, 2.0, 0.0], [0.0, 2.0, 2.0]])
+    """
     weight = labels.total(np.ones(table.n))
     return Statistics(table.schema, target, weight, count(table, labels), moments(table, labels))
 

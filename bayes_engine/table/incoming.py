@@ -323,4 +323,3 @@ def _counted(codes: NDArray[np.intp], values: list[str], most: int = 6) -> str:
     count = np.bincount(codes, minlength=len(values))
     shown = ", ".join(f"'{values[i][:40]}' ({count[i]})" for i in np.argsort(-count, kind="stable")[:most])
     return shown + (", …" if len(values) > most else "")
-

@@ -44,8 +44,9 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
     if target.kind in ("text", "date", "identifier", "empty"):
         raise TableError(
             "the target '{column}' holds {kind} values, not a few classes; choose another column",
-            column=target.name, kind=Word(target.kind),
-        )  # fmt: skip
+            column=target.name,
+            kind=Word(target.kind),
+        )
     if target.numeric:
         raise TableError(
             "the target '{column}' holds numbers; give it the kind categorical, and each number is a class",
@@ -58,9 +59,11 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
     notes = []
     if not known.all():
         notes.append(
-            Message("{n} row(s) without a value in '{column}' are left out",
-                    {"n": int((~known).sum()), "column": target.name})
-        )  # fmt: skip
+            Message(
+                "{n} row(s) without a value in '{column}' are left out",
+                {"n": int((~known).sum()), "column": target.name},
+            )
+        )
     weight = _measure(frame, schema, "weight")
     if weight is not None:
         known &= weight > 0
@@ -70,8 +73,9 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
         raise TableError(
             "the target '{column}' holds {n} class(es) in the rows with a value; a classifier needs two. Choose "
             "another target, or add rows",
-            column=target.name, n=int(found),
-        )  # fmt: skip
+            column=target.name,
+            n=int(found),
+        )
     groups = _named(schema, "group")
     amount = _measure(frame, schema, "amount")
     return Parts(
@@ -100,6 +104,9 @@ def _measure(frame: pd.DataFrame, schema: Schema, role: Role) -> pd.Series | Non
     if bad.any():
         raise TableError(
             "column '{column}' cannot be the {role}: row {row} holds '{value}', not a number of 0 and more",
-            column=name, role=Word(role), row=int(bad.to_numpy().argmax()) + 1, value=str(frame[name][bad].iloc[0]),
-        )  # fmt: skip
+            column=name,
+            role=Word(role),
+            row=int(bad.to_numpy().argmax()) + 1,
+            value=str(frame[name][bad].iloc[0]),
+        )
     return pd.Series(numbers)

@@ -122,9 +122,11 @@ class Schema:
 
     def with_role(self, name: str, role: Role) -> Schema:
         """This schema with one column's role changed; a former target becomes a feature."""
-        moved = self if role != "target" else Schema(
-            tuple(replace(v, role="feature") if v.role == "target" else v for v in self)
-        )  # fmt: skip
+        moved = (
+            self
+            if role != "target"
+            else Schema(tuple(replace(v, role="feature") if v.role == "target" else v for v in self))
+        )
         return moved.with_variable(replace(moved[name], role=role))
 
     @classmethod
@@ -169,8 +171,11 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
         if bad.any():
             raise TableError(
                 "column '{column}' cannot be {kind}: row {row} holds '{value}', which is no number",
-                column=variable.name, kind=Word(kind), row=int(bad.to_numpy().argmax()) + 1, value=str(column[bad].iloc[0]),
-            )  # fmt: skip
+                column=variable.name,
+                kind=Word(kind),
+                row=int(bad.to_numpy().argmax()) + 1,
+                value=str(column[bad].iloc[0]),
+            )
         pivot = middle(numbers.to_numpy(dtype=float, na_value=np.nan))
         return replace(variable, kind=kind, levels=(), declared=False, pivot=pivot)
     levels = variable.levels or sort_levels(observed(column)) if kind in DISCRETE else ()

@@ -103,13 +103,15 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
         if other_way and same(value, source.count / other_way):
             return Message(
                 "That is the share of {label} among the rows with {value}. Turn it round: among the rows with "
-                "{target} = {label}, the share that has {column} = {value}.", said,
-            )  # fmt: skip
+                "{target} = {label}, the share that has {column} = {value}.",
+                said,
+            )
         if source.added:
             return Message(
                 "Take the rows with {target} = {label}; count those with {column} = {value} and add {added}; divide by "
-                "their number plus {extra}.", said | extra,
-            )  # fmt: skip
+                "their number plus {extra}.",
+                said | extra,
+            )
         return Message(
             "Take the rows with {target} = {label}; of these, count the ones with {column} = {value}; divide.", said
         )

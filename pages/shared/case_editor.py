@@ -102,9 +102,19 @@ def _fields(table: data.InUse, values: Mapping[str, Any]) -> None:
     assert table.parts is not None
     _worked_cases(table, values)
     n = len(table.parts.X)
-    st.number_input(_("Row of the table (1 to {n})").format(n=n), 1, n, value=None, step=1, placeholder=_("typed"),
-                    **bound("case_row", current().row + 1 if 0 <= current().row < n else None,
-                            lambda s, row: _fresh(pick_row(s, table, row))))  # fmt: skip
+    st.number_input(
+        _("Row of the table (1 to {n})").format(n=n),
+        1,
+        n,
+        value=None,
+        step=1,
+        placeholder=_("typed"),
+        **bound(
+            "case_row",
+            current().row + 1 if 0 <= current().row < n else None,
+            lambda s, row: _fresh(pick_row(s, table, row)),
+        ),
+    )
     features = table.parts.schema.features.variables
     for pair in zip(features[::2], (*features[1::2], None), strict=False):
         for cell, variable in zip(st.columns(2), pair, strict=True):
@@ -149,8 +159,14 @@ def _field(table: data.InUse, variable: Variable, values: Mapping[str, Any]) -> 
         words |= {i: clean(table.level(name, v), 200) for i, v in enumerate(variable.levels)}
         st.selectbox(label, options, format_func=words.get, **bound(key, at, _typed(table, name)))
     else:
-        st.number_input(label, value=None, step=_step(table, name), format="%.10g", placeholder=_("missing"),
-                        **bound(key, None if value is None else float(value), _typed(table, name)))  # fmt: skip
+        st.number_input(
+            label,
+            value=None,
+            step=_step(table, name),
+            format="%.10g",
+            placeholder=_("missing"),
+            **bound(key, None if value is None else float(value), _typed(table, name)),
+        )
 
 
 def _typed(table: data.InUse, name: str) -> Callable[[State, Any], State]:
@@ -217,10 +233,16 @@ def case_listed(one: Study) -> None:
     """The case of an exercise, to be read."""
     st.markdown("**" + _("The case") + "**")
     st.dataframe(
-        pd.DataFrame({_("feature"): [clean(one.table.column(n), 40) for n in one.values],
-                      _("value"): [clean(one.table.level(n, v), 40) for n, v in one.values.items()]}),
-        hide_index=True, height="content", key="case_listed",
-    )  # fmt: skip
+        pd.DataFrame(
+            {
+                _("feature"): [clean(one.table.column(n), 40) for n in one.values],
+                _("value"): [clean(one.table.level(n, v), 40) for n, v in one.values.items()],
+            }
+        ),
+        hide_index=True,
+        height="content",
+        key="case_listed",
+    )
 
 
 def another_exercise(state: State) -> State:

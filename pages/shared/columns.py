@@ -37,14 +37,22 @@ def with_role(state: State, position: int, role: str) -> State:
         if variable.numeric:
             kind = _classes_of(before, variable)
     elif variable.role == "target":
-        raise TableError("one column must be the target; make another column the target, and '{column}' becomes a "
-                         "feature", column=variable.name)  # fmt: skip
+        raise TableError(
+            "one column must be the target; make another column the target, and '{column}' becomes a feature",
+            column=variable.name,
+        )
     elif role in _ONCE and any(v.role == role for v in before.schema):
-        raise TableError("column '{other}' has the role {role} already; give it another role first",
-                         other=next(v.name for v in before.schema if v.role == role), role=Word(role))  # fmt: skip
+        raise TableError(
+            "column '{other}' has the role {role} already; give it another role first",
+            other=next(v.name for v in before.schema if v.role == role),
+            role=Word(role),
+        )
     elif role == "feature" and not (variable.discrete or variable.numeric):
-        raise TableError("column '{column}' is of kind {kind}, which no model reads; change its kind first",
-                         column=variable.name, kind=Word(variable.kind))  # fmt: skip
+        raise TableError(
+            "column '{column}' is of kind {kind}, which no model reads; change its kind first",
+            column=variable.name,
+            kind=Word(variable.kind),
+        )
     return _settled(before, _changed(state, position, role=role, kind=kind))
 
 
@@ -58,12 +66,18 @@ def with_kind(state: State, position: int, kind: str) -> State:
     if kind == variable.kind:
         return state
     if kind not in KINDS:
-        raise TableError("column '{column}' cannot be made {kind}: that is found in the values, not chosen",
-                         column=variable.name, kind=Word(kind))  # fmt: skip
+        raise TableError(
+            "column '{column}' cannot be made {kind}: that is found in the values, not chosen",
+            column=variable.name,
+            kind=Word(kind),
+        )
     read = recast(variable, before.frame[variable.name], kind)
     if kind == "binary" and len(read.levels) != 2:
-        raise TableError("column '{column}' cannot be binary: it holds {n} different values; make it categorical",
-                         column=variable.name, n=len(read.levels))  # fmt: skip
+        raise TableError(
+            "column '{column}' cannot be binary: it holds {n} different values; make it categorical",
+            column=variable.name,
+            n=len(read.levels),
+        )
     return _settled(before, _changed(state, position, kind=kind, levels=()))
 
 
@@ -80,8 +94,14 @@ def with_levels(state: State, position: int, levels: tuple[Any, ...]) -> State:
     return _settled(before, _changed(state, position, levels=() if codes == tuple(range(len(codes))) else codes))
 
 
-def _changed(state: State, position: int, *, role: str | None = None, kind: str | None = None,
-             levels: tuple[Any, ...] | None = None) -> State:  # fmt: skip
+def _changed(
+    state: State,
+    position: int,
+    *,
+    role: str | None = None,
+    kind: str | None = None,
+    levels: tuple[Any, ...] | None = None,
+) -> State:
     """The state with one column's entry changed; what is as it was inferred is not kept."""
     inferred = _inferred(state).variables[position]
     rest = {c[0]: c for c in state.columns}
@@ -112,8 +132,13 @@ def _inferred(state: State) -> Schema:
 def _classes_of(table: data.InUse, variable: Variable) -> str:
     n = table.frame[variable.name].nunique()
     if n > MAX_CLASSES:
-        raise TableError("column '{column}' holds {n} different numbers, too many to be classes (at most {most}); "
-                         "choose another target", column=variable.name, n=int(n), most=MAX_CLASSES)  # fmt: skip
+        raise TableError(
+            "column '{column}' holds {n} different numbers, too many to be classes (at most {most}); "
+            "choose another target",
+            column=variable.name,
+            n=int(n),
+            most=MAX_CLASSES,
+        )
     return "categorical"
 
 
@@ -132,8 +157,9 @@ def _case(before: data.InUse, after: data.InUse, state: State) -> tuple[Any, ...
     if not state.case:
         return ()
     values = data.case_values(before)
-    fits = {v.name: values.get(v.name) for v in after.features
-            if v.discrete or isinstance(values.get(v.name), int | float)}  # fmt: skip
+    fits = {
+        v.name: values.get(v.name) for v in after.features if v.discrete or isinstance(values.get(v.name), int | float)
+    }
     return data.case_codes(after, fits)
 
 

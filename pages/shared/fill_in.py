@@ -8,7 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-def fill_in(one: Study, exact: Working) -> None:
+from bayes_engine.language import Message, _
+from bayes_engine.working import render
+from bayes_engine.working.check import LONGEST, hint, hint_joint, hint_posterior, mark
+from bayes_engine.working.derive import Working, rounded
+from pages.shared.case_editor import Study
+from pages.shared.escape import clean, md
+from pages.shared.state import State, bound, current
+from pages.shared.working import MOST_ROWS, TALLEST, head, left_out, line, shown_classes
+
+
+def blanks(one: Study, exact: Working) -> None:
     """The same table with blanks: each answer is checked as it is entered, against the exact number and the one that
     comes of rounding to three digits on the way."""
     hand = rounded(exact)
@@ -18,7 +28,7 @@ def fill_in(one: Study, exact: Working) -> None:
         head(one, exact, columns)
         for i, step in enumerate(exact.steps):
             wrong: list[Message] = []
-            cells = cells(columns)
+            cells = line(columns)
             cells[0].markdown(md(render.title_of(step, one.table), 60))
             for cell, k in zip(cells[1:], columns, strict=True):
                 name = render.name_of(step, exact.classes[k], exact.target, one.table)
@@ -33,7 +43,7 @@ def fill_in(one: Study, exact: Working) -> None:
         if exact.position >= 0:
             lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
         for kind, title, right, also, help_ in lines:
-            cells, wrong = cells(columns), []
+            cells, wrong = line(columns), []
             cells[0].markdown(f"**{title}**")
             for cell, k in zip(cells[1:], columns, strict=True):
                 key = f"{kind}_{k}"
@@ -60,8 +70,11 @@ def _answers(state: State) -> dict[str, str]:
 def _colour_marks(marks: dict[str, str]) -> None:
     """Right is green, wrong is red."""
     ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
-    rules = [f'.st-key-fill_{key} [data-testid="stIconMaterial"] {{ color: {ink[found]}; }}'
-             for key, found in marks.items() if found in ink]  # fmt: skip
+    rules = [
+        f'.st-key-fill_{key} [data-testid="stIconMaterial"] {{ color: {ink[found]}; }}'
+        for key, found in marks.items()
+        if found in ink
+    ]
     st.html(f"<style>{' '.join(rules)}</style>")
 
 
@@ -74,8 +87,14 @@ def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: floa
         kept = _answers(state) | {key: value or ""}
         return state.showing(answers=tuple(sorted((k, v) for k, v in kept.items() if v)))
 
-    cell.text_input(md(name, 80), label_visibility="collapsed", placeholder="?", icon=MARKS.get(found),
-                    max_chars=LONGEST, **bound(f"fill_{key}", text, entered))  # fmt: skip
+    cell.text_input(
+        md(name, 80),
+        label_visibility="collapsed",
+        placeholder="?",
+        icon=MARKS.get(found),
+        max_chars=LONGEST,
+        **bound(f"fill_{key}", text, entered),
+    )
     return found
 
 
@@ -88,8 +107,12 @@ def rows_to_count(one: Study) -> None:
     """The table to count from."""
     rows = one.counted
     if len(rows) > MOST_ROWS:
-        st.info(_("The table has {n} rows, too many to count by hand. Another exercise draws a few of them.")
-                .format(n=len(rows)), icon=":material/exercise:")  # fmt: skip
+        st.info(
+            _("The table has {n} rows, too many to count by hand. Another exercise draws a few of them.").format(
+                n=len(rows)
+            ),
+            icon=":material/exercise:",
+        )
         return
     table, target = one.table, one.table.target.name
     shown = {}
@@ -97,5 +120,9 @@ def rows_to_count(one: Study) -> None:
         numeric = name != target and table.schema[name].numeric
         cells = [None if pd.isna(v) else v if numeric else clean(table.level(name, v), 40) for v in rows[name]]
         shown[clean(table.column(name), 40)] = cells
-    st.dataframe(pd.DataFrame(shown, index=rows.index), row_height=29, key="rows_to_count",
-                 height="content" if len(rows) <= TALLEST else 40 + 29 * TALLEST)  # fmt: skip
+    st.dataframe(
+        pd.DataFrame(shown, index=rows.index),
+        row_height=29,
+        key="rows_to_count",
+        height="content" if len(rows) <= TALLEST else 40 + 29 * TALLEST,
+    )

@@ -175,7 +175,7 @@ def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
             args=(lambda s: replace(s, prior=()),),
         )
         if current().prior:
-            shown = ", ".join(f"{md(table.class_(c), 18)} {own[c]:.3f}" for c in table.classes)
+            shown = _(", ").join(f"{md(table.class_(c), 18)} {own[c]:.3f}" for c in table.classes)
             st.caption(
                 _(
                     "The model's own prior: {prior}. Posteriors are shifted from it; risk counts each row "

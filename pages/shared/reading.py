@@ -63,31 +63,58 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
             return
         cells = st.columns(5)
         if recipe.format == "text":
-            cells[0].selectbox(_("Encoding"), list(dict.fromkeys([recipe.encoding, *data.ENCODINGS])),
-                               **bound(f"{key}_encoding", recipe.encoding, override("encoding")))  # fmt: skip
-            marks = {",": _("comma ,"), ";": _("semicolon ;"), "\t": _("tab"), "|": _("bar |"), " ": _("space"),
-                     "aligned": _("aligned by spaces"), "": _("none: one column")}  # fmt: skip
-            cells[1].selectbox(_("Delimiter"), list(dict.fromkeys([*marks, recipe.delimiter])),
-                               format_func=lambda d: marks.get(d, d),
-                               **bound(f"{key}_delimiter", recipe.delimiter, override("delimiter")))  # fmt: skip
+            cells[0].selectbox(
+                _("Encoding"),
+                list(dict.fromkeys([recipe.encoding, *data.ENCODINGS])),
+                **bound(f"{key}_encoding", recipe.encoding, override("encoding")),
+            )
+            marks = {
+                ",": _("comma ,"),
+                ";": _("semicolon ;"),
+                "\t": _("tab"),
+                "|": _("bar |"),
+                " ": _("space"),
+                "aligned": _("aligned by spaces"),
+                "": _("none: one column"),
+            }
+            cells[1].selectbox(
+                _("Delimiter"),
+                list(dict.fromkeys([*marks, recipe.delimiter])),
+                format_func=lambda d: marks.get(d, d),
+                **bound(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
+            )
         else:
             cells[0].selectbox(_("Sheet"), recipe.sheets, **bound(f"{key}_sheet", recipe.sheet, override("sheet")))
         line = int(recipe.header)
         header = override("header")
-        cells[2].selectbox(_("Names in line"), list(dict.fromkeys([0, *range(1, 11), line])),
-                           format_func=lambda n: str(n) if n else _("no names in the file"),
-                           **bound(f"{key}_header", line, lambda s, n: header(s, n or False)))  # fmt: skip
+        cells[2].selectbox(
+            _("Names in line"),
+            list(dict.fromkeys([0, *range(1, 11), line])),
+            format_func=lambda n: str(n) if n else _("no names in the file"),
+            **bound(f"{key}_header", line, lambda s, n: header(s, n or False)),
+        )
         if not typed:
             return
-        cells[3].selectbox(_("Decimal mark"), [".", ","], format_func={".": _("point 1.5"), ",": _("comma 1,5")}.get,
-                           **bound(f"{key}_decimal", recipe.decimal, override("decimal")))  # fmt: skip
+        cells[3].selectbox(
+            _("Decimal mark"),
+            [".", ","],
+            format_func={".": _("point 1.5"), ",": _("comma 1,5")}.get,
+            **bound(f"{key}_decimal", recipe.decimal, override("decimal")),
+        )
         tokens = list(recipe.missing or ())
         usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
         missing = override("missing")
-        cells[4].multiselect(_("Only these mean missing"), usual, accept_new_options=True, placeholder=_("by rule"),
-                             help=_("Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
-                                    "in a column that holds numbers otherwise."),
-                             **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))))  # fmt: skip
+        cells[4].multiselect(
+            _("Only these mean missing"),
+            usual,
+            accept_new_options=True,
+            placeholder=_("by rule"),
+            help=_(
+                "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
+                "in a column that holds numbers otherwise."
+            ),
+            **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))),
+        )
 
 
 def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, then: Then, typed: bool) -> State:
@@ -104,8 +131,10 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
 
 def notes(said: Iterable[Note]) -> None:
     """What was inferred or changed, the doubtful first."""
-    lines = [f"{':material/warning:' if n.severity == 'warning' else ':material/check:'} {n.message.local(_quoted)}"
-             for n in sorted(said, key=lambda n: n.severity != "warning")]  # fmt: skip
+    lines = [
+        f"{':material/warning:' if n.severity == 'warning' else ':material/check:'} {n.message.local(_quoted)}"
+        for n in sorted(said, key=lambda n: n.severity != "warning")
+    ]
     if lines:
         st.markdown("  \n".join(lines[:SHORT]))
     if lines[SHORT:]:

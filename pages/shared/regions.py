@@ -121,7 +121,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         points=_points(table, fitted, axes, grid),
         case=_case(axes, grid, values, shown, order),
         label=_("Decision regions of {model} over {features}").format(
-            model=words.spec(fitted.spec), features=", ".join(table.column(n) for n in axes.names)
+            model=words.spec(fitted.spec), features=_(", ").join(table.column(n) for n in axes.names)
         ),
     )
 

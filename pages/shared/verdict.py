@@ -78,13 +78,21 @@ def contributions(one: Study, working: Working) -> None:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
         orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
         st.segmented_control(
-            _("Order"), list(orders), format_func=orders.get, required=True, label_visibility="collapsed",
+            _("Order"),
+            list(orders),
+            format_func=orders.get,
+            required=True,
+            label_visibility="collapsed",
             **bound("case_order", "size" if largest else "table", lambda s, o: s.showing(order=o)),
-        )  # fmt: skip
+        )
         st.segmented_control(
-            _("Unit"), list(units), format_func=units.get, required=True, label_visibility="collapsed",
+            _("Unit"),
+            list(units),
+            format_func=units.get,
+            required=True,
+            label_visibility="collapsed",
             **bound("case_unit", "bits" if bits else "nats", lambda s, u: s.showing(unit=u)),
-        )  # fmt: skip
+        )
     st.caption(_reading(one, working, balance))
 
 
@@ -114,8 +122,13 @@ def _sides(one: Study, working: Working) -> tuple[int, int]:
     second = chosen[1] if chosen[1] in rest else rest[0]
     names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
     left, right = st.columns(2)
-    left.selectbox(_("For"), range(len(likely)), format_func=names.get,
-                   **bound("case_for", first, lambda s, k: s.showing(**{"for": k})))  # fmt: skip
-    right.selectbox(_("against"), rest, format_func=names.get,
-                    **bound("case_against", second, lambda s, k: s.showing(against=k)))  # fmt: skip
+    left.selectbox(
+        _("For"),
+        range(len(likely)),
+        format_func=names.get,
+        **bound("case_for", first, lambda s, k: s.showing(**{"for": k})),
+    )
+    right.selectbox(
+        _("against"), rest, format_func=names.get, **bound("case_against", second, lambda s, k: s.showing(against=k))
+    )
     return first, second

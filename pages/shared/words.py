@@ -96,11 +96,11 @@ def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
     if decision.tied[0]:
         head = _("Judged **{action}**, a tie settled by name; {likely}.")
     elif action == best:
-        head = _("Judged **{action}**, {likely}, because {reasons}.")
+        head = _("Judged **{action}**, {likely}, because of {reasons}.")
     else:
         head = _(
             "Judged **{action}** although {likely}, for it costs less: risk {risk}, the next decision {gap} more. "
-            "The probability: {reasons}."
+            "The probability comes from {reasons}."
         )
     return head.format(
         action=md(table.action(action), 24),
@@ -117,12 +117,12 @@ def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
     told = {
-        sign: ", ".join(f"{md(names[n], 24)} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
+        sign: _(", ").join(f"{md(names[n], 24)} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
         for sign in (True, False)
     }
     if told[True] and told[False]:
-        return _("{pro} speak for it, {contra} against (nats)").format(pro=told[True], contra=told[False])
-    return _("{pro} speak for it (nats)").format(pro=told[True]) if told[True] else _("nothing speaks for another")
+        return _("{pro}, in spite of {contra} (nats)").format(pro=told[True], contra=told[False])
+    return _("{pro} (nats)").format(pro=told[True]) if told[True] else _("no evidence either way")
 
 
 def prior_word(name: str, kind: str) -> str:

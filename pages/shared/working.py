@@ -1,4 +1,4 @@
-"""The working on screen: the table of factors, each number open to its rows, the sums after it, blanks to fill in."""
+"""The working on screen: the table of factors, each number open to its rows, and the sums after it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.datasets import Erratum
-from bayes_engine.language import Message, _, current_language
+from bayes_engine.language import _, current_language
 from bayes_engine.numerals import count, number, plain
 from bayes_engine.working import render
-from bayes_engine.working.check import LONGEST, hint, hint_joint, hint_posterior, mark
 from bayes_engine.working.derive import (
     Density,
     Fraction,
@@ -129,7 +128,7 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
     with st.container(key="factors"):
         head(one, working, columns)
         for i, step in _page(working):
-            row = cells(columns)
+            cells = line(columns)
             cells[0].markdown(md(render.title_of(step, one.table), 60))
             for cell, k in zip(cells[1:], columns, strict=True):
                 with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -145,12 +144,14 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
     _remarks(one, working)
 
 
-def cells(columns: Sequence[int]) -> Sequence[Any]:
+def line(columns: Sequence[int]) -> Sequence[Any]:
+    """The cells of one line: the factor's name, then one for each class with a column."""
     return st.columns([1.25, *[1.5] * len(columns)], vertical_alignment="center", gap="small", wrap=False)
 
 
 def head(one: Study, working: Working, columns: Sequence[int]) -> None:
-    row = cells(columns)
+    """The line of the classes."""
+    cells = line(columns)
     cells[0].caption(_("factor"))
     for cell, k in zip(cells[1:], columns, strict=True):
         target, label = one.table.column(working.target), one.table.class_(working.classes[k])
@@ -181,6 +182,7 @@ def _open(i: int, k: int, *, closing: bool) -> Callable[[State], State]:
 
 
 def left_out(one: Study, working: Working) -> None:
+    """The features without a factor, and why."""
     why = {
         "missing": _("missing: it has no factor, the product goes on without it"),
         "constant": _("the same value in every row: it says nothing of the class and has no factor"),
@@ -192,13 +194,13 @@ def left_out(one: Study, working: Working) -> None:
 
 
 def _totals(working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int) -> None:
-    row = cells(columns)
+    cells = line(columns)
     cells[0].markdown("**" + _("joint") + "**", help=_("P(c) Π p(x | c): all factors of the column multiplied."))
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             _badges(notes.get(Place(None, k, "joint"), []))
-    row = cells(columns)
+    cells = line(columns)
     cells[0].markdown("**" + _("posterior") + "**", help=_("The joint over the sum of the joints of all classes."))
     for cell, k in zip(cells[1:], columns, strict=True):
         cell.markdown(f"**{render.posterior(working, k, digits)}**")

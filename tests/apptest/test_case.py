@@ -23,6 +23,7 @@ from bayes_engine.working.check import read_number
 from bayes_engine.working.derive import derive, rounded
 from bayes_engine.working.exercise import draw
 from pages.shared.state import Spec, State, decode, encode
+from tests.apptest.opened import opened
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests/golden"
@@ -32,12 +33,7 @@ NAMES_IN_FILE = {"labels": "file"}
 
 def page(**state: Any) -> AppTest:
     """The page as a link to this state opens it."""
-    at = AppTest.from_file(ROOT / "app.py", default_timeout=30)
-    at.query_params["s"] = encode(State(**state))
-    at.run()
-    at.switch_page("pages/case.py").run()
-    assert not at.exception
-    return at
+    return opened("case", State(**state))
 
 
 def state(at: AppTest) -> State:
@@ -141,7 +137,7 @@ def test_the_gaussians_of_the_example_open(example: dict[str, Any]) -> None:
 def test_mission_joints_at_first_sight() -> None:
     """With the digits the page opens with: watermelon 3.0 as printed, loan, three attributes."""
     melon = page(table="watermelon3", **NAMES_IN_FILE)
-    assert totals(melon, "joint", 2) == ["0.0523787", "6.85842e-05"]
+    assert totals(melon, "joint", 2) == ["0.052379", "6.85842e-05"]
     assert totals(melon, "posterior", 2) == ["0.998692", "0.00130768"]
     good = [factors(melon)[i, 0].split(" = ")[1] for i in range(9)]
     assert good == ["0.4706", "0.3750", "0.6250", "0.7500", "0.8750", "0.6250", "0.7500", "1.9590", "0.7881"]
@@ -174,7 +170,7 @@ def test_the_prior_leads_to_the_class() -> None:
 
 def test_smoothing_is_said() -> None:
     at = page(table="watermelon3", shelf=(Spec("laplace"),), case=(0, 0, 2, 0, 0, 0, 0.697, 0.46))
-    assert factors(at)[3, 0] == "(0+1)/(8+3) = 0.09091"
+    assert factors(at)[3, 0] == "(0+1)/(8+3) = 0.0909"
     click(at, "factor_3_0")
     assert "Smoothing adds 1 to the count of each of the 3 values." in words(at)
 
@@ -228,7 +224,7 @@ def test_copies_hold_the_working(language: str) -> None:
         at.segmented_control(key="copy_form").set_value(form).run()
         text = at.code[0].value
         assert label in text
-        assert text.count("0.0523787") == write(working).count("0.0523787") > 0
+        assert text.count("0.052379") == write(working).count("0.052379") > 0
 
 
 def fitted(name: str, preset: str = "textbook") -> NaiveBayes:
@@ -265,14 +261,15 @@ def test_the_verdict_follows_losses_and_prior_of_use() -> None:
     assert all("/0.47" not in label for label in factors(plain).values())
 
 
-@pytest.mark.parametrize(
-    ("income", "why"), [(1e300, "outside the range of the data"), (float("inf"), "a cell is infinite")]
-)
-def test_no_posterior_is_said_in_words(income: float, why: str) -> None:
-    at = page(table="loan", case=(1, 1, income))
-    assert f"No posterior: {why}" in words(at)
+def test_no_posterior_is_said_in_words() -> None:
+    at = page(table="loan", case=(1, 1, 1e300))
+    assert "No posterior: outside the range of the data" in words(at)
     assert totals(at, "posterior", 2) == ["–", "–"]
     assert "nan" not in (words(at) + "".join(factors(at).values())).lower()
+
+
+def test_an_infinite_cell_comes_through_no_link() -> None:
+    assert "This link could not be read" in words(page(table="loan", case=(1, 1, float("inf"))))
 
 
 def test_an_impossible_case_is_said_in_words() -> None:
@@ -383,7 +380,7 @@ def test_a_sheet_filled_in_right_is_praised() -> None:
 
 def test_forged_answers_do_no_harm() -> None:
     forged = (("f0_0", 3), 7, ("x",), ("f0_1", "<b>"), (("y",), "z"))
-    at = page(table="loan", view=(("answers", forged), ("exercise", 10**30), ("fill", True)))
+    at = page(table="loan", view=(("answers", forged), ("exercise", 2**53), ("fill", True)))
     assert "0 of " in progress(at)
 
 
@@ -408,7 +405,7 @@ def test_another_exercise_is_a_new_table_and_case() -> None:
     assert [float(t) for t in totals(at, "joint", 2)] == pytest.approx(right.joint, rel=1e-5)
     assert at.dataframe[0].value["feature"].tolist()[0] == "colour"
     click(at, "exercise_back")
-    assert totals(at, "joint", 2) == ["0.0523787", "6.85842e-05"]
+    assert totals(at, "joint", 2) == ["0.052379", "6.85842e-05"]
 
 
 def test_a_large_table_is_not_counted_by_hand() -> None:

@@ -9,16 +9,15 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
+from tests.apptest.opened import APP, opened
 
 ROOT = Path(__file__).parents[2]
-APP = ROOT / "app.py"
 MELONS = "含糖率,密度,名,好瓜\n0.46,0.697,一,是\n0.09,0.24,二,否\n甜,0.5,三,是\n,0.36,四,TRUE\n"
 
 
 @pytest.fixture
 def page() -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=30).run()
-    return at.switch_page("pages/classify.py").run()
+    return opened("classify")
 
 
 def drop(at: AppTest, content: bytes, name: str = "rows.csv") -> AppTest:

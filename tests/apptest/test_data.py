@@ -2,15 +2,14 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
+from tests.apptest.opened import APP, opened
 
-APP = Path(__file__).parents[2] / "app.py"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
 HEIGHTS = "height,city,job,tall\n" + "".join(
     f"{150 + 1.5 * i},{('Oslo', 'Rome', 'Lima')[i % 3]},cook,{'yes' if i > 10 else 'no'}\n" for i in range(24)
@@ -19,8 +18,7 @@ HEIGHTS = "height,city,job,tall\n" + "".join(
 
 @pytest.fixture
 def page() -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=30).run()
-    return at.switch_page("pages/data.py").run()
+    return opened("data")
 
 
 def upload(at: AppTest, name: str, content: bytes) -> AppTest:

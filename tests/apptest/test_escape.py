@@ -23,7 +23,9 @@ def test_no_markdown_character_stands_without_its_backslash(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", shown).replace("\u2060", "") == text
 
 
-@pytest.mark.parametrize("text", ["https://evil.test", "http://evil.test", "www.evil.test", "a@evil.test", "HTTPS://x.y"])
+@pytest.mark.parametrize(
+    "text", ["https://evil.test", "http://evil.test", "www.evil.test", "a@evil.test", "HTTPS://x.y"]
+)
 def test_no_bare_address_becomes_a_link(text: str) -> None:
     assert not re.search(r"(?i)https?:/|www\.|[\w.+-]@", md(text).replace("\\", ""))
 

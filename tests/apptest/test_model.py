@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,18 +10,10 @@ from bayes_engine.priors import with_share
 from bayes_engine.table.read import read_table
 from pages.shared import data, shelf
 from pages.shared.state import Spec, State, encode
+from tests.apptest.opened import APP, opened
 
-APP = str(Path(__file__).parents[2] / "app.py")
 MELONS = State(table="watermelon3", language="en", labels="file")
 KNOCK, DENSITY = 2, 6
-
-
-def opened(state: State) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=30)
-    app.query_params["s"] = encode(state)
-    app.switch_page("pages/model.py").run()
-    assert not app.exception
-    return app
 
 
 def spec(app: AppTest) -> Spec:
@@ -48,7 +38,7 @@ def said(app: AppTest) -> str:
 
 
 def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> None:
-    app = opened(MELONS)
+    app = opened("model", MELONS)
     assert app.title[0].value
     assert column_list(app)[:3] == ["纹理", "脐部", "含糖率"]
     assert fractions(app) == [
@@ -60,18 +50,18 @@ def test_the_table_opens_with_its_own_preset_and_its_most_telling_column() -> No
 
 
 def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
-    app = opened(MELONS.showing(column=KNOCK, cell=(2, 1)))
+    app = opened("model", MELONS.showing(column=KNOCK, cell=(2, 1)))
     assert fractions(app)[2] == ["清脆", "0/8 = 0", "2/9 = 0.2222"]
     app.segmented_control(key="preset").set_value("laplace").run()
     assert spec(app) == Spec("laplace")
-    assert fractions(app)[2][1:] == ["(0+1)/(8+3) = 0.09091", "(2+1)/(9+3) = 0.2500"]
+    assert fractions(app)[2][1:] == ["(0+1)/(8+3) = 0.0909", "(2+1)/(9+3) = 0.2500"]
     app.segmented_control(key="preset").set_value("zero-only").run()
-    assert fractions(app)[2][1:] == ["(0+1)/(8+3) = 0.09091", "2/9 = 0.2222"]
+    assert fractions(app)[2][1:] == ["(0+1)/(8+3) = 0.0909", "2/9 = 0.2222"]
     assert rows(app) == [10, 11]
 
 
 def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
-    app = opened(MELONS.showing(column=DENSITY))
+    app = opened("model", MELONS.showing(column=DENSITY))
     good, bad = app.dataframe[1].value.to_dict("records")
     assert (good["n"], good["mean"], good["df"], good["sd"]) == ("8", "0.57375", "7", "0.129211")
     assert (bad["n"], bad["df"]) == ("9", "8")
@@ -85,15 +75,15 @@ def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
 
 
 def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
-    app = opened(MELONS.showing(column=KNOCK))
+    app = opened("model", MELONS.showing(column=KNOCK))
     app.segmented_control(key="preset").set_value("laplace").run()
     app.number_input(key="knob_alpha").set_value(0.5).run()
     assert spec(app) == Spec("laplace", (("alpha", 0.5),))
-    assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.05263"
+    assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526"
     assert app.slider(key="knob_alpha_slider").value == 0.5
     app.slider(key="knob_alpha_slider").set_value(1.0).run()
     assert spec(app) == Spec("laplace")
-    assert fractions(app)[2][1] == "(0+1)/(8+3) = 0.09091"
+    assert fractions(app)[2][1] == "(0+1)/(8+3) = 0.0909"
 
 
 def test_models_that_estimate_differently_share_their_counts() -> None:
@@ -104,7 +94,7 @@ def test_models_that_estimate_differently_share_their_counts() -> None:
 
 
 def test_the_shelf_takes_six_and_keeps_the_last() -> None:
-    app = opened(MELONS)
+    app = opened("model", MELONS)
     assert app.button(key="shelf_remove").disabled
     for _more in range(5):
         app.button(key="shelf_add").click().run()
@@ -119,7 +109,7 @@ def test_the_shelf_takes_six_and_keeps_the_last() -> None:
 
 
 def test_a_prior_by_hand_keeps_the_sum_and_reaches_the_model() -> None:
-    app = opened(MELONS)
+    app = opened("model", MELONS)
     app.selectbox(key="knob_priors").set_value("by hand").run()
     assert app.number_input(key="knob_prior_0").value == pytest.approx(8 / 17, abs=1e-6)
     app.number_input(key="knob_prior_0").set_value(0.9).run()
@@ -138,7 +128,7 @@ def test_shares_sum_to_one_whatever_is_set(k: int, p: float) -> None:
 
 
 def test_cells_and_free_parameters_of_watermelon_2_are_named_apart() -> None:
-    (counted,) = [m.value for m in opened(State(table="watermelon2")).markdown if "$972$" in m.value]
+    (counted,) = [m.value for m in opened("model", State(table="watermelon2")).markdown if "$972$" in m.value]
     cells, free = counted.splitlines()[2:]
     assert [cell.strip() for cell in cells.split("|")[2:4]] == ["$972$", "$34$"]
     assert [cell.strip() for cell in free.split("|")[2:4]] == ["$971$", "$23$"]
@@ -146,17 +136,17 @@ def test_cells_and_free_parameters_of_watermelon_2_are_named_apart() -> None:
 
 def test_missing_cells_are_left_out_with_their_number_or_become_a_level() -> None:
     sex = 5
-    app = opened(State(table="penguins", shelf=(Spec("textbook"),)).showing(column=sex, cell=(2, 0)))
+    app = opened("model", State(table="penguins", shelf=(Spec("textbook"),)).showing(column=sex, cell=(2, 0)))
     table = fractions(app)
     assert [row[1] for row in table] == ["73/146 = 0.5000", "73/146 = 0.5000", "6 left out"]
     assert len(rows(app)) == 6
     app.selectbox(key="knob_missing").set_value("category").run()
-    assert [row[1] for row in fractions(app)] == ["73/152 = 0.4803", "73/152 = 0.4803", "6/152 = 0.03947"]
+    assert [row[1] for row in fractions(app)] == ["73/152 = 0.4803", "73/152 = 0.4803", "6/152 = 0.0395"]
     assert len(rows(app)) == 6
 
 
 def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
-    app = opened(State(table="penguins"))
+    app = opened("model", State(table="penguins"))
     app.selectbox(key="knob_missing").set_value("error").run()
     assert not app.exception and "missing" in app.error[0].value
     app.selectbox(key="knob_missing").set_value("marginalize").run()
@@ -165,7 +155,7 @@ def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
 
 def test_a_table_without_a_target_says_what_to_do() -> None:
     target = data.embedded("iris").schema.names.index("species")
-    app = opened(State(table="iris", columns=((target, "ignore", "", ()),)))
+    app = opened("model", State(table="iris", columns=((target, "ignore", "", ()),)))
     assert "target" in app.error[0].value
     assert not app.dataframe
 
@@ -174,7 +164,7 @@ def test_a_table_without_a_target_says_what_to_do() -> None:
 def test_every_table_and_every_column_of_it(name: str) -> None:
     width = 3 if name == "mushroom" else 2
     for column in range(0, len(data.embedded(name).schema.features), width):
-        app = opened(State(table=name).showing(column=column, columns_by="table"))
+        app = opened("model", State(table=name).showing(column=column, columns_by="table"))
         assert not app.error
         assert len(app.dataframe) == 3 and len(app.dataframe[2].value)
 
@@ -209,15 +199,15 @@ def test_strange_names_stand_as_they_are(column: int) -> None:
 
 def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
     forged = (Spec("evil"), Spec("laplace", (("alpha", "x"), ("priors", (0.5, 0.2)), ("zz", 1), ("var_floor", 1e-6))))
-    app = opened(State(table="watermelon3", shelf=forged, active=1).showing(column=999, cell=(7, "x")))
+    app = opened("model", State(table="watermelon3", shelf=forged, active=1).showing(column=999, cell=(7, "x")))
     assert rows(app)
     app.number_input(key="knob_alpha").set_value(2.0).run()
     assert spec(app) == Spec("laplace", (("alpha", 2.0), ("var_floor", 1e-6)))
 
 
 def test_in_english_the_rows_wear_english_labels() -> None:
-    app = opened(State(table="watermelon3", language="en").showing(column=KNOCK))
+    app = opened("model", State(table="watermelon3", language="en").showing(column=KNOCK))
     assert fractions(app)[0][0] == "muffled"
     assert set(app.dataframe[2].value["knock"]) == {"muffled"}
-    app = opened(State(table="watermelon3", language="en", labels="file").showing(column=KNOCK))
+    app = opened("model", State(table="watermelon3", language="en", labels="file").showing(column=KNOCK))
     assert set(app.dataframe[2].value["敲声"]) == {"浊响"}

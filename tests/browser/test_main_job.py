@@ -144,7 +144,9 @@ def test_the_case_is_dragged_and_moved_by_keys_on_start(page: Page, app) -> None
     expect(page.get_by_text("Judged good")).to_be_visible()
 
 
-def test_upload_fit_classify_and_read_the_predictions_again(page: Page, app, clinic: pd.DataFrame, tmp_path: Path) -> None:
+def test_upload_fit_classify_and_read_the_predictions_again(
+    page: Page, app, clinic: pd.DataFrame, tmp_path: Path
+) -> None:
     page.goto(app.url + "/data")
     settled(page)
     table = tmp_path / "门诊.csv"
@@ -178,7 +180,7 @@ def test_upload_fit_classify_and_read_the_predictions_again(page: Page, app, cli
     classes = sorted(["健康", "病"])
     assert len(written) == 20
     theirs = model.decide(rows, loss)
-    shown = [row for row in written[0] if "decision" in row][0]
+    shown = next(row for row in written[0] if "decision" in row)
     assert [row[shown] for row in written] == theirs.action.tolist()
     posterior = model.predict_proba(rows)
     for k, label in enumerate(classes):

@@ -230,7 +230,8 @@ def test_the_file_comes_back_with_its_cells_and_the_models_decisions_to_the_last
     assert read["decision"].tolist() == want.action.tolist()
     assert read["risk"].astype(float).tolist() == want.risk.tolist()
     np.testing.assert_array_equal(
-        read[[f"P({c})" for c in classes]].to_numpy(dtype=float), fitted.predict_proba(rows.frame))
+        read[[f"P({c})" for c in classes]].to_numpy(dtype=float), fitted.predict_proba(rows.frame)
+    )
 
 
 def test_what_a_spreadsheet_would_run_is_made_text_and_numbers_are_not_touched():
@@ -261,8 +262,12 @@ def test_the_template_is_read_back_as_rows_of_the_table():
 
 def test_summaries():
     table = pd.DataFrame({"n": [1.0, np.inf, 4.0, np.nan], "c": ["b", "a", "b", None], "k": ["z"] * 4})
-    number, level, constant = describe(table, Schema((
-        Variable("n", "continuous"), Variable("c", "categorical", ("a", "b", "never")), Variable("k", "constant"))))
+    number, level, constant = describe(
+        table,
+        Schema(
+            (Variable("n", "continuous"), Variable("c", "categorical", ("a", "b", "never")), Variable("k", "constant"))
+        ),
+    )
     assert (number.low, number.mean, number.high, number.missing, number.distinct) == (1.0, 2.5, 4.0, 1, 3)
     assert level.counts == (("a", 1), ("b", 2), ("never", 0))
     assert constant.counts == (("z", 4),)

@@ -1,0 +1,52 @@
+"""The pages Start and Decisions: the sentence, the risks and the held-out figures are the engine's under the losses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine.decision.evaluate import estimated_risk, held_out
+from bayes_engine.models.naive_bayes import PRESETS
+from pages.shared.state import State
+from tests.apptest.opened import opened
+
+MELONS = State(table="watermelon3a", language="en")
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(m.value) for m in app.main.markdown)
+
+
+def fitted() -> tuple[NaiveBayes, object, object]:
+    melons = load_dataset("watermelon3a")
+    X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    return NaiveBayes(**PRESETS[melons.info.preset]).fit(X, y), X, y
+
+
+def test_start_judges_its_melon_and_a_loss_turns_it() -> None:
+    app = opened("start", MELONS)
+    assert "Judged **good**" in said(app)
+    app.number_input(key="loss_0_1").set_value(1000.0).run()  # deciding good of a bad one
+    assert not app.exception and "Judged **bad** although" in said(app)
+    assert app.session_state["state"].losses == ((0.0, 1000.0), (1.0, 0.0))
+    app.button(key="preset_zero_one").click().run()
+    assert "Judged **good**" in said(app)
+
+
+@pytest.mark.parametrize("dear", [1.0, 5.0])
+def test_decisions_estimates_the_risk_of_the_losses_on_rows_left_out(dear: float) -> None:
+    model, X, y = fitted()
+    held, loss = held_out(model, X, y), LossMatrix(["是", "否"], ["是", "否"], [[0, dear], [1, 0]])
+    ours = estimated_risk(held, loss)
+    plain = estimated_risk(held, loss, decide_by=LossMatrix.zero_one(held.classes))
+    app = opened("decisions", State(table="watermelon3a", language="en", losses=((0.0, dear), (1.0, 0.0))))
+    assert [m.value for m in app.metric] == [f"{ours.risk:.4g}", f"{plain.risk:.4g}", f"{ours.accuracy:.1%}"]
+    assert any("leave-one-out, exact" in c.value for c in app.caption)
+
+
+def test_a_prior_of_use_moves_the_posterior() -> None:
+    before, after = (opened("decisions", replace(MELONS, prior=p)) for p in ((), (0.02, 0.98)))
+    assert "Judged **good**" in said(before) and "Judged **bad**" in said(after)
