@@ -84,7 +84,7 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
     said: dict[str, Any] = {
         "target": target,
         "label": names.level(working.target, working.classes[k]),
-        "column": names.column(step.row.child),
+        "column": names.column(step.row.child) if step.row.parents else "",  # a prior is of no column
         "value": shown(step, names),
     }
     if value is None:

@@ -171,16 +171,21 @@ def _with_classes(before: data.InUse, after: data.InUse, state: State) -> State:
     specs = tuple(replace(s, knobs=tuple(k for k in s.knobs if not isinstance(k[1], tuple))) for s in state.shelf)
     if set(old) != set(new) or before.target.name != after.target.name:
         return replace(state, losses=(), extra="", prior=(), shelf=specs)
-    order = [old.index(c) for c in new]
-    rows = [*order, *range(len(old), len(state.losses))]
+    k, order = len(old), [old.index(c) for c in new]
+    rows = [*order, *range(k, len(state.losses))]
+    fits = len(rows) == len(state.losses) and all(len(row) == k for row in state.losses)  # a link may hold anything
     return replace(
         state,
-        losses=tuple(tuple(state.losses[i][j] for j in order) for i in rows) if state.losses else (),
-        prior=tuple(state.prior[i] for i in order) if state.prior else (),
+        losses=tuple(tuple(state.losses[i][j] for j in order) for i in rows) if fits else (),
+        prior=tuple(state.prior[i] for i in order) if len(state.prior) == k else (),
         shelf=tuple(_spec(spec, order) for spec in state.shelf),
     )
 
 
 def _spec(spec: Spec, order: list[int]) -> Spec:
-    knobs = ((k, tuple(v[i] for i in order) if isinstance(v, tuple) else v) for k, v in spec.knobs)
+    knobs = (
+        (k, tuple(v[i] for i in order) if isinstance(v, tuple) else v)
+        for k, v in spec.knobs
+        if not isinstance(v, tuple) or len(v) == len(order)
+    )
     return replace(spec, knobs=tuple(knobs))

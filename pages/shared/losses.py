@@ -115,7 +115,7 @@ def _presets(table: data.InUse) -> None:
                 _("Without «{name}»").format(name=md(table.action(name), 18)),
                 key="refuse_off",
                 on_click=change,
-                args=(lambda s: replace(s, losses=rows[:-1], extra=""),),
+                args=(lambda s: replace(s, losses=rows[: len(table.classes)], extra=""),),
             )
         else:
             dearest = max(*map(max, rows), 0.0)
@@ -125,7 +125,7 @@ def _presets(table: data.InUse) -> None:
                 key="refuse_on",
                 on_click=change,
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                args=(lambda s: replace(s, losses=(*rows, refusal), extra=data.REFUSE),),
+                args=(lambda s: replace(s, losses=(*rows, refusal), extra=data.refusal(table)),),
             )
         if len(table.classes) <= WIDEST:
             st.toggle(

@@ -1,15 +1,18 @@
-"""The gate of the pages that need a model: the fitted one, or why there is none and what to do."""
+"""The gate of the pages that need a model: the fitted one, or why there is none to use and what to do."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
+from bayes_engine.ledger import prior_shift
 from pages.shared import data
 from pages.shared.escape import md
 from pages.shared.router import go
-from pages.shared.state import finish
+from pages.shared.state import change, finish
 
 
 def ready(table: data.InUse) -> data.Fitted:
@@ -18,11 +21,19 @@ def ready(table: data.InUse) -> data.Fitted:
         unfit(table)
         finish()
     try:
-        return data.active_model(table)
+        fitted = data.active_model(table)
     except BayesEngineError as error:
         st.error(error.message.local(md))
         go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
         finish()
+    try:
+        use = data.prior_of_use(table) or fitted.prior
+        prior_shift([fitted.prior[c] for c in table.classes], [use[c] for c in table.classes])
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        st.button(_("Prior of use: as in the model"), on_click=change, args=(lambda s: replace(s, prior=()),))
+        finish()
+    return fitted
 
 
 def unfit(table: data.InUse) -> None:

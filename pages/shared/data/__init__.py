@@ -12,11 +12,11 @@ from pages.shared.data.question import (
     case_values,
     losses,
     prior_of_use,
+    refusal,
     row_values,
     story_losses,
 )
 from pages.shared.data.tables import (
-    REFUSE,
     InUse,
     embedded,
     in_use,
@@ -29,7 +29,6 @@ from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, ov
 
 __all__ = [
     "ENCODINGS",
-    "REFUSE",
     "Fitted",
     "InUse",
     "Upload",
@@ -48,6 +47,7 @@ __all__ = [
     "offered",
     "overrides",
     "prior_of_use",
+    "refusal",
     "row_values",
     "shelf",
     "shown_rows",

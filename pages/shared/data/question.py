@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from bayes_engine.decision.batch import free_names
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.table.schema import Variable
-from pages.shared.data.tables import InUse
+from pages.shared.data.tables import REFUSE, InUse
 from pages.shared.state import current
 
 
@@ -20,6 +21,11 @@ def losses(table: InUse) -> LossMatrix:
     if len(state.losses) != len(actions) or any(len(row) != len(classes) for row in state.losses):
         return LossMatrix.zero_one(classes)
     return LossMatrix(actions, classes, state.losses)
+
+
+def refusal(table: InUse) -> str:
+    """The name of the refusal as a further action: "refuse", unless a class is called so."""
+    return free_names([REFUSE], {str(c) for c in table.classes})[0]
 
 
 def story_losses(table: InUse) -> tuple[tuple[tuple[float, ...], ...], str] | None:

@@ -1,0 +1,115 @@
+"""Links that were cut off, forged, or made for another table: never an exception, and a state that makes sense."""
+
+import base64
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from pages.shared.state import START, Spec, State, decode, encode
+from tests.apptest.opened import opened
+
+PAGES = ("start", "data", "model", "decisions", "case", "classify")
+
+
+def token(text: str) -> str:
+    """What a link would carry for this JSON."""
+    return "1." + base64.urlsafe_b64encode(zlib.compress(text.encode())).decode().rstrip("=")
+
+
+def test_a_token_brings_the_state_back():
+    state = State(table="iris", case=(5.1, None, 1e300, -0.5), row=7, losses=((0.0, 2.5), (1.0, 0.0)), extra="ask",
+                  columns=((1, "ignore", "count", (2, "new")),), shelf=(Spec("laplace", (("alpha", 0.5),)),),
+                  )  # fmt: skip
+    assert decode(encode(state)) == state
+    assert decode("") == START
+
+
+@pytest.mark.parametrize("text", [
+    "[]", "null", '{"foo": 1}', '{"table": 5}', '{"row": true}', '{"row": 1.5}', '{"active": -1}', '{"active": 1}',
+    '{"case": [NaN]}', '{"case": [Infinity]}', '{"case": [1e999]}', '{"case": [1' + "0" * 400 + "]}",
+    '{"prior": [-1, 2]}', '{"losses": [[1e10]]}', '{"losses": [1, 2]}', '{"view": [[1, 2]]}',
+    '{"columns": [[0, "boss", "", []]]}', '{"columns": [[0, "", "gigantic", []]]}',
+    '{"columns": [[0, "", "", [null]]]}', '{"columns": [[0, "", "", [1.5]]]}', '{"columns": [[0, "", "", [{}]]]}',
+    '{"extra": "\\ud800"}', '{"view": [["x", "\\ud800"]]}', '{"view": ' + "[" * 50_000 + "]" * 50_000 + "}",
+])  # fmt: skip
+def test_what_is_no_state_is_none(text: str):
+    assert decode(token(text)) is None
+
+
+@pytest.mark.parametrize("link", ["!!!!", "1.", "1.é", "2" + encode(State(table="iris"))[1:],
+                                  encode(State(table="iris"))[:-12], "1." + "A" * 50_000])  # fmt: skip
+def test_a_broken_token_is_none(link: str):
+    assert decode(link) is None
+
+
+FORGED = {
+    "unknown table": State(table="../../etc/passwd", row=10**6, case=(1.0,), prior=(0.2, 0.3, 0.5)),
+    "upload elsewhere": State(table="upload:0000000000000000", view=(("second", "0000"),)),
+    "whole-number knobs": State(table="watermelon3", shelf=(Spec("laplace", (("alpha", 3), ("alpha", 1))),)),
+    "knobs out of range": State(shelf=(Spec("zero-only", (("var_floor", 0), ("alpha", 1e300), ("smoothing", (1,)))),)),
+    "unknown preset": State(shelf=(Spec("__reduce__", (("alpha", {}),)),)),
+    "losses of another shape": State(table="iris", losses=((0.0, 1.0),), extra="ask", prior=(0.5, 0.5)),
+    "view": State(table="watermelon3", view=(("column", -7), ("exercise", "x"), ("level_at", -7), ("levels_of", 99),
+                                             ("x", 99), ("y", ({},)))),
+    "two targets": State(table="watermelon3", columns=((0, "target", "", ()), (1, "target", "", (9, "nan")))),
+    "not a number as a level": State(table="iris", columns=((0, "", "categorical", ("nan", "inf", "nan")),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("state", FORGED.values(), ids=FORGED)
+def test_no_page_trips_over_a_forged_state(page: str, state: State):
+    assert decode(encode(state)) is not None
+    opened(page, state)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_another_target_of_a_data_set_leaves_its_story_behind(page: str):
+    """The story's losses speak of good and bad melons; where colour is decided there are none."""
+    state = State(table="watermelon3", columns=((0, "target", "", ()),), losses=((0.0, 2.0), (1.0, 0.0)))
+    at = opened(page, state)
+    assert "preset_story" not in {b.key for b in at.button}
+    if page == "start":
+        assert at.title[0].value == "What should be decided here?"
+
+
+@pytest.mark.parametrize("page", ["start", "decisions", "case", "classify"])
+def test_a_prior_of_use_that_the_model_excludes_is_said_and_can_be_taken_back(page: str):
+    excluding = Spec("textbook", (("priors", (0.0, 1.0)),))
+    at = opened(page, State(shelf=(excluding,), prior=(0.5, 0.5)))
+    assert "the model gives a class the prior 0" in at.error[0].value
+    next(b for b in at.main.button if b.label == "Prior of use: as in the model").click().run()
+    assert not at.exception
+    assert not at.error
+    assert at.session_state["state"] == State(shelf=(excluding,))
+
+
+def test_one_can_refuse_though_a_class_is_called_so():
+    at = opened("data")
+    rows = "\n".join(f"{i / 7:.3f},{('refuse', 'grant')[i % 2]}" for i in range(20))
+    at.file_uploader(key="upload_file").set_value(("a.csv", f"x,y\n{rows}\n".encode(), "text/csv")).run()
+    at.switch_page("pages/decisions.py").run()
+    at.number_input(key="loss_0_1").set_value(5.0).run()
+    at.button(key="refuse_on").click().run()
+    assert not at.exception
+    kept = at.session_state["state"]
+    assert (kept.losses, kept.extra) == (((0.0, 5.0), (1.0, 0.0), (1.0, 1.0)), "refuse_2")
+    at.button(key="refuse_off").click().run()
+    assert at.session_state["state"] == replace(kept, losses=kept.losses[:2], extra="")
+
+
+def test_classes_are_reordered_though_the_losses_do_not_fit():
+    at = opened("data", State(table="watermelon3", losses=((0.0, 1.0),), prior=(1.0,),
+                              shelf=(Spec("laplace", (("priors", (1.0,)),)),)))  # fmt: skip
+    at.button(key="level_1").click().run()
+    assert not at.exception
+    assert (at.session_state["state"].losses, at.session_state["state"].prior) == ((), ())
+
+
+def test_a_wrong_shift_to_the_prior_of_use_gets_a_hint():
+    at = opened("case", State(table="watermelon3", prior=(0.99, 0.01), view=(("fill", True),)))
+    for k in range(10):
+        if f"fill_f{k}_0" in {t.key for t in at.text_input}:
+            at.text_input(key=f"fill_f{k}_0").set_value("77").run()
+            assert not at.exception
