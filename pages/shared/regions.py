@@ -40,6 +40,7 @@ def axes_in_use(table: data.InUse) -> Axes:
     chosen = [current().seen("x", -1), current().seen("y", -1)]
     free = iter(i for i in numeric_first if i not in chosen)
     x, y = (i if 0 <= i < len(features) else next(free, None) for i in chosen)
+    x = y if x is None else x  # the only feature left is the one that stood on the other axis
     assert x is not None
     up = None if y is None or y == x else features[y]
     return Axes(features[x], up, len(features) > 2 and current().seen("sliced", False))

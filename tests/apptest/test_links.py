@@ -99,6 +99,13 @@ def test_one_can_refuse_though_a_class_is_called_so():
     assert at.session_state["state"] == replace(kept, losses=kept.losses[:2], extra="")
 
 
+@pytest.mark.parametrize("page", ["start", "decisions"])
+def test_an_axis_gives_way_when_its_column_is_ignored(page: str):
+    """The x axis showed the second of two features, which is one no more."""
+    at = opened(page, State(columns=((1, "ignore", "", ()),), view=(("x", 1), ("y", 0))))
+    assert not at.error
+
+
 def test_classes_are_reordered_though_the_losses_do_not_fit():
     at = opened("data", State(table="watermelon3", losses=((0.0, 1.0),), prior=(1.0,),
                               shelf=(Spec("laplace", (("priors", (1.0,)),)),)))  # fmt: skip
