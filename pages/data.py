@@ -176,7 +176,7 @@ def class_counts(table: data.InUse) -> None:
     st.dataframe(
         shown, hide_index=True, height=min(38 + 35 * len(shown), 282), alt=_("rows of each class"),
         column_config={
-            "class": st.column_config.TextColumn(_("class")),
+            "class": st.column_config.TextColumn(_("class"), width=80),
             "rows": st.column_config.ProgressColumn(_("rows"), format="%d", max_value=len(table.parts.y)),
         },
     )  # fmt: skip
@@ -267,7 +267,7 @@ if table.reading:
 if table.problem:
     st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 
-about, classes = st.columns([5, 2], gap="medium")
+about, classes = st.columns([2, 1], gap="medium")
 with about:
     columns_editor(table)
 with classes:

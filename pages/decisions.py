@@ -26,7 +26,7 @@ def _change(difference: float, form: str) -> str | None:
 
 table = data.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
-fitted = ready(table)
+fitted = ready(table, asked=True)
 loss, use = data.losses(table), data.prior_of_use(table)
 
 plane, knobs = st.columns([3, 2], gap="medium")

@@ -11,16 +11,15 @@ from pages.shared import data, words
 from pages.shared.escape import md
 from pages.shared.losses import loss_editor, prior_editor
 from pages.shared.ready import ready
-from pages.shared.regions import axes_in_use, fixed_case, region_plane
+from pages.shared.regions import axes_in_use, explain_case, region_plane
 from pages.shared.router import go
 from pages.shared.state import change
 
 table = data.table_in_use()
 question = table.info.text("question", current_language()) if table.as_told else _("What should be decided here?")
 st.title(md(question, 120))
-fitted, axes, use = ready(table), axes_in_use(table), data.prior_of_use(table)
-case = data.case_frame(table, fixed_case(axes, data.case_values(table)))
-ledger = fitted.model.explain(case).at_prior(fitted.prior, use)
+fitted, axes = ready(table, asked=True), axes_in_use(table)
+ledger = explain_case(table, fitted, axes)
 verdict = judge(ledger, data.losses(table))
 if verdict.position[0] < 0:
     st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))

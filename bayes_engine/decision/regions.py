@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from bayes_engine.table.schema import Level, Schema, Variable
 class Explains(Protocol):
     """A fitted classifier of this library."""
 
-    def explain(self, X: Any) -> Ledger: ...
+    def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger: ...
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ def posterior_plane(
             value = None if fixed is None else fixed.get(variable.name)
             cells = pd.Series([value] * n, dtype=float if variable.numeric else object)
         columns[variable.name] = pd.Categorical(cells, categories=list(variable.levels)) if variable.discrete else cells
-    ledger = model.explain(pd.DataFrame(columns))
+    axes = [axis.name for axis in (x, y) if axis is not None]
+    ledger = model.explain(pd.DataFrame(columns), axes if fixed is None else None)
     shape = (len(up), len(across))
     posterior = ledger.posterior()
     return Plane(x, y, ledger.classes, posterior.reshape(*shape, -1), ledger.status.reshape(shape))

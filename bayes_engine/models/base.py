@@ -7,7 +7,7 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior
-from bayes_engine.factors import Factor
+from bayes_engine.factors import Factor, Row
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.target import class_array, encode_target
@@ -155,18 +155,20 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         decision = decide(self.predict_proba(X), LossMatrix.zero_one(tuple(self.classes_.tolist())))
         return np.asarray(self.classes_[decision.position])
 
-    def explain(self, X: Any) -> Ledger:
+    def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
         """Every log term (n, C) of the prediction, in nats and by name; never raises for a row, but carries its status.
+
+        Features that are not among `given` are integrated out exactly, whatever `missing` says of a cell not known.
 
         >>> from bayes_engine import NaiveBayes
         >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
         >>> model.explain([["crisp"]]).contributions("bad", "good").round(4).to_dict("records")
         [{'class': 0.6931, 'x0': 0.4055}]
         """
-        table = self._encode(X)
-        rows = tuple(self.factor_.rows(table))
+        table = self._encode(X, self.missing if given is None else "marginalize")
+        rows = tuple(self._rows(table, given))
         ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
-        return replace(ledger, status=self._status(table, ledger.joint()))
+        return replace(ledger, status=self._status(table, ledger.joint(), given))
 
     def risk(self, X: Any, loss: Any = None) -> Array:
         """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a
@@ -314,9 +316,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 setattr(new, name, getattr(self, name))
         return new  # type: ignore[no-any-return]
 
-    def _encode(self, X: Any) -> Table:
+    def _encode(self, X: Any, missing: str | None = None) -> Table:
         check_is_fitted(self, "stats_")
-        return encode(self._frame(X, reset=False), self.schema_, unseen=self.unseen, missing=self.missing)
+        return encode(self._frame(X, reset=False), self.schema_, unseen=self.unseen, missing=missing or self.missing)
+
+    def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
+        """The factor's rows without the features that are integrated out: the factor of a leaf sums to 1."""
+        rows = self.factor_.rows(X)
+        return rows if given is None else ((r, t) for r, t in rows if not r.parents or r.child in given)
 
     def _joint(self, X: Any) -> tuple[Table, Array]:
         table = self._encode(X)
@@ -327,13 +334,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         status = self._status(table, joint)
         return np.where((status == Status.OK)[:, None], normalize(joint), 0.0), status
 
-    def _status(self, X: Table, joint: Array) -> NDArray[np.int8]:
+    def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
         status = np.zeros(X.n, dtype=np.int8)
         nowhere = np.isneginf(joint).all(axis=1)
         if nowhere.any():
             rows = np.flatnonzero(nowhere)
             possible = np.ones((len(rows), joint.shape[1]), dtype=bool)  # by all but the densities
-            for row, term in self.factor_.rows(X.take(rows)):
+            for row, term in self._rows(X.take(rows), given):
                 possible &= (row.kind == "log-density") | ~np.isneginf(term)
             status[rows] = np.where(possible.any(axis=1), Status.OUT_OF_RANGE, Status.IMPOSSIBLE)
         status[X.infinite()] = Status.REFUSED

@@ -361,8 +361,8 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
 
 def _on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with the names and levels in the interface's language, where the table has any."""
-    if table.dataset is None:
-        return frame
+    if table.dataset is None:  # levels may be of several types (a new one is named); cells are of one
+        return frame.astype({n: object for n in frame if isinstance(frame[n].dtype, pd.CategoricalDtype)})
     known = {v.name for v in table.schema}
     shown = {}
     for name in frame.columns:

@@ -61,11 +61,16 @@ def _grid(table: data.InUse, *, flipped: bool) -> None:
 
 def _set_cell(table: data.InUse, i: int, j: int) -> Any:
     def edit(state: State, value: float | None) -> State:
-        rows = [list(row) for row in (state.losses or _rows(table))]
+        rows = [list(row) for row in _rows(table)]
         rows[i][j] = 0.0 if value is None else float(value)
-        return replace(state, losses=tuple(map(tuple, rows)))
+        return _with_losses(state, table, tuple(map(tuple, rows)))
 
     return edit
+
+
+def _with_losses(state: State, table: data.InUse, rows: tuple[tuple[float, ...], ...]) -> State:
+    """The state with these losses; a further action that has no row (the losses were another table's) is gone."""
+    return replace(state, losses=rows, extra=state.extra if len(rows) > len(table.classes) else "")
 
 
 def _rows(table: data.InUse) -> tuple[tuple[float, ...], ...]:
@@ -89,7 +94,7 @@ def _sheet(table: data.InUse) -> None:
                 for name, value in cells.items():
                     if value is not None:
                         rows[int(i)][frame.columns.get_loc(name)] = float(value)
-            return replace(state, losses=tuple(map(tuple, rows)))
+            return _with_losses(state, table, tuple(map(tuple, rows)))
 
         change(edit)
 
@@ -110,7 +115,7 @@ def _presets(table: data.InUse) -> None:
                 args=(lambda s: replace(s, losses=story[0], extra=story[1]),),
             )
         rows, name = _rows(table), current().extra
-        if name:
+        if len(rows) > len(table.classes):
             st.button(
                 _("Without «{name}»").format(name=md(table.action(name), 18)),
                 key="refuse_off",

@@ -15,8 +15,9 @@ from pages.shared.router import go
 from pages.shared.state import change, finish
 
 
-def ready(table: data.InUse) -> data.Fitted:
-    """The active model, fitted to the table; where there can be none, the page says so and ends here."""
+def ready(table: data.InUse, *, asked: bool = False) -> data.Fitted:
+    """The active model, fitted to the table; where there can be none, or none that answers for the case that is `asked`
+    (it may refuse missing cells), the page says so and ends here."""
     if table.parts is None:
         unfit(table)
         finish()
@@ -32,6 +33,14 @@ def ready(table: data.InUse) -> data.Fitted:
     except BayesEngineError as error:
         st.error(error.message.local(md))
         st.button(_("Prior of use: as in the model"), on_click=change, args=(lambda s: replace(s, prior=()),))
+        finish()
+    try:
+        if asked:
+            fitted.model.explain(data.case_frame(table, data.case_values(table)))
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        go("pages/case.py", _("Change the case"), ":material/search:")
+        go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
         finish()
     return fitted
 

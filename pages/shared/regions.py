@@ -107,8 +107,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
     grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), fitted.model, table, fixed)
     loss, use = data.losses(table), data.prior_of_use(table)
     order = [grid.classes.index(c) for c in table.classes]
-    case = data.case_frame(table, fixed_case(axes, values))
-    shown = fitted.model.explain(case).at_prior(fitted.prior, use)
+    shown = explain_case(table, fitted, axes)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
     view = PlaneView(
         x=_side(table, axes.x, grid.x),
@@ -137,9 +136,11 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
 
 
-def fixed_case(axes: Axes, values: dict[str, Any]) -> dict[str, Any]:
+def explain_case(table: data.InUse, fitted: data.Fitted, axes: Axes) -> Ledger:
     """The case as the plane sees it: only the axes where the others are integrated out."""
-    return values if axes.sliced else {n: v for n, v in values.items() if n in axes.names}
+    case = data.case_frame(table, data.case_values(table))
+    ledger = fitted.model.explain(case, None if axes.sliced else axes.names)
+    return ledger.at_prior(fitted.prior, data.prior_of_use(table))
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)

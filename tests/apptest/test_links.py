@@ -106,6 +106,40 @@ def test_an_axis_gives_way_when_its_column_is_ignored(page: str):
     assert not at.error
 
 
+def test_losses_of_another_table_are_edited_from_0_1():
+    at = opened("decisions", State(table="iris", losses=((0.0, 1.0), (3.0, 0.0), (1.0, 1.0)), extra="ask"))
+    at.number_input(key="loss_2_1").set_value(4.0).run()
+    assert not at.exception
+    kept = at.session_state["state"]
+    assert (kept.losses, kept.extra) == (((0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 4.0, 0.0)), "")
+
+
+@pytest.mark.parametrize("page", ["start", "decisions"])
+def test_a_feature_integrated_out_is_no_missing_cell(page: str):
+    strict = Spec("textbook", (("missing", "error"),))
+    said = opened(page, State(table="watermelon3", shelf=(strict,)))
+    plain = opened(page, State(table="watermelon3"))
+    assert not said.error
+    assert [m.value for m in said.markdown] == [m.value for m in plain.markdown]
+
+
+@pytest.mark.parametrize("page", ["start", "decisions"])
+def test_a_case_that_the_model_refuses_is_said(page: str):
+    strict = Spec("textbook", (("missing", "error"),))
+    at = opened(page, State(table="watermelon3", shelf=(strict,), case=(None, 0, 0, 0, 0, 0, 0.5, 0.3)))
+    assert "missing cell" in at.error[0].value
+
+
+def test_a_new_level_among_numbers_is_a_name():
+    at = opened("data")
+    rows = "\n".join(f"{i % 3},{i / 7:.2f},{i % 2}" for i in range(24))
+    at.file_uploader(key="upload_file").set_value(("a.csv", f"n,x,y\n{rows}\n".encode(), "text/csv")).run()
+    at.text_input(key="new_level").set_value("nan").run()
+    assert at.session_state["state"].columns == ((2, "", "", (0, 1, "nan")),)
+    at.switch_page("pages/model.py").run()
+    assert not at.exception
+
+
 def test_classes_are_reordered_though_the_losses_do_not_fit():
     at = opened("data", State(table="watermelon3", losses=((0.0, 1.0),), prior=(1.0,),
                               shelf=(Spec("laplace", (("priors", (1.0,)),)),)))  # fmt: skip
