@@ -15,7 +15,7 @@ from pages.shared.state import change, current, finish
 from pages.shared.verdict import contributions, pronounce
 
 table = data.table_in_use()
-st.title(md(table.info.text("question", current_language()), 120) if table.info else _("Why this decision?"))
+st.title(md(table.info.text("question", current_language()), 120) if table.as_told else _("Why this decision?"))
 ready(table)
 working.style()
 try:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bayes_engine.datasets import dataset_info
+from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
@@ -174,3 +174,5 @@ def warnings() -> None:
                 "everything is as it was; until then you see the start table."
             )
         )
+    elif not state.table.startswith("upload:") and state.table not in dataset_names():
+        st.warning(_("This link names a table that is not here; you see the start table."))

@@ -154,3 +154,8 @@ def test_a_wrong_shift_to_the_prior_of_use_gets_a_hint():
         if f"fill_f{k}_0" in {t.key for t in at.text_input}:
             at.text_input(key=f"fill_f{k}_0").set_value("77").run()
             assert not at.exception
+
+
+def test_a_table_that_is_not_here_is_said() -> None:
+    app = opened("decisions", replace(START, table="atlantis"))
+    assert any("names a table that is not here" in warning.value for warning in app.warning)

@@ -584,3 +584,17 @@ def test_clean_data_draw_no_warning(mixed: pd.DataFrame, preset: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         NaiveBayes(**PRESETS[preset]).fit(mixed, LABELS).explain(mixed)
+
+
+@pytest.mark.parametrize("missing", ["marginalize", "category", "error"])
+def test_features_that_are_not_given_are_integrated_out(missing: str) -> None:
+    """As if their columns had never been there, whatever is done with missing cells."""
+    X = pd.DataFrame({"u": list("aabbab"), "v": list("pqpqqp"), "w": [1.0, 2.0, 4.0, 5.0, 3.0, 2.5]})
+    if missing == "category":
+        X.loc[1, "v"] = None
+    y, asked = list("ststts"), X[["u", "w"]].assign(v=None)[["u", "v", "w"]]
+    model = NaiveBayes(missing=missing).fit(X, y)  # type: ignore[arg-type]
+    found = model.explain(asked, given=["u", "w"])
+    want = NaiveBayes().fit(X[["u", "w"]], y).explain(X[["u", "w"]])
+    np.testing.assert_allclose(found.posterior(), want.posterior(), rtol=1e-12)
+    assert [row.child for row, _ in found.rows if row.parents] == ["u", "w"]
