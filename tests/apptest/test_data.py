@@ -2,8 +2,10 @@
 
 import json
 from dataclasses import replace
+from io import BytesIO
 
 import pytest
+from openpyxl import Workbook
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
@@ -210,3 +212,19 @@ def test_hostile_names_are_shown_as_they_are(page: AppTest):
     upload(page, "h.csv", f'"{name}",y\n<b>a</b>,u\n$x$,v\n<b>a</b>,v\n'.encode())
     assert shown(page, "role")[name] == "feature"
     assert not any("](http:" in m.value for m in (*page.markdown, *page.caption, *page.error))
+
+
+def test_the_other_sheet_of_a_workbook_is_one_choice_away(page: AppTest) -> None:
+    book, content = Workbook(), BytesIO()
+    book.remove(book.active)
+    for title, n in (("first", 12), ("second", 20)):
+        sheet = book.create_sheet(title)
+        sheet.append(["size", "kind"])
+        for i in range(n):
+            sheet.append([i * 0.5, "abab"[i % 4]])
+    book.save(content)
+    upload(page, "both.xlsx", content.getvalue())
+    assert len(rows(page)) == 12
+    page.selectbox(key="read_sheet").select("second").run()
+    assert not page.exception
+    assert len(rows(page)) == 20
