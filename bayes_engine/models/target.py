@@ -35,7 +35,7 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
         raise TableError(
             "Input y contains NaN: {n} label(s) are missing, the first in row {row}; leave these rows out",
             n=int(column.isna().sum()),
-            row=int(column.isna().to_numpy().argmax()),
+            row=int(column.isna().to_numpy().argmax()) + 1,
         )
     declared = isinstance(column.dtype, pd.CategoricalDtype)
     if not declared:

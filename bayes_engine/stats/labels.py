@@ -77,7 +77,9 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
     if np.isnan(weight).any() or (weight < 0).any():
         row = int((np.isnan(weight) | (weight < 0)).argmax())
         raise ParameterError(
-            "sample_weight is {value} in row {row}; weights are numbers of 0 and more", value=str(weight[row]), row=row
+            "sample_weight is {value} in row {row}; weights are numbers of 0 and more",
+            value=str(weight[row]),
+            row=row + 1,
         )
     with np.errstate(over="ignore"):
         total = weight.sum()

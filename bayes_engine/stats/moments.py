@@ -151,7 +151,7 @@ def moments(table: Table, labels: Labels) -> Moments:
                 "column '{column}' holds infinity or a value too large to be squared in row {row}: Input X contains "
                 "infinity; mend the cell, make it missing, or take a larger unit",
                 column=variable.name,
-                row=int(np.flatnonzero(known)[np.abs(there).argmax()]),
+                row=int(np.flatnonzero(known)[np.abs(there).argmax()]) + 1,
             )
         weight[:, j], mean[:, j], m2[:, j] = _two_pass(z, of)
     return Moments(tuple(v.name for v in numeric), np.array([v.pivot for v in numeric], dtype=float), weight, mean, m2)

@@ -143,7 +143,7 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
             raise TableError(
                 "column '{column}' has a missing cell (NaN) in row {row}; choose missing='marginalize'",
                 column=variable.name,
-                row=int(absent.argmax()),
+                row=int(absent.argmax()) + 1,
             )
         columns.append(values)
     return Table(schema, tuple(columns), len(frame))
@@ -197,7 +197,7 @@ def numbers(column: pd.Series, variable: Variable) -> NDArray[np.float64]:
         raise TableError(
             "column '{column}' should hold numbers, but row {row} holds '{value}'",
             column=variable.name,
-            row=row,
+            row=row + 1,
             value=str(column.iloc[row]),
         ) from None
 

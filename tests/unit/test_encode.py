@@ -75,10 +75,10 @@ def test_numbers_and_their_gaps() -> None:
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        pytest.param(["1", None, "ripe"], "column 'density' should hold numbers, but row 2 holds 'ripe'", id="text"),
-        pytest.param([1.0, [2]], r"column 'density' should hold numbers, but row 1 holds '\[2\]'", id="list"),
+        pytest.param(["1", None, "ripe"], "column 'density' should hold numbers, but row 3 holds 'ripe'", id="text"),
+        pytest.param([1.0, [2]], r"column 'density' should hold numbers, but row 2 holds '\[2\]'", id="list"),
         pytest.param(
-            pd.to_datetime(["2024-01-01"]), "column 'density' should hold numbers, but row 0 holds '2024", id="date"
+            pd.to_datetime(["2024-01-01"]), "column 'density' should hold numbers, but row 1 holds '2024", id="date"
         ),
     ],
 )
@@ -95,7 +95,7 @@ def test_policies_name_the_column_the_row_and_what_to_do() -> None:
     ):
         encode(frame, schema, unseen="error")
     with pytest.raises(
-        TableError, match=r"column 'density' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"
+        TableError, match=r"column 'density' has a missing cell \(NaN\) in row 2; choose missing='marginalize'"
     ):
         encode(frame, schema, missing="error")
 

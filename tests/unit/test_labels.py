@@ -16,9 +16,9 @@ from bayes_engine.stats.labels import Labels, checked_weights
     [
         pytest.param([0, 0, 0], "sample_weight is zero in every row; at least one row must count", id="NF36-zero"),
         pytest.param(
-            [1, -1, 1], "sample_weight is -1.0 in row 1; weights are numbers of 0 and more", id="NF36-negative"
+            [1, -1, 1], "sample_weight is -1.0 in row 2; weights are numbers of 0 and more", id="NF36-negative"
         ),
-        pytest.param([1, 1, np.nan], "sample_weight is nan in row 2", id="NF36-nan"),
+        pytest.param([1, 1, np.nan], "sample_weight is nan in row 3", id="NF36-nan"),
         pytest.param(
             [1e308, 1e308, 1e308], "sample_weight sums to inf, 2\\^53 or more; divide the weights", id="NF38-inf"
         ),

@@ -44,7 +44,7 @@ def test_merging_with_a_far_pivot_keeps_the_digits() -> None:
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e200, 1.7e308])
 def test_infinity_and_what_cannot_be_squared_are_named(value: float) -> None:
     frame = pd.DataFrame({"fine": [1.0, 2.0, 3.0], "mass": [np.nan, 1.0, value]})
-    with pytest.raises(TableError, match="column 'mass' holds infinity or a value too large to be squared in row 2"):
+    with pytest.raises(TableError, match="column 'mass' holds infinity or a value too large to be squared in row 3"):
         NaiveBayes().fit(frame, ["a", "b", "a"])
 
 

@@ -236,7 +236,7 @@ def test_NF30_a_missing_cell(mixed: pd.DataFrame, missing: Any) -> None:
     row = pd.DataFrame({"colour": [None], "mass": [3.0]})
     if missing == "error":
         with pytest.raises(
-            TableError, match=r"column 'colour' has a missing cell \(NaN\) in row 0; choose missing='marginalize'"
+            TableError, match=r"column 'colour' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"
         ):
             model.predict(row)
         return
@@ -256,7 +256,7 @@ def test_missing_is_a_level_where_training_had_it(mixed: pd.DataFrame) -> None:
 
 def test_missing_refused_in_training(mixed: pd.DataFrame) -> None:
     with pytest.raises(
-        TableError, match=r"column 'mass' has a missing cell \(NaN\) in row 1; choose missing='marginalize'"
+        TableError, match=r"column 'mass' has a missing cell \(NaN\) in row 2; choose missing='marginalize'"
     ):
         NaiveBayes(missing="error").fit(mixed.assign(mass=[1.0, np.nan, 2.0, 3.0, 4.0, 5.0]), LABELS)
 
@@ -296,7 +296,7 @@ def test_parameters_refused(mixed: pd.DataFrame, parameters: dict[str, Any], tex
     ("weight", "text"),
     [
         pytest.param([0] * 6, "sample_weight is zero in every row", id="zero"),
-        pytest.param([1, 1, 1, 1, 1, -1], "sample_weight is -1.0 in row 5", id="negative"),
+        pytest.param([1, 1, 1, 1, 1, -1], "sample_weight is -1.0 in row 6", id="negative"),
         pytest.param([1e308] * 6, "sample_weight sums to inf, 2", id="NF38"),
         pytest.param([1, 1, 1, 0, 0, 0], r"the target holds 1 class \('a'\)", id="one-class-left"),
     ],
@@ -322,11 +322,11 @@ def test_NF36_a_class_whose_rows_all_weigh_nothing_is_absent(mixed: pd.DataFrame
     [
         pytest.param(
             [*LABELS[:5], None],
-            r"Input y contains NaN: 1 label\(s\) are missing, the first in row 5; leave these",
+            r"Input y contains NaN: 1 label\(s\) are missing, the first in row 6; leave these",
             id="none",
         ),
         pytest.param(
-            [0, 1, np.nan, 0, 1, 1], r"Input y contains NaN: 1 label\(s\) are missing, the first in row 2", id="nan"
+            [0, 1, np.nan, 0, 1, 1], r"Input y contains NaN: 1 label\(s\) are missing, the first in row 3", id="nan"
         ),
         pytest.param([0, 1, np.inf, 0, 1, 1], "Input y contains infinity: class labels must be finite", id="inf"),
         pytest.param([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "Unknown label type: continuous", id="continuous"),
@@ -358,16 +358,16 @@ def test_targets_of_every_kind(mixed: pd.DataFrame, y: Any, classes: list[Any]) 
 
 
 def test_infinity_in_fit_names_the_column_and_the_row(mixed: pd.DataFrame) -> None:
-    with pytest.raises(TableError, match="column 'mass' holds infinity or a value too large to be squared in row 4"):
+    with pytest.raises(TableError, match="column 'mass' holds infinity or a value too large to be squared in row 5"):
         NaiveBayes().fit(mixed.assign(mass=[1.0, 2.0, 3.0, 4.0, np.inf, 5.0]), LABELS)
 
 
 def test_text_in_a_numeric_column(mixed: pd.DataFrame) -> None:
     schema = Schema((Variable("colour", "categorical"), Variable("mass", "continuous")))
     text = mixed.assign(mass=["1", "2", "3", "heavy", "5", None])
-    with pytest.raises(TableError, match="column 'mass' should hold numbers, but row 3 holds 'heavy'"):
+    with pytest.raises(TableError, match="column 'mass' should hold numbers, but row 4 holds 'heavy'"):
         NaiveBayes(schema=schema).fit(text, LABELS)
-    with pytest.raises(TableError, match="column 'mass' should hold numbers, but row 0 holds 'heavy'"):
+    with pytest.raises(TableError, match="column 'mass' should hold numbers, but row 1 holds 'heavy'"):
         NaiveBayes().fit(mixed, LABELS).predict(text[3:4])
 
 
