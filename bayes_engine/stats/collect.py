@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.stats.counts import Counts, count, less
+from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
+from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable, sort_levels
 
@@ -29,6 +33,8 @@ class Statistics:
     class_weight: Array
     counts: Counts
     moments: Moments
+    families: Families = Families()
+    scatter: Scatter | None = None
 
     def __add__(self, other: Statistics) -> Statistics:
         a, b = _aligned(self, other)
@@ -37,6 +43,8 @@ class Statistics:
             class_weight=a.class_weight + b.class_weight,
             counts=a.counts + b.counts,
             moments=a.moments + b.moments,
+            families=a.families + b.families,
+            scatter=_both(a.scatter, b.scatter, operator.add),
         )
 
     def __sub__(self, other: Statistics) -> Statistics:
@@ -46,6 +54,8 @@ class Statistics:
             class_weight=less(a.class_weight, b.class_weight),
             counts=a.counts - b.counts,
             moments=a.moments - b.moments,
+            families=a.families - b.families,
+            scatter=_both(a.scatter, b.scatter, operator.sub),
         )
 
     def scaled(self, weight: float) -> Statistics:
@@ -55,6 +65,8 @@ class Statistics:
             class_weight=self.class_weight * weight,
             counts=self.counts.scaled(weight),
             moments=self.moments.scaled(weight),
+            families=self.families.scaled(weight),
+            scatter=None if self.scatter is None else self.scatter.scaled(weight),
         )
 
     def under(self, schema: Schema, target: Variable) -> Statistics:
@@ -62,24 +74,24 @@ class Statistics:
         if schema == self.schema and target == self.target:
             return self
         classes = _positions(self.target, target)
-        tables = {
-            v.name: _widen(
-                self.counts.tables[v.name],
-                classes,
-                len(target.levels),
-                _positions(self.schema[v.name], v, shift=1),
-                1 + len(v.levels),
-            )
-            for v in schema
-            if v.discrete
-        }
+        codes = {v.name: (_positions(self.schema[v.name], v, shift=1), 1 + len(v.levels)) for v in schema if v.discrete}
+        to = (classes, len(target.levels))
         pivot = np.array([v.pivot for v in schema if v.numeric], dtype=float)
-        own = self.moments.rebased(pivot)
-        every = np.arange(len(own.names))
-        grown = [_widen(a, classes, len(target.levels), every, len(every)) for a in (own.weight, own.mean, own.m2)]
-        weight = np.zeros(len(target.levels))
-        weight[classes] = self.class_weight
-        return Statistics(schema, target, weight, Counts(tables), Moments(own.names, pivot, *grown))
+        return Statistics(
+            schema,
+            target,
+            _widen(self.class_weight, to),
+            Counts({name: _widen(self.counts.tables[name], to, code) for name, code in codes.items()}),
+            _widen_moments(self.moments.rebased(pivot), to),
+            Families(
+                {n: _widen(t, to, *(codes[name] for name in n)) for n, t in self.families.tables.items()},
+                {
+                    n: _widen_moments(m.rebased(pivot), to, *(codes[name] for name in n))
+                    for n, m in self.families.moments.items()
+                },
+            ),
+            None if self.scatter is None else self.scatter.rebased(pivot).among(classes, len(target.levels)),
+        )
 
 
 def collect(table: Table, labels: Labels, target: Variable) -> Statistics:
@@ -111,6 +123,8 @@ def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
         )
     if a.declared and b.declared and set(a.levels) != set(b.levels):
         raise SchemaMismatch("column '{column}' has other declared levels on the two sides", column=a.name)
+    if a.cuts != b.cuts:
+        raise SchemaMismatch("column '{column}' has other cut points on the two sides", column=a.name)
     if b.declared and not a.declared:
         return unite(b, a, ordered=ordered)
     grown = a.observing(b.levels)
@@ -133,7 +147,28 @@ def _positions(old: Variable, new: Variable, shift: int = 0) -> NDArray[np.intp]
     return np.array([0, *where] if shift else where, dtype=np.intp)
 
 
-def _widen(table: Array, rows: NDArray[np.intp], n_rows: int, columns: NDArray[np.intp], n_columns: int) -> Array:
-    wide = np.zeros((n_rows, n_columns))
-    wide[np.ix_(rows, columns)] = table
+Axis = tuple[NDArray[np.intp], int]
+"""Where the old entries of an axis stand in the new one, and how long that is."""
+
+
+def _widen(table: Array, *axes: Axis) -> Array:
+    wide = np.zeros([size for _, size in axes])
+    wide[np.ix_(*(where for where, _ in axes))] = table
     return wide
+
+
+def _widen_moments(old: Moments, *axes: Axis) -> Moments:
+    """Moments by cell, the cells being the products of these axes in C order."""
+    d = len(old.names)
+    shape = [len(where) for where, _ in axes]
+    every = (np.arange(d), d)
+    grown = (_widen(a.reshape(*shape, d), *axes, every).reshape(-1, d) for a in (old.weight, old.mean, old.m2))
+    return Moments(old.names, old.pivot, *grown)
+
+
+def _both(a: Scatter | None, b: Scatter | None, operation: Callable[[Scatter, Scatter], Scatter]) -> Scatter | None:
+    if a is None and b is None:
+        return None
+    if a is None or b is None:
+        raise SchemaMismatch("statistics with and without scatter matrices do not merge; fit both with one model")
+    return operation(a, b)

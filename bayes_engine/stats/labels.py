@@ -6,6 +6,7 @@ one-hot matrix over a million rows would cost more than the counting.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,27 @@ class Labels:
         """(n,) the class's value for every row of hard labels."""
         assert self.codes is not None
         return np.asarray(per_class[self.codes])
+
+    def members(self) -> Iterator[tuple[int, NDArray[np.intp], Array | None]]:
+        """For each class with any weight: its number, the rows in it, and their weights (None where each counts 1)."""
+        for c in range(self.n_classes):
+            if self.soft is not None:
+                rows = np.flatnonzero(self.soft[:, c])
+                weight: Array | None = self.soft[rows, c]
+            else:
+                rows = np.flatnonzero(self.codes == c)
+                weight = None if self.weight is None else self.weight[rows]
+            if len(rows):
+                yield c, rows, weight
+
+    def split(self, codes: NDArray[Any], size: int) -> Labels:
+        """Every class cut into `size` cells by the rows' codes: the cell (c, s) is number c·size + s."""
+        if self.soft is None:
+            assert self.codes is not None
+            return Labels(self.n_classes * size, self.codes * size + codes, self.weight)
+        wide = np.zeros((len(codes), self.n_classes, size))
+        wide[np.arange(len(codes)), :, codes] = self.soft
+        return Labels(self.n_classes * size, soft=wide.reshape(len(codes), -1))
 
     def take(self, rows: Any) -> Labels:
         """The memberships of the selected rows."""

@@ -6,8 +6,8 @@ columns are float64 with NaN for missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,11 +33,16 @@ def code_dtype(levels: int) -> type[np.unsignedinteger[Any]]:
 
 @dataclass(frozen=True)
 class Table:
-    """n rows encoded under `schema`; `columns[j]` (n,) holds the codes or the numbers of variable j."""
+    """n rows encoded under `schema`; `columns[j]` (n,) holds the codes or the numbers of variable j.
+
+    `beyond` (n,) marks the rows with an infinite cell in a column of intervals (None where there is none): codes
+    cannot show it.
+    """
 
     schema: Schema
     columns: tuple[NDArray[Any], ...]
     n: int
+    beyond: NDArray[np.bool_] | None = None
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self.columns[self.schema.position[name]]
@@ -45,11 +50,20 @@ class Table:
     def take(self, rows: Any) -> Table:
         """The rows selected by a mask, a slice or positions."""
         columns = tuple(column[rows] for column in self.columns)
-        return Table(self.schema, columns, len(np.arange(self.n)[rows]))
+        beyond = None if self.beyond is None else self.beyond[rows]
+        return Table(self.schema, columns, len(np.arange(self.n)[rows]), beyond)
+
+    def hiding(self, given: Collection[str]) -> Table:
+        """The same rows with every cell missing in the columns that are not among `given`."""
+        hidden = (
+            column if v.name in given else np.full_like(column, MISSING if v.discrete else np.nan)
+            for v, column in zip(self.schema, self.columns, strict=True)
+        )
+        return replace(self, columns=tuple(hidden))
 
     def infinite(self) -> NDArray[np.bool_]:
         """(n,) True where a numeric cell is ±inf: such a row has no posterior."""
-        bad = np.zeros(self.n, dtype=bool)
+        bad = np.zeros(self.n, dtype=bool) if self.beyond is None else self.beyond.copy()
         for variable, column in zip(self.schema, self.columns, strict=True):
             if variable.numeric:
                 bad |= np.isinf(column)
@@ -104,7 +118,7 @@ def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     grown = []
     for j, variable in enumerate(schema):
         column = frame.iloc[:, j]
-        if not variable.discrete:
+        if not variable.discrete or variable.cuts is not None:
             pass
         elif not variable.declared or not isinstance(column.dtype, pd.CategoricalDtype):
             variable = variable.observing(observed(column))
@@ -125,9 +139,15 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
     [2, 0, 255, 1]
     """
     columns = []
+    beyond: NDArray[np.bool_] | None = None
     for j, variable in enumerate(schema):
         column = frame.iloc[:, j]
-        if variable.discrete:
+        if variable.cuts is not None:
+            values, infinite = encode_intervals(column, variable)
+            absent = values == MISSING
+            if infinite.any():
+                beyond = infinite if beyond is None else beyond | infinite
+        elif variable.discrete:
             values = encode_levels(column, variable)
             absent = values == MISSING
             if unseen == "error" and (strange := values == unseen_code(values)).any():
@@ -146,7 +166,16 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
                 row=int(absent.argmax()) + 1,
             )
         columns.append(values)
-    return Table(schema, tuple(columns), len(frame))
+    return Table(schema, tuple(columns), len(frame), beyond)
+
+
+def encode_intervals(column: pd.Series, variable: Variable) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """(n,) codes of a column of numbers by its cut points, a value on a cut belonging below; (n,) where it is ±inf."""
+    assert variable.cuts is not None
+    values = numbers(column, variable)
+    codes = np.searchsorted(np.array(variable.cuts), values, side="left") + 1
+    codes[np.isnan(values)] = MISSING
+    return codes.astype(code_dtype(len(variable.levels))), np.isinf(values)
 
 
 def encode_levels(column: pd.Series, variable: Variable) -> NDArray[Any]:

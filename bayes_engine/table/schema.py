@@ -30,7 +30,8 @@ NUMERIC: tuple[Kind, ...] = ("continuous", "count")
 class Variable:
     """One column: `levels` is the domain of a discrete column in its order; `declared` says that it is closed
     (a declared level may have no row; a value outside it is an error in training), otherwise it was observed and may
-    grow at its end. `pivot` is the number near which a numeric column's values lie (moments are kept as offsets)."""
+    grow at its end. `pivot` is the number near which a numeric column's values lie (moments are kept as offsets).
+    `cuts` makes a column of numbers discrete: its levels name the intervals (−∞, c₁], (c₁, c₂], … (c_k, ∞)."""
 
     name: str
     kind: Kind
@@ -38,14 +39,15 @@ class Variable:
     declared: bool = False
     role: Role = "feature"
     pivot: float = 0.0
+    cuts: tuple[float, ...] | None = None
 
     @property
     def discrete(self) -> bool:
-        return self.kind in DISCRETE
+        return self.kind in DISCRETE or self.cuts is not None
 
     @property
     def numeric(self) -> bool:
-        return self.kind in NUMERIC
+        return self.kind in NUMERIC and self.cuts is None
 
     def observing(self, values: Iterable[Any]) -> Variable:
         """This variable with the unknown ones of `values` appended to an open domain, in sorted order.

@@ -1,0 +1,169 @@
+"""What a class and several columns say together: contingency tables of families, and moments within their cells.
+
+A family is named by its columns in the schema's order. Like all statistics it merges by + and is taken away by −, and
+slot 0 of every axis counts the missing cells, so that each table keeps its own margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ParameterError, SchemaMismatch
+from bayes_engine.logspace import Array
+from bayes_engine.stats.counts import less
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import Moments, moments
+from bayes_engine.table.encode import MISSING, Table, unseen_code
+from bayes_engine.table.schema import Schema
+
+MOST_CELLS = 50_000_000
+"""The largest number of cells that are counted: 400 MB of them."""
+BLOCK = 16_384
+"""Rows counted at a time: their ones and zeros stay in the cache, and their float32 sums are exact."""
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Families:
+    """`tables[names]` (C, 1 + S_a, 1 + S_b, …): weight of class c with these codes of the columns `names`.
+    `moments[names]`: of every numeric column, within each cell (class, code of a, …), cells in C order."""
+
+    tables: Mapping[Name, Array] = field(default_factory=dict)
+    moments: Mapping[Name, Moments] = field(default_factory=dict)
+
+    def __add__(self, other: Families) -> Families:
+        self._matching(other)
+        return Families(
+            {name: table + other.tables[name] for name, table in self.tables.items()},
+            {name: m + other.moments[name] for name, m in self.moments.items()},
+        )
+
+    def __sub__(self, other: Families) -> Families:
+        self._matching(other)
+        return Families(
+            {name: less(table, other.tables[name]) for name, table in self.tables.items()},
+            {name: m - other.moments[name] for name, m in self.moments.items()},
+        )
+
+    def scaled(self, weight: float) -> Families:
+        return Families(
+            {name: table * weight for name, table in self.tables.items()},
+            {name: m.scaled(weight) for name, m in self.moments.items()},
+        )
+
+    def _matching(self, other: Families) -> None:
+        if self.tables.keys() != other.tables.keys() or self.moments.keys() != other.moments.keys():
+            raise SchemaMismatch(
+                "statistics of different families of columns do not merge; fit both with one structure"
+            )
+
+    def __bool__(self) -> bool:
+        return bool(self.tables or self.moments)
+
+
+def count_families(table: Table, labels: Labels, names: Collection[Name]) -> dict[Name, Array]:
+    """The tables of these families, two columns or more each; all pairs of a table are counted in one pass.
+
+    Raises ParameterError where they would hold more than MOST_CELLS cells.
+    """
+    sizes = {v.name: 1 + len(v.levels) for v in table.schema if v.discrete}
+    _affordable(sum(labels.n_classes * int(np.prod([sizes[n] for n in name], dtype=float)) for name in names))
+    pairs = [name for name in names if len(name) == 2]
+    found = _count_pairs(table, labels, pairs) if pairs else {}
+    for name in names:
+        if name not in found:
+            shape = [sizes[n] for n in name]
+            cells = labels.tally(joint_codes(table, name), int(np.prod(shape)))
+            found[name] = cells.reshape(labels.n_classes, *shape)
+    return found
+
+
+def count_cells(table: Table, labels: Labels, names: Collection[Name]) -> dict[Name, Moments]:
+    """Moments of the numeric columns within the cells of class × these discrete columns."""
+    found = {}
+    for name in names:
+        size = int(np.prod([1 + len(table.schema[n].levels) for n in name]))
+        _affordable(labels.n_classes * size)
+        found[name] = moments(table, labels.split(joint_codes(table, name), size))
+    return found
+
+
+def all_pairs(schema: Schema) -> list[Name]:
+    """Every two discrete columns, in the schema's order.
+
+    >>> from bayes_engine.table.schema import Variable
+    >>> all_pairs(Schema(tuple(Variable(n, "categorical", ("a", "b")) for n in "xyz")))
+    [('x', 'y'), ('x', 'z'), ('y', 'z')]
+    """
+    return list(combinations((v.name for v in schema if v.discrete), 2))
+
+
+def in_order(schema: Schema, names: Sequence[str]) -> Name:
+    """A family's name: its columns in the schema's order."""
+    return tuple(sorted(names, key=schema.position.__getitem__))
+
+
+def known_codes(table: Table, name: str) -> NDArray[Any]:
+    """(n,) codes of a discrete column for counting: a value outside the levels counts as missing."""
+    codes = table[name]
+    strange = unseen_code(codes)
+    return np.where(codes == strange, MISSING, codes) if len(codes) and codes.max() == strange else codes
+
+
+def joint_codes(table: Table, names: Sequence[str]) -> NDArray[np.intp]:
+    """(n,) the codes of several columns as one number, the last of them running fastest."""
+    joint = np.zeros(table.n, dtype=np.intp)
+    for name in names:
+        joint *= 1 + len(table.schema[name].levels)
+        joint += known_codes(table, name)
+    return joint
+
+
+def _affordable(cells: float) -> None:
+    if cells > MOST_CELLS:
+        raise ParameterError(
+            "the joint tables of these columns would hold {cells:.3g} cells; leave out or coarsen the columns with the "
+            "most levels",
+            cells=float(cells),
+        )
+
+
+def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Name, Array]:
+    """All pairs in one pass: with the rows as ones and zeros (n, D), one column a level, the pair tables are the
+    blocks of OᵀO for each class. The missing cells are what is lacking to the margins."""
+    names = sorted({n for pair in pairs for n in pair}, key=table.schema.position.__getitem__)
+    widths = [len(table.schema[n].levels) for n in names]
+    starts = np.concatenate([[1], 1 + np.cumsum(widths)])  # column 0 is one in every row
+    at = {n: slice(int(starts[j]), int(starts[j + 1])) for j, n in enumerate(names)}
+    gram = np.zeros((labels.n_classes, int(starts[-1]), int(starts[-1])))
+    columns = [known_codes(table, n) for n in names]
+    for begin in range(0, table.n, BLOCK):
+        rows = slice(begin, min(begin + BLOCK, table.n))
+        block = labels.take(rows)
+        for c, members, weight in block.members():
+            ones = np.zeros((len(members), gram.shape[1]), dtype=np.float32 if weight is None else np.float64)
+            ones[:, 0] = 1.0
+            flat, line = ones.reshape(-1), np.arange(len(members)) * gram.shape[1]
+            for j, column in enumerate(columns):
+                codes = column[rows][members].astype(np.intp)
+                there = codes != MISSING
+                where = line + codes + (int(starts[j]) - 1)
+                flat[where if there.all() else where[there]] = 1.0
+            gram[c] += ones.T @ (ones if weight is None else ones * weight[:, None])
+    found: dict[Name, Array] = {}
+    for a, b in pairs:
+        inner = gram[:, at[a], at[b]]
+        whole = np.empty((labels.n_classes, 1 + inner.shape[1], 1 + inner.shape[2]))
+        whole[:, 1:, 1:] = inner
+        whole[:, 1:, 0] = less(gram[:, at[a], 0], inner.sum(axis=2))
+        whole[:, 0, 1:] = less(gram[:, 0, at[b]], inner.sum(axis=1))
+        whole[:, 0, 0] = less(gram[:, 0, 0], whole[:, 1:, :].sum(axis=(1, 2)) + whole[:, 0, 1:].sum(axis=1))
+        found[a, b] = whole
+    return found

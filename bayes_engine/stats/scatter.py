@@ -1,0 +1,88 @@
+"""Mean and scatter matrix of the numeric columns per class, under + and −: what full covariances are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import NotASubset
+from bayes_engine.logspace import Array
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import ROUNDING
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """For the d columns `names` with `pivot` (d,): `weight` (C,), `mean` (C, d) as offsets from the pivot, `m2`
+    (C, d, d) = Σ_i r_ic (x_i − mean)(x_i − mean)ᵀ. Rows with a missing cell are not in it."""
+
+    names: tuple[str, ...]
+    pivot: Array
+    weight: Array
+    mean: Array
+    m2: Array
+
+    def __add__(self, other: Scatter) -> Scatter:
+        other = other.rebased(self.pivot)
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        delta = other.mean - self.mean
+        between = (self.weight * share)[:, None, None] * (delta[:, :, None] * delta[:, None, :])
+        return replace(self, weight=weight, mean=self.mean + delta * share[:, None], m2=self.m2 + other.m2 + between)
+
+    def __sub__(self, other: Scatter) -> Scatter:
+        other = other.rebased(self.pivot)
+        rounding = 1e-9 * np.maximum(self.weight, other.weight)
+        weight = self.weight - other.weight
+        if (weight < -rounding).any():
+            raise NotASubset("cannot forget rows that were never counted: a class would have a negative weight")
+        empty = weight <= rounding
+        weight = np.where(empty, 0.0, weight)
+        kept = np.where(empty, 1.0, weight)
+        delta = other.mean - self.mean
+        mean = self.mean - delta * (other.weight / kept)[:, None]
+        apart = other.mean - mean
+        between = (kept * other.weight / (kept + other.weight))[:, None, None] * (apart[:, :, None] * apart[:, None, :])
+        m2 = self.m2 - other.m2 - between
+        before, after = np.diagonal(self.m2, axis1=1, axis2=2), np.diagonal(m2, axis1=1, axis2=2)
+        if (~empty[:, None] & (after < -1e-9 * before)).any():
+            raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
+        nothing = empty[:, None] | (after <= ROUNDING * before)
+        m2 = np.where(nothing[:, :, None] | nothing[:, None, :], 0.0, m2)
+        return replace(self, weight=weight, mean=np.where(empty[:, None], 0.0, mean), m2=m2)
+
+    def scaled(self, weight: float) -> Scatter:
+        return replace(self, weight=self.weight * weight, m2=self.m2 * weight)
+
+    def rebased(self, pivot: Array) -> Scatter:
+        """The same with offsets from another pivot."""
+        if np.array_equal(pivot, self.pivot):
+            return self
+        return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
+
+    def among(self, classes: NDArray[np.intp], n_classes: int) -> Scatter:
+        """The same among more classes, the old ones standing at the places `classes`."""
+        d = len(self.names)
+        weight, mean, m2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+        weight[classes], mean[classes], m2[classes] = self.weight, self.mean, self.m2
+        return replace(self, weight=weight, mean=mean, m2=m2)
+
+
+def scatter(names: tuple[str, ...], pivot: Array, X: Array, labels: Labels) -> Scatter:
+    """The scatter of the rows X (n, d), in two passes: means, then one product (X − mean)ᵀ(X − mean) a class.
+
+    >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 5.0]])
+    >>> scatter(("x", "y"), np.zeros(2), X, Labels(2, np.array([0, 0, 1]))).m2[0].tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    n_classes, d = labels.n_classes, X.shape[1]
+    weight, mean, m2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+    for c, rows, w in labels.members():
+        Z = X[rows] - pivot
+        weight[c] = len(rows) if w is None else w.sum()
+        mean[c] = (Z.sum(axis=0) if w is None else w @ Z) / weight[c]
+        Z -= mean[c]
+        m2[c] = Z.T @ (Z if w is None else Z * w[:, None])
+    return Scatter(names, pivot, weight, mean, m2)
