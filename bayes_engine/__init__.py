@@ -5,17 +5,24 @@ from bayes_engine.decision.evaluate import risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPosterior
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 
 __all__ = [
+    "AODE",
+    "SPODE",
+    "TAN",
     "BayesEngineError",
     "Decision",
     "EstimationWarning",
+    "KDependence",
     "Ledger",
     "LossMatrix",
+    "MDLPDiscretizer",
     "MinimumRiskClassifier",
     "NaiveBayes",
     "Reading",

@@ -114,3 +114,18 @@ def checked_alpha(alpha: Any, n: float) -> float:
             n=n,
         )
     return float(alpha)
+
+
+def checked_word(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Raises ParameterError where a parameter that is a word is none of the `allowed`."""
+    if value not in allowed:
+        raise ParameterError(
+            "{name}={value} is none of {allowed}", name=name, value=repr(value), allowed=", ".join(map(repr, allowed))
+        )
+
+
+def checked_share(name: str, value: Any) -> float:
+    """A parameter that is a share as a float. Raises ParameterError where it is not between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < 1.0:
+        raise ParameterError("{name}={value} is no share between 0 and 1", name=name, value=repr(value))
+    return float(value)

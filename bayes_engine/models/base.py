@@ -6,6 +6,7 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -18,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.factors import Factor, Row
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
@@ -26,6 +27,7 @@ from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import class_prior
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
+from bayes_engine.table.discretize import cuts_for, interval_names
 from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
 from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
@@ -36,10 +38,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     estimation_parameters: ClassVar[frozenset[str]] = frozenset()
     """The parameters that act in `_estimate` alone: the ones `with_params` may change without a recount."""
 
+    structural: ClassVar[tuple[str, ...]] = ()
+    """Fitted attributes that the first fit chose from its rows, and that the statistics are counted for."""
+
     schema: Schema | None
     priors: Any
     unseen: str
     missing: str
+    discretize: str | None = None
+    bins: int = 10
 
     # what a model says ------------------------------------------------------------------------------------------
 
@@ -50,6 +57,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     @abstractmethod
     def _estimate(self, stats: Statistics) -> Factor:
         """The factor of these statistics. Priors and smoothing enter here and nowhere else."""
+
+    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+        """What a first fit does besides: choose what needs the rows (a structure), and count what that asks for."""
+        return stats
 
     # fitting ----------------------------------------------------------------------------------------------------
 
@@ -63,9 +74,24 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         >>> model.class_prior_
         {'bad': 0.25, 'good': 0.75}
         """
-        for name in ("stats_", "schema_", "target_", "factor_", "classes_"):
+        for name in ("stats_", "schema_", "target_", "factor_", "classes_", *self.structural):
             self.__dict__.pop(name, None)
         return self._learn(X, y, sample_weight, classes=None, first=True)
+
+    def fit_stats(self, stats: Statistics) -> Self:
+        """Estimate from statistics that were collected elsewhere: those of another fitted model, or a merged sum.
+
+        Raises ParameterError where this model's structure needs the rows, or other statistics.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> NaiveBayes(alpha=0).fit_stats(model.stats_ + model.stats_).predict([["crisp"]]).tolist()
+        ['bad']
+        """
+        names = stats.schema.names
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        return self._settle(stats)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None, sample_weight: Any = None) -> Self:
         """Add rows X (n, d), y (n,). `classes` at the first call declares the classes; otherwise they grow.
@@ -241,18 +267,36 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
         known = declared if first else self.target_
         frame, labels, target = self._read(X, y, sample_weight, known, reset=first)
-        schema = observe(frame, self._initial_schema(frame) if first else self.schema_)
+        schema = observe(frame, self._initial_schema(frame, labels) if first else self.schema_)
         table = encode(frame, schema, unseen="error", missing=self.missing)
+        if table.beyond is not None:
+            raise TableError(
+                "a column of intervals holds infinity in row {row}: Input X contains infinity; mend the cell, or make "
+                "it missing",
+                row=int(table.beyond.argmax()) + 1,
+            )
         stats = self._count(table, labels, target)
-        return self._settle(stats if first else self.stats_ + stats)
+        return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
 
-    def _initial_schema(self, frame: pd.DataFrame) -> Schema:
-        if self.schema is None:
-            return Schema.from_dtypes(frame)
-        # an explicit schema gives kinds and levels; the pivots come from the rows
-        return Schema(
-            tuple(replace(v, pivot=middle(numbers(frame[v.name], v))) if v.numeric else v for v in self.schema.features)
-        )
+    def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
+        schema = Schema.from_dtypes(frame) if self.schema is None else self.schema.features
+        if self.schema is not None:  # it gives kinds and levels; the pivots come from the rows
+            pivots = {v.name: middle(numbers(frame[v.name], v)) for v in schema if v.numeric}
+            schema = Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in schema))
+        return schema if self.discretize is None else self._cut(schema, frame, labels)
+
+    def _cut(self, schema: Schema, frame: pd.DataFrame, labels: Labels) -> Schema:
+        """Every column of numbers as intervals, by cut points from these rows alone: folds find their own."""
+        assert self.discretize is not None
+        assert labels.codes is not None
+        variables = []
+        for variable in schema:
+            if variable.numeric:
+                x = numbers(frame[variable.name], variable)
+                cuts = cuts_for(self.discretize, x, labels.codes, labels.n_classes, labels.weight, self.bins)
+                variable = replace(variable, cuts=cuts, levels=interval_names(cuts), declared=True)
+            variables.append(variable)
+        return Schema(tuple(variables))
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Variable | None, *, reset: bool
@@ -311,7 +355,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _copy(self, parameters: dict[str, Any]) -> Self:
         new = clone(self).set_params(**parameters)
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", *self.structural):
             if hasattr(self, name):
                 setattr(new, name, getattr(self, name))
         return new  # type: ignore[no-any-return]
@@ -368,3 +412,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "stats_")
+
+
+def say(template: str, **names: str) -> None:
+    """Tell whoever called `fit` what the estimate does that they might not expect."""
+    warnings.warn(EstimationWarning(template, **names), stacklevel=5)

@@ -6,7 +6,6 @@ one, a Gaussian for a number.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
@@ -14,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError
+from bayes_engine.errors import NotASubset
 from bayes_engine.factors import (
     ClassPrior,
     Factor,
@@ -26,8 +25,8 @@ from bayes_engine.factors import (
     variance_estimate,
 )
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.priors import SMOOTHING, Smoothing, checked_alpha, class_prior
+from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.priors import SMOOTHING, Smoothing, checked_alpha, checked_share, checked_word, class_prior
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
@@ -71,6 +70,8 @@ class NaiveBayes(GenerativeClassifier):
     missing : "marginalize" (a missing cell has no factor) | "category" (in a discrete column, a level of its own if
         training had any) | "error".
     unseen : "ignore" (no factor) | "smooth" (α/(n_c + α(S+1))) | "error", for a value not among the levels.
+    discretize : None (a number has a Gaussian) | "mdlp" | "equal-width" | "quantile": numbers as intervals, cut by the
+        rows of the fit. bins : how many, for the latter two.
     schema : kinds and levels of the columns; None takes them from the dtypes.
 
     Attributes: `stats_`, `factor_`, `schema_`, `target_`, `classes_` (sorted), `n_features_in_`, `feature_names_in_`.
@@ -97,6 +98,8 @@ class NaiveBayes(GenerativeClassifier):
         var_floor: float = 1e-9,
         missing: Literal["marginalize", "category", "error"] = "marginalize",
         unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        discretize: Literal["mdlp", "equal-width", "quantile"] | None = None,
+        bins: int = 10,
         schema: Schema | None = None,
     ) -> None:
         self.alpha = alpha
@@ -107,6 +110,8 @@ class NaiveBayes(GenerativeClassifier):
         self.var_floor = var_floor
         self.missing = missing
         self.unseen = unseen
+        self.discretize = discretize
+        self.bins = bins
         self.schema = schema
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
@@ -198,36 +203,24 @@ class NaiveBayes(GenerativeClassifier):
     def _check(self, stats: Statistics) -> None:
         checked_alpha(self.alpha, float(stats.class_weight.sum()))
         for name, values in CHOICES.items():
-            if getattr(self, name) not in values:
-                raise ParameterError(
-                    "{name}={value} is none of {allowed}",
-                    name=name,
-                    value=repr(getattr(self, name)),
-                    allowed=", ".join(map(repr, values)),
-                )
-        floor = self.var_floor
-        if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not 0.0 < floor < 1.0:
-            raise ParameterError("var_floor={value} is no share between 0 and 1", value=repr(floor))
+            checked_word(name, getattr(self, name), values)
+        checked_share("var_floor", self.var_floor)
 
     def _warn(self, stats: Statistics, prior: Array, constant: list[str], floored: list[str]) -> None:
         if constant:
-            _say(
+            say(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
                 names=", ".join(constant),
             )
         if floored:
-            _say(
+            say(
                 "column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
                 "floor var_floor × the column's variance",
                 names=", ".join(floored),
             )
         never = [str(c) for c, p in zip(stats.target.levels, prior, strict=True) if p == 0]
         if never:
-            _say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
+            say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
         empty = [str(c) for c, p, w in zip(stats.target.levels, prior, stats.class_weight, strict=True) if p > 0 == w]
         if empty:
-            _say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))
-
-
-def _say(template: str, **names: str) -> None:
-    warnings.warn(EstimationWarning(template, **names), stacklevel=5)
+            say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))

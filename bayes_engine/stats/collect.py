@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Statistics:
     class_weight: Array
     counts: Counts
     moments: Moments
-    families: Families = Families()
+    families: Families = field(default_factory=Families)
     scatter: Scatter | None = None
 
     def __add__(self, other: Statistics) -> Statistics:

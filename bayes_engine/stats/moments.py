@@ -105,7 +105,7 @@ class ColumnMoments:
         between = (self.weight * (self.offset - offset) ** 2).sum(axis=-1, keepdims=True)
         return ColumnMoments(weight, offset, self.m2.sum(axis=-1, keepdims=True) + between, self.pivot)
 
-    def without(self, codes: Array, values: Array, weight: Array) -> ColumnMoments:
+    def without(self, codes: NDArray[np.intp], values: Array, weight: Array) -> ColumnMoments:
         """(n, C): the moments n times over, the i-th without its own row (class `codes`, `values`, `weight`; a missing
         value takes nothing away). Exact to rounding: where a row carries most of its class's M2, what is left is
         summed anew from the other rows, if they are all here, rather than subtracted.

@@ -1,0 +1,192 @@
+"""AODE, the mean of one-dependence models: P(c, x) = 1/m Σ_i P(c, x_i) Π_{j≠i} P(x_j|c, x_i) (Zhou, eq. 7.23–7.25).
+
+The super-parent is hidden: with q_i = P(i | x, c), the ledger's terms are E_q[log P(x_j | c, x_i)] for each column, the
+entropy of q, and −log m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.factors import ClassPrior, Factor, Row
+from bayes_engine.inference.directed import HIDDEN, Directed, Domain, Family, Left, less_weight
+from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.table.encode import Table
+
+SUPER_PARENT = "which super-parent"
+"""The name of the entropy row."""
+AVERAGE = "average"
+"""The name of the row −log m."""
+CHUNK = 4_000_000
+"""Terms (super-parents × rows × classes) that are held at a time."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """One super-parent: P(c, x_i) from its counts (C, S_i), and the other columns as families under it.
+
+    P(c, x_i) = (n_ci + a)/(n_i + a K S_i) with a = `alpha`, n_i the rows where the column is known; with `given`, a
+    class prior that is not the rows' own, it is P(c) (n_ci + a)/(n_c + a S_i).
+    """
+
+    domain: Domain
+    counts: Array
+    alpha: float
+    given: bool
+    families: tuple[Family, ...]
+
+    @property
+    def name(self) -> str:
+        return self.domain.variable.name
+
+    @cached_property
+    def frequency(self) -> Array:
+        """(S_i + 1,) the weight of each value in all classes; an unseen one has none."""
+        return np.append(self.counts.sum(axis=0), 0.0)
+
+    def first(self, X: Table, log_prior: Array, left: Left | None) -> tuple[Array, Array]:
+        """(n, C) log P(c, x_i), and (n,) how much weight the value has; 0 where the cell is not known."""
+        places = self.domain.places(X)
+        known = places != HIDDEN
+        at = np.where(known, places, self.domain.size)
+        padded = np.concatenate([self.counts, np.zeros((len(self.counts), 1))], axis=1)
+        count, total = np.take(padded, at, axis=1).T.copy(), self.frequency[at]
+        of_class = np.repeat(self.counts.sum(axis=1)[None, :], X.n, axis=0)
+        everything = np.full(X.n, float(self.counts.sum()))
+        if left is not None:
+            rows = np.flatnonzero(known & (places < self.domain.size))
+            own, w = left.own[rows], left.weight[rows]
+            count[rows, own] = less_weight(count[rows, own], w, self.domain.variable)
+            of_class[rows, own] = less_weight(of_class[rows, own], w, self.domain.variable)
+            everything[rows] -= w
+            total = total.copy()
+            total[rows] = less_weight(total[rows], w, self.domain.variable)
+        k, size = len(self.counts), self.domain.size
+        if self.given:
+            a = np.where((of_class == 0) & (self.alpha == 0), 1.0, self.alpha)
+            joint = log_prior + log(count + a) - log(of_class + a * size)
+        else:
+            below = everything + self.alpha * k * size
+            joint = log(count + self.alpha) - log(np.where(below > 0, below, 1.0))[:, None]
+        return joint, total
+
+
+@dataclass(frozen=True)
+class Averaged(Factor):
+    """The mean over the super-parents whose value, in the row, has a weight of at least `min_frequency`; a row without
+    one is naive Bayes (`naive`)."""
+
+    prior: ClassPrior
+    members: tuple[Member, ...]
+    naive: Directed
+    min_frequency: float
+
+    def log(self, X: Table) -> Array:
+        return self.over(X, np.broadcast_to(log(self.prior.p), (X.n, len(self.prior.p))), None)
+
+    def over(self, X: Table, log_prior: Array, left: Left | None) -> Array:
+        """(n, C) the joint over a log prior (n, C); with `left`, of each row under the counts without it."""
+        if not self.members:
+            return self.naive.over(X, log_prior, left)
+        joint = np.empty((X.n, len(self.prior.p)))
+        for rows, part, own in self._chunks(X, left):
+            joints, active = self.joints(part, log_prior[rows], own)
+            m = active.sum(axis=0)
+            alone = m == 0
+            joint[rows] = log_sum(joints, axis=0) - np.log(np.where(alone, 1, m))[:, None]
+            if alone.any():
+                last = np.flatnonzero(alone)
+                left_last = None if own is None else own.take(last)
+                joint[np.arange(X.n)[rows][last]] = self.naive.over(part.take(last), log_prior[rows][last], left_last)
+        return joint
+
+    def joints(self, X: Table, log_prior: Array, left: Left | None = None) -> tuple[Array, NDArray[np.bool_]]:
+        """(d, n, C) log P(c, x_i) Π_{j≠i} P(x_j | c, x_i) for each super-parent, −inf where it does not take part, and
+        (d, n) where it does."""
+        joints = np.empty((len(self.members), X.n, len(self.prior.p)))
+        active = np.empty((len(self.members), X.n), dtype=bool)
+        for i, member in enumerate(self.members):
+            joints[i], total = member.first(X, log_prior, left)
+            for _, term in self._children(member, X, left):
+                joints[i] += term
+            active[i] = (member.domain.places(X) != HIDDEN) & (total >= self.min_frequency)
+            joints[i][~active[i]] = -np.inf
+        return joints, active
+
+    def _children(self, member: Member, X: Table, left: Left | None) -> Iterator[tuple[str, Array]]:
+        """(n, C) the terms of the other columns under one super-parent; 0 where a cell is not known."""
+        there = member.domain.places(X) != HIDDEN
+        for family in member.families:
+            rows = np.flatnonzero(there & family.known(X))
+            if len(rows) == X.n:
+                yield family.variable.name, family.term(X, (), left)
+            elif len(rows):
+                term = np.zeros((X.n, len(self.prior.p)))
+                term[rows] = family.term(X.take(rows), (), None if left is None else left.take(rows))
+                yield family.variable.name, term
+
+    def responsibilities(self, X: Table) -> tuple[Array, NDArray[np.bool_]]:
+        """(d, n, C) q_i = P(i | x, c), zeros where there is no super-parent or p(c, x) is 0; (d, n) who takes part."""
+        log_prior = np.broadcast_to(log(self.prior.p), (X.n, len(self.prior.p)))
+        joints, active = self.joints(X, log_prior)
+        total = log_sum(joints, axis=0)
+        return exp(joints - np.where(np.isfinite(total), total, 0.0)), active
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        if not self.members:
+            yield from self.naive.rows(X)
+            return
+        prior, log_prior = next(self.prior.rows(X))
+        yield prior, log_prior
+        q, active = self.responsibilities(X)
+        shape, target = q.shape[1:], self.prior.target
+        alone = ~np.any(active, axis=0)
+        terms = {v: np.zeros(shape) for v in self.naive.names}
+        met = set()
+        for i, member in enumerate(self.members):
+            first, _ = member.first(X, log_prior, None)
+            for name, term in ((member.name, _difference(first, log_prior)), *self._children(member, X, None)):
+                terms[name] += np.multiply(q[i], term, out=np.zeros(shape), where=q[i] > 0)
+                if active[i].any():
+                    met.add(name)
+        if alone.any():
+            last = np.flatnonzero(alone)
+            for row, term in self.naive.rows(X.take(last)):
+                if row.parents:
+                    terms[row.name][last] = term
+                    met.add(row.name)
+        for name, term in terms.items():
+            if name in met:
+                yield Row(name, name, (target, SUPER_PARENT), "expected"), term
+        if alone.all():
+            return
+        nowhere = (q.sum(axis=0) == 0) & ~alone[:, None]
+        surprise = -np.where(q > 0, q * log(np.where(q > 0, q, 1.0)), 0.0).sum(axis=0)
+        yield (
+            Row(SUPER_PARENT, SUPER_PARENT, (target,), "entropy"),
+            np.where(nowhere, -np.inf, surprise),
+        )
+        m = active.sum(axis=0)
+        yield (
+            Row(AVERAGE, AVERAGE, (), "constant"),
+            np.repeat(-np.log(np.where(m > 0, m, 1))[:, None], shape[1], axis=1),
+        )
+
+    def _chunks(self, X: Table, left: Left | None) -> Iterator[tuple[slice, Table, Left | None]]:
+        step = max(1, CHUNK // max(1, len(self.members) * len(self.prior.p)))
+        if X.n <= step:
+            yield slice(0, X.n), X, left
+            return
+        for begin in range(0, X.n, step):
+            rows = slice(begin, min(begin + step, X.n))
+            yield rows, X.take(rows), None if left is None else Left(left.own[rows], left.weight[rows])
+
+
+def _difference(a: Array, b: Array) -> Array:
+    """a − b, −inf where a is."""
+    return np.asarray(np.subtract(a, b, out=np.full(a.shape, -np.inf), where=np.isfinite(a) & np.isfinite(b)))

@@ -1,0 +1,118 @@
+"""Summing hidden variables out of a product: variable elimination forward, marginals backward, all in log space.
+
+log Z = log Σ_h Π_f φ_f(h) by summing one variable after another out of the factors that hold it (Zhang & Poole 1994);
+going back over the same clusters gives p(h_f) for every factor's own scope (collect and distribute: Lauritzen &
+Spiegelhalter 1988). Everything is batched: a potential has leading axes (n, C), one product for each row and class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.logspace import Array, log_sum
+
+MOST_CELLS = 1_000_000
+"""The largest table over hidden variables that one row and class may need."""
+
+Scope = tuple[str, ...]
+
+
+class Potential(NamedTuple):
+    """log φ, (n, C, one axis for each hidden variable of `scope`); −inf where φ is 0."""
+
+    scope: Scope
+    log: Array
+
+
+class _Cluster(NamedTuple):
+    """What one elimination multiplied: the terms over `scope`, its last variable summed out of them into a message."""
+
+    scope: Scope
+    log: Array
+    members: tuple[int, ...]
+
+
+def log_partition(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> Array:
+    """(n, C) log Σ_h Π φ: the hidden variables summed out, cheapest first.
+
+    Raises ParameterError where a table of more than MOST_CELLS cells would be needed.
+
+    >>> pair = Potential(("rain",), np.log([[[0.2, 0.8]]])), Potential(("rain",), np.log([[[0.9, 0.1]]]))
+    >>> round(float(np.exp(log_partition(pair, {"rain": 2}))[0, 0]), 4)
+    0.26
+    """
+    return _forward(potentials, sizes)[0]
+
+
+def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tuple[Array, list[Array]]:
+    """log Z (n, C), and for each potential the log-probabilities of its own scope given all of them, shaped like it.
+
+    Where Z is 0 nothing has a probability: −inf throughout.
+    """
+    log_z, clusters = _forward(potentials, sizes)
+    beliefs: list[Array] = [np.zeros(())] * len(clusters)
+    found: list[Array] = [np.zeros_like(p.log) for p in potentials]
+    # a message is the member of a later cluster: going backwards, that cluster's belief is known
+    for k in range(len(clusters) - 1, -1, -1):
+        cluster = clusters[k]
+        message, scope = log_sum(cluster.log), cluster.scope[:-1]
+        outer = np.zeros_like(message)
+        for later in range(k + 1, len(clusters)):
+            if len(potentials) + k in clusters[later].members:
+                outer = _margin(clusters[later].scope, beliefs[later], scope)
+        ratio = np.subtract(outer, message, out=np.full_like(message, -np.inf), where=np.isfinite(message))
+        beliefs[k] = cluster.log + ratio[..., None]
+        for i in cluster.members:
+            if i < len(potentials):
+                found[i] = _margin(cluster.scope, beliefs[k], potentials[i].scope)
+    return log_z, found
+
+
+def _forward(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tuple[Array, list[_Cluster]]:
+    live = dict(enumerate(potentials))
+    left = sorted({name for p in potentials for name in p.scope})
+    clusters: list[_Cluster] = []
+    while left:
+        name = min(left, key=lambda v: (_cells(live.values(), v, sizes), v))
+        left.remove(name)
+        members = tuple(i for i, p in live.items() if name in p.scope)
+        scope = (*sorted({v for i in members for v in live[i].scope} - {name}), name)
+        if (cells := float(np.prod([sizes[v] for v in scope], dtype=float))) > MOST_CELLS:
+            raise ParameterError(
+                "exact inference over the missing cells would need a table of {cells:.3g} cells for each row; fill in "
+                "some of them, or take a simpler structure",
+                cells=cells,
+            )
+        total: Array = np.zeros(())
+        for i in members:
+            total = total + _spread(live.pop(i), scope)
+        live[len(potentials) + len(clusters)] = Potential(scope[:-1], log_sum(total))
+        clusters.append(_Cluster(scope, total, members))
+    log_z: Array = np.zeros(())
+    for p in live.values():
+        log_z = log_z + p.log
+    return log_z, clusters
+
+
+def _cells(live: object, name: str, sizes: Mapping[str, int]) -> float:
+    scopes = {v for p in live if name in p.scope for v in p.scope}  # type: ignore[attr-defined]
+    return float(np.prod([sizes[v] for v in scopes], dtype=float))
+
+
+def _spread(p: Potential, scope: Scope) -> Array:
+    """The potential with its axes in the order of `scope`, of length 1 where it has none."""
+    order = sorted(range(len(p.scope)), key=lambda a: scope.index(p.scope[a]))
+    turned = np.moveaxis(p.log, [2 + a for a in order], range(2, 2 + len(order)))
+    return turned[(slice(None), slice(None), *(slice(None) if v in p.scope else None for v in scope))]
+
+
+def _margin(scope: Scope, belief: Array, wanted: Scope) -> Array:
+    """The belief over `scope` summed down to `wanted`, its axes in that order."""
+    for axis in reversed([2 + a for a, v in enumerate(scope) if v not in wanted]):
+        belief = log_sum(belief, axis=axis)
+    kept = [v for v in scope if v in wanted]
+    return np.moveaxis(belief, [2 + kept.index(v) for v in wanted], range(2, 2 + len(wanted)))

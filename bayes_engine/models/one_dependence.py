@@ -1,0 +1,607 @@
+"""Semi-naive Bayes: every attribute may depend on the class and on one other (SPODE, TAN, AODE), or on k others (k-DB).
+
+One pass over the rows counts all pairs of columns; naive Bayes, TAN with its tree, AODE and any given SPODE are read
+from that. What needs the rows besides is the choice of a super-parent by leave-one-out, and the wider tables of k-DB.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import NotASubset, ParameterError
+from bayes_engine.factors import ClassPrior, Row
+from bayes_engine.inference.averaged import Averaged, Member
+from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, Left, TableFamily
+from bayes_engine.logspace import Array, log, log_normalize
+from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.models.naive_bayes import CHOICES
+from bayes_engine.priors import checked_alpha, checked_share, checked_word, class_prior
+from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.structure.tree import (
+    Dependence,
+    Edge,
+    TreeStep,
+    conditional_information,
+    directed,
+    gaussian_information,
+    information,
+    ranked,
+    spanning_tree,
+)
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Schema, Variable
+
+Structure = Mapping[str, tuple[str, ...]]
+"""The parents of each column besides the class."""
+
+AVERAGING = ("factored", "joint")
+"""How AODE smooths: each factor by itself, or one joint table whose margins agree."""
+
+
+class SemiNaive(GenerativeClassifier):
+    """What the semi-naive models share: pair statistics, families along a graph, and leave-one-out given the graph.
+
+    Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`:
+
+    alpha : float, pseudo-count of every level of a conditional table (eq. 7.20); 0 adds nothing.
+    priors : "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
+    discretize : "mdlp" (Fayyad & Irani 1993) | "equal-width" | "quantile": columns of numbers as intervals, cut by the
+        rows of the fit | None: a Gaussian in each cell of a discrete parent. bins : how many, for the second and third.
+    variance : "mle" (ddof 0) | "unbiased" (ddof 1); var_floor : the least variance, as a share of the column's own.
+    missing : "marginalize" | "category" | "error"; unseen : "ignore" | "smooth" | "error": as in `NaiveBayes`.
+    schema : kinds and levels of the columns; None takes them from the dtypes.
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "priors", "variance", "var_floor", "unseen"})
+
+    alpha: float
+    variance: str
+    var_floor: float
+    factor_: Directed | Averaged
+
+    @abstractmethod
+    def _structure(self, stats: Statistics) -> Structure:
+        """The parents of every column, from the statistics and from what `_choose` chose."""
+
+    # counting -----------------------------------------------------------------------------------------------------
+
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        return replace(collect(X, labels, target), families=self._families(X, labels, self._wider()))
+
+    def _families(self, X: Table, labels: Labels, wider: Collection[Name]) -> Families:
+        """Tables of all pairs and of the families in `wider`; moments within the levels of each of their parents."""
+        discrete = {v.name for v in X.schema if v.discrete}
+        tables = {*all_pairs(X.schema), *(name for name in wider if discrete.issuperset(name))}
+        cells: set[Name] = set()
+        if len(discrete) < len(X.schema):
+            cells = {(name,) for name in discrete}
+            cells |= {tuple(n for n in name if n in discrete) for name in wider if not discrete.issuperset(name)}
+        return Families(count_families(X, labels, tables), count_cells(X, labels, cells))
+
+    def _wider(self) -> Collection[Name]:
+        """The families beyond pairs that are counted, once a first fit has chosen them."""
+        return ()
+
+    # estimating ---------------------------------------------------------------------------------------------------
+
+    def _estimate(self, stats: Statistics) -> Directed | Averaged:
+        self._check(stats)
+        return self._directed(stats, self._structure(stats))
+
+    def _directed(self, stats: Statistics, structure: Structure) -> Directed:
+        families = tuple(self._family(stats, v, structure.get(v.name, ()), float(self.alpha)) for v in stats.schema)
+        return Directed(self._prior(stats), families)
+
+    def _prior(self, stats: Statistics) -> ClassPrior:
+        prior = class_prior(self.priors, stats.class_weight, stats.target.levels)
+        return ClassPrior(stats.target.name, prior, stats.class_weight, 1.0 if self.priors == "laplace" else 0.0)
+
+    def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], alpha: float) -> Family:
+        """P(column | class, parents) from the statistics."""
+        above = tuple(self._domain(stats, stats.schema[name]) for name in parents)
+        if not variable.discrete:
+            classes = stats.moments.column(variable.name)
+            cells = _by_place(stats, variable, parents, above) if parents else classes
+            ddof = 1 if self.variance == "unbiased" else 0
+            return GaussianFamily(variable, above, cells, classes, ddof, float(self.var_floor))
+        own = self._domain(stats, variable)
+        name = in_order(stats.schema, (*parents, variable.name))
+        table = stats.families.tables[name] if parents else stats.counts.tables[variable.name]
+        for axis, n in enumerate(name, start=1):
+            table = self._domain(stats, stats.schema[n]).counted(table, axis)
+        turned = table.transpose(0, *(1 + name.index(n) for n in (*parents, variable.name)))
+        return TableFamily(own, above, turned, alpha)
+
+    def _domain(self, stats: Statistics, variable: Variable) -> Domain:
+        as_level = self.missing == "category" and bool(stats.counts.tables[variable.name][:, 0].any())
+        return Domain(variable, as_level, self.unseen == "smooth")
+
+    def _check(self, stats: Statistics) -> None:
+        checked_alpha(self.alpha, float(stats.class_weight.sum()))
+        for name in ("variance", "missing", "unseen"):
+            checked_word(name, getattr(self, name), CHOICES[name])
+        checked_share("var_floor", self.var_floor)
+        uncut = [v.name for v in stats.schema if v.cuts == ()]
+        if uncut:
+            say(
+                "column(s) {names}: no cut point was found, so they say nothing of the class here; discretize them by "
+                "quantiles, or not at all, if they should",
+                names=", ".join(uncut),
+            )
+
+    # what the pairs say -------------------------------------------------------------------------------------------
+
+    def dependences(self) -> Dependences:
+        """What each two columns say of each other, given the class and overall, and each column of the class.
+
+        >>> from bayes_engine import TAN, load_dataset
+        >>> melons = load_dataset("watermelon2")
+        >>> model = TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
+        >>> round(model.dependences().given_class["根蒂", "脐部"].information, 4)
+        0.5975
+        """
+        return dependences(self.stats_, self.missing == "category", float(self.var_floor))
+
+    # predicting ---------------------------------------------------------------------------------------------------
+
+    def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
+        return self.factor_.rows(X if given is None else X.hiding(given))
+
+    def _leave_one_out(self, X: Table, labels: Labels) -> Array:
+        """All rows at once: a row's removal touches its own class's cells, and the class prior."""
+        assert labels.codes is not None
+        weight = np.ones(X.n) if labels.weight is None else labels.weight
+        left = Left(labels.codes, weight)
+        joint = self._without_one(X, left)
+        last = self._last_missing(X, weight)
+        if last.any():  # without such a row the missing cell is no level any more
+            joint[last] = super()._leave_one_out(X.take(last), labels.take(last))
+        return joint
+
+    def _without_one(self, X: Table, left: Left) -> Array:
+        return self.factor_.over(X, self._prior_without(left), left)
+
+    def _prior_without(self, left: Left) -> Array:
+        """(n, C) the log class prior of each row's rest."""
+        n = len(left.own)
+        rest = np.repeat(self.stats_.class_weight[None, :], n, axis=0)
+        rest[np.arange(n), left.own] -= left.weight
+        own = rest[np.arange(n), left.own]
+        if (own < -1e-9 * left.weight).any():
+            raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
+        rest[np.arange(n), left.own] = np.where(own <= 1e-9 * left.weight, 0.0, own)
+        return log(class_prior(self.priors, rest, self.target_.levels))
+
+    def _last_missing(self, X: Table, weight: Array) -> Any:
+        """(n,) where a row holds the only missing cell of a column whose missing cell is a level."""
+        last = np.zeros(X.n, dtype=bool)
+        if self.missing == "category":
+            for v in X.schema:
+                if v.discrete:
+                    all_of = self.stats_.counts.tables[v.name][:, 0].sum()
+                    last |= (X[v.name] == 0) & (all_of <= weight * (1 + 1e-9))
+        return last
+
+
+class SPODE(SemiNaive):
+    """Super-parent one-dependence: P(c, x) = P(c) P(x_p|c) Π_j P(x_j | c, x_p) (Zhou, eq. 7.21, one parent for all).
+
+    super_parent : "loo" (the column under which fewest training rows are wrong when left out, the mean log-loss
+        deciding between equals) | the name of a column. The other parameters are those of `SemiNaive`.
+
+    Attributes: `super_parent_`, `candidate_scores_` (with "loo": accuracy and log-loss, in nats, of every candidate by
+    exact leave-one-out), and those of `GenerativeClassifier`.
+
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx"), "c": list("xxxxxxxx")})
+    >>> model = SPODE().fit(X, list("nyny" * 2))  # the class is whether a and b agree
+    >>> model.super_parent_, model.predict(X).tolist() == list("nyny" * 2)
+    ('a', True)
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"super_parent"}
+    structural: ClassVar[tuple[str, ...]] = ("candidate_scores_",)
+
+    def __init__(
+        self,
+        super_parent: str = "loo",
+        *,
+        alpha: float = 1.0,
+        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
+        bins: int = 10,
+        variance: Literal["mle", "unbiased"] = "mle",
+        var_floor: float = 1e-9,
+        missing: Literal["marginalize", "category", "error"] = "marginalize",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        schema: Schema | None = None,
+    ) -> None:
+        self.super_parent = super_parent
+        self.alpha = alpha
+        self.priors = priors
+        self.discretize = discretize
+        self.bins = bins
+        self.variance = variance
+        self.var_floor = var_floor
+        self.missing = missing
+        self.unseen = unseen
+        self.schema = schema
+
+    @property
+    def super_parent_(self) -> str | None:
+        """The column that all others depend on; None where no column is discrete: naive Bayes."""
+        return self._super_parent(self.stats_.schema)
+
+    def _super_parent(self, schema: Schema) -> str | None:
+        discrete = [v.name for v in schema if v.discrete]
+        if self.super_parent != "loo":
+            if self.super_parent not in discrete:
+                raise ParameterError(
+                    "super_parent='{name}' is no discrete column; take one of {known}, or 'loo'",
+                    name=str(self.super_parent),
+                    known=", ".join(f"'{n}'" for n in discrete),
+                )
+            return self.super_parent
+        if not hasattr(self, "candidate_scores_"):
+            raise ParameterError("super_parent='loo' needs the rows: name the column, or fit the rows")
+        return str(self.candidate_scores_.index[0]) if len(self.candidate_scores_) else None
+
+    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+        if self.super_parent == "loo":
+            names = [v.name for v in stats.schema if v.discrete]
+            self.candidate_scores_ = pd.DataFrame(index=pd.Index(names, name="super_parent"))
+            self._settle(stats)
+            self.candidate_scores_ = self._scores(X, labels, names)
+        return stats
+
+    def _scores(self, X: Table, labels: Labels, names: list[str]) -> pd.DataFrame:
+        """Leave-one-out accuracy and log-loss (nats) of every candidate, the best one first; of a row that counts w > 1
+        times, one is left out, as if it stood there w times."""
+        assert labels.codes is not None
+        weight = np.ones(X.n) if labels.weight is None else labels.weight
+        left = Left(labels.codes, np.minimum(weight, 1.0))
+        prior = self._prior_without(left)
+        found = {}
+        for name in names:
+            factor = self._directed(self.stats_, star(self.stats_.schema, name))
+            log_posterior = log_normalize(factor.over(X, prior, left))
+            right = log_posterior.argmax(axis=1) == labels.codes
+            own = log_posterior[np.arange(X.n), labels.codes]
+            found[name] = (float(weight @ right / weight.sum()), float(-(weight @ own) / weight.sum()))
+        losses = {name: -loss for name, (_, loss) in found.items()}
+        by_loss = {name: -k for k, name in enumerate(ranked(losses))}
+        order = sorted(found, key=lambda n: (-round(found[n][0], 12), -by_loss[n]))
+        index = pd.Index(order, name="super_parent")
+        return pd.DataFrame([found[n] for n in order], index=index, columns=["accuracy", "log_loss"])
+
+    def _structure(self, stats: Statistics) -> Structure:
+        parent = self._super_parent(stats.schema)
+        return {} if parent is None else star(stats.schema, parent)
+
+
+class TAN(SemiNaive):
+    """Tree-augmented naive Bayes: a maximum spanning tree of I(x_i; x_j | y), directed away from a root, each column
+    depending on the class and on its parent (Friedman, Geiger & Goldszmidt 1997; Zhou, eq. 7.22).
+
+    root : the name of a column | None: the one with the largest I(x; y). Without smoothing, on complete data, any root
+        gives the same joint. The other parameters are those of `SemiNaive`.
+
+    Attributes: `tree_` ((parent, child) pairs), `root_`, `trace_` (every edge considered, heaviest first), and those of
+    `GenerativeClassifier`. The tree is learned anew from the statistics whenever rows are added or taken away.
+
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx"), "c": list("xyxyyxyx")})
+    >>> TAN(root="a").fit(X, list("nynynyny")).tree_[0]
+    ('a', 'b')
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"root"}
+
+    def __init__(
+        self,
+        root: str | None = None,
+        *,
+        alpha: float = 1.0,
+        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
+        bins: int = 10,
+        variance: Literal["mle", "unbiased"] = "mle",
+        var_floor: float = 1e-9,
+        missing: Literal["marginalize", "category", "error"] = "marginalize",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        schema: Schema | None = None,
+    ) -> None:
+        self.root = root
+        self.alpha = alpha
+        self.priors = priors
+        self.discretize = discretize
+        self.bins = bins
+        self.variance = variance
+        self.var_floor = var_floor
+        self.missing = missing
+        self.unseen = unseen
+        self.schema = schema
+
+    factor_: Directed
+
+    @property
+    def tree_(self) -> tuple[Edge, ...]:
+        """(parent, child) pairs."""
+        return tuple((d.variable.name, f.variable.name) for f in self.factor_.families for d in f.parents)
+
+    @property
+    def root_(self) -> str | None:
+        """The discrete column without a parent that the tree was directed from."""
+        return self._root(self.stats_, self.dependences())
+
+    @property
+    def trace_(self) -> tuple[TreeStep, ...]:
+        """Every edge considered, heaviest first, and whether it was taken."""
+        return self._tree(self.stats_.schema, self.dependences())
+
+    def _root(self, stats: Statistics, found: Dependences) -> str | None:
+        discrete = [v.name for v in stats.schema if v.discrete]
+        if self.root is not None and self.root not in discrete:
+            raise ParameterError(
+                "root='{name}' is no discrete column; take one of {known}",
+                name=str(self.root),
+                known=", ".join(f"'{n}'" for n in discrete),
+            )
+        by_class = {name: found.with_class[name].information for name in discrete}
+        return self.root if self.root is not None else ranked(by_class)[0] if discrete else None
+
+    def _tree(self, schema: Schema, found: Dependences) -> tuple[TreeStep, ...]:
+        """Kruskal's steps over the discrete columns, then each column of numbers hung from its best parent."""
+        weights = {edge: d.information for edge, d in found.given_class.items()}
+        discrete = [v.name for v in schema if v.discrete]
+        steps = spanning_tree(discrete, {e: w for e, w in weights.items() if e[1] in discrete})
+        for v in schema:
+            if not v.discrete:
+                own = {e: w for e, w in weights.items() if e[1] == v.name}
+                steps += tuple(TreeStep(e, own[e], k == 0) for k, e in enumerate(ranked(own)))
+        return steps
+
+    def _structure(self, stats: Statistics) -> Structure:
+        found = dependences(stats, self.missing == "category", float(self.var_floor))
+        root = self._root(stats, found)
+        taken = [s.edge for s in self._tree(stats.schema, found) if s.taken]
+        names = [v.name for v in stats.schema]
+        return {child: (parent,) for parent, child in directed(names, taken, names[0] if root is None else root)}
+
+
+class KDependence(SemiNaive):
+    """k-dependence Bayes (Sahami 1996): columns in the order of I(x; y), each with the class and, of those before it,
+    the k that it shares most information with given the class as parents. k = 0 is naive Bayes.
+
+    k : how many parents besides the class. The other parameters are those of `SemiNaive`.
+
+    Attributes: `parents_` (the parents of each column), chosen by the first fit, and those of `GenerativeClassifier`.
+
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx"), "c": list("xyxyyxyx")})
+    >>> KDependence(k=2).fit(X, list("nynynyny")).parents_
+    {'a': (), 'b': ('a',), 'c': ('a', 'b')}
+    """
+
+    structural: ClassVar[tuple[str, ...]] = ("parents_",)
+
+    def __init__(
+        self,
+        k: int = 1,
+        *,
+        alpha: float = 1.0,
+        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
+        bins: int = 10,
+        variance: Literal["mle", "unbiased"] = "mle",
+        var_floor: float = 1e-9,
+        missing: Literal["marginalize", "category", "error"] = "marginalize",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        schema: Schema | None = None,
+    ) -> None:
+        self.k = k
+        self.alpha = alpha
+        self.priors = priors
+        self.discretize = discretize
+        self.bins = bins
+        self.variance = variance
+        self.var_floor = var_floor
+        self.missing = missing
+        self.unseen = unseen
+        self.schema = schema
+
+    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
+            raise ParameterError("k={value} is no number of parents: 0 and more", value=repr(self.k))
+        found = dependences(stats, self.missing == "category", float(self.var_floor))
+        self.parents_ = k_parents(stats.schema, found, int(self.k))
+        wider = [n for n in self._wider_of(stats.schema) if n not in stats.families.tables]
+        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
+
+    def _wider(self) -> Collection[Name]:
+        return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()
+
+    def _wider_of(self, schema: Schema) -> list[Name]:
+        return [in_order(schema, (*up, child)) for child, up in self.parents_.items() if len(up) > 1]
+
+    def _structure(self, stats: Statistics) -> Structure:
+        if not hasattr(self, "parents_"):
+            if self.k > 1:
+                raise ParameterError("k={k} needs the rows: tables of more than two columns are not counted", k=self.k)
+            self.parents_ = k_parents(stats.schema, dependences(stats, False, float(self.var_floor)), int(self.k))
+        return self.parents_
+
+
+class AODE(SemiNaive):
+    """Averaged one-dependence estimators: P(c, x) = (1/m) Σ_i P(c, x_i) Π_{j≠i} P(x_j | c, x_i), over the m
+    super-parents whose value has at least `min_frequency` rows (Webb, Boughton & Wang 2005; Zhou, eq. 7.23–7.25).
+
+    min_frequency : the threshold m′; a row without any such value is judged by naive Bayes.
+    smoothing : "factored": P(c, x_i) = (n + α)/(n_known(x_i) + α K S_i), P(x_j|c, x_i) = (n + α)/(n_ci + α S_j), the
+        textbook's (corrected) and Weka's; "joint": α rows a class, spread evenly over each joint table, so that the
+        margins of all tables agree: α/S_i and α/(S_i S_j) a cell.
+    The other parameters are those of `SemiNaive`.
+
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx"), "c": list("xyxyyxyx")})
+    >>> AODE().fit(X, list("nynynyny")).predict(X[:2]).tolist()
+    ['n', 'y']
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = SemiNaive.estimation_parameters | {"min_frequency", "smoothing"}
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        min_frequency: float = 1,
+        smoothing: Literal["factored", "joint"] = "factored",
+        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
+        bins: int = 10,
+        variance: Literal["mle", "unbiased"] = "mle",
+        var_floor: float = 1e-9,
+        missing: Literal["marginalize", "category", "error"] = "marginalize",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        schema: Schema | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.min_frequency = min_frequency
+        self.smoothing = smoothing
+        self.priors = priors
+        self.discretize = discretize
+        self.bins = bins
+        self.variance = variance
+        self.var_floor = var_floor
+        self.missing = missing
+        self.unseen = unseen
+        self.schema = schema
+
+    def spode(self, super_parent: str) -> SPODE:
+        """The SPODE of one super-parent, read from the same statistics under the same parameters.
+
+        Raises ParameterError where that is no discrete column.
+        """
+        shared = {k: v for k, v in self.get_params(deep=False).items() if k not in ("min_frequency", "smoothing")}
+        return SPODE(super_parent, **shared).fit_stats(self.stats_)
+
+    def _structure(self, stats: Statistics) -> Structure:
+        return {}
+
+    def _estimate(self, stats: Statistics) -> Averaged:
+        self._check(stats)
+        checked_word("smoothing", self.smoothing, AVERAGING)
+        if isinstance(self.min_frequency, bool) or not self.min_frequency >= 0:
+            raise ParameterError(
+                "min_frequency={value} is no number of rows: 0 and more", value=repr(self.min_frequency)
+            )
+        members = tuple(self._member(stats, v) for v in stats.schema if v.discrete)
+        return Averaged(self._prior(stats), members, self._directed(stats, {}), float(self.min_frequency))
+
+    def _member(self, stats: Statistics, variable: Variable) -> Member:
+        domain, alpha = self._domain(stats, variable), float(self.alpha)
+        joint = self.smoothing == "joint"
+        families = tuple(
+            self._family(
+                stats, v, (variable.name,), alpha / (domain.size * self._domain(stats, v).size) if joint else alpha
+            )
+            for v in stats.schema
+            if v.name != variable.name
+        )
+        counts = domain.counted(stats.counts.tables[variable.name], 1)
+        given = not (isinstance(self.priors, str) and self.priors == "empirical")
+        return Member(domain, counts, alpha / domain.size if joint else alpha, given, families)
+
+
+# structures -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dependences:
+    """What the pairs of columns say of each other, given the class and overall, and each column of the class. A pair
+    of two columns of numbers has no table and is not in it."""
+
+    given_class: Mapping[Edge, Dependence]
+    overall: Mapping[Edge, Dependence]
+    with_class: Mapping[str, Dependence]
+
+
+def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Dependences:
+    """Conditional and plain mutual information of all pairs from their tables (known cells, unsmoothed)."""
+    first = 0 if missing_is_level else 1
+    given_class: dict[Edge, Dependence] = {}
+    overall: dict[Edge, Dependence] = {}
+    with_class: dict[str, Dependence] = {}
+    for v in stats.schema:
+        if v.discrete:
+            with_class[v.name] = information(stats.counts.tables[v.name][:, first:])
+        else:
+            column = stats.moments.column(v.name)
+            with_class[v.name] = gaussian_information(column, 1, floor)
+    for a, b in all_pairs(stats.schema):
+        edge, table = (a, b), stats.families.tables[a, b][:, first:, first:]
+        given_class[edge] = conditional_information(table)
+        overall[edge] = information(table.sum(axis=0))
+    k = len(stats.class_weight)
+    for (parent,), moments in ((n, m) for n, m in stats.families.moments.items() if len(n) == 1):
+        for name in moments.names:
+            cells = _levels_only(moments.column(name), k, first)
+            given_class[parent, name] = gaussian_information(cells, k, floor)
+            overall[parent, name] = gaussian_information(_of_all(cells, k), 1, floor)
+    return Dependences(given_class, overall, with_class)
+
+
+def star(schema: Schema, center: str) -> Structure:
+    """Every column under one."""
+    return {v.name: (center,) for v in schema if v.name != center}
+
+
+def k_parents(schema: Schema, found: Dependences, k: int) -> dict[str, tuple[str, ...]]:
+    """Sahami's k parents for each column: columns by I(x; y) descending (numbers last: they are nobody's parents), each
+    taking the k before it with the largest I(x_i; x_j | y); equals by name."""
+    discrete = {v.name for v in schema if v.discrete}
+    by_class = {name: d.information for name, d in found.with_class.items()}
+    order = [n for n in ranked(by_class) if n in discrete]
+    parents: dict[str, tuple[str, ...]] = {}
+    for name in [*order, *(v.name for v in schema if not v.discrete)]:
+        shared = {
+            other: found.given_class.get((other, name), found.given_class.get((name, other))).information  # type: ignore[union-attr]
+            for other in (order[: order.index(name)] if name in discrete else order)
+        }
+        parents[name] = tuple(ranked(shared)[:k])
+    return {v.name: parents[v.name] for v in schema}
+
+
+def _by_place(
+    stats: Statistics, variable: Variable, parents: tuple[str, ...], above: tuple[Domain, ...]
+) -> ColumnMoments:
+    """One column's moments by cell, from code order in the schema's order to place order in the parents' order."""
+    name = in_order(stats.schema, parents)
+    column = stats.families.moments[name].column(variable.name)
+    shape = (len(stats.class_weight), *(1 + len(stats.schema[n].levels) for n in name))
+
+    def turned(a: Array) -> Array:
+        table = a.reshape(shape)
+        for axis, n in enumerate(name, start=1):
+            table = above[parents.index(n)].counted(table, axis)
+        return table.transpose(0, *(1 + name.index(n) for n in parents)).reshape(-1)
+
+    return ColumnMoments(turned(column.weight), turned(column.offset), turned(column.m2), column.pivot)
+
+
+def _levels_only(cells: ColumnMoments, k: int, first: int) -> ColumnMoments:
+    """The cells of known levels."""
+    weight, offset, m2 = (a.reshape(k, -1)[:, first:].reshape(-1) for a in (cells.weight, cells.offset, cells.m2))
+    return ColumnMoments(weight, offset, m2, cells.pivot)
+
+
+def _of_all(cells: ColumnMoments, k: int) -> ColumnMoments:
+    """The cells of all classes together, by level."""
+    weight, offset, m2 = (a.reshape(k, -1).T for a in (cells.weight, cells.offset, cells.m2))
+    whole = ColumnMoments(weight, offset, m2, cells.pivot).pooled()
+    return ColumnMoments(whole.weight[:, 0], whole.offset[:, 0], whole.m2[:, 0], cells.pivot)

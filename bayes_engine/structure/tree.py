@@ -1,0 +1,160 @@
+"""How much two attributes say of each other once the class is known, and the tree that keeps the most of it.
+
+I(x_i; x_j | y) = Σ P(x_i, x_j, c) log [P(x_i, x_j|c) / (P(x_i|c) P(x_j|c))] (Zhou, eq. 7.22, with the weight that its
+print leaves out; nats). Chow & Liu 1968, Friedman, Geiger & Goldszmidt 1997.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from scipy.stats import chi2
+
+from bayes_engine.logspace import Array, log
+from bayes_engine.stats.moments import ColumnMoments
+
+TIE = 1e-9
+"""Two weights that differ by less than this share of the larger are one weight; the names decide."""
+
+Edge = tuple[str, str]
+K = TypeVar("K", str, Edge)
+
+
+class Dependence(NamedTuple):
+    """How dependent two attributes are: information in nats, the G statistic 2·n·I, its degrees of freedom and p-value
+    under independence; `n` is the weight of the rows where all is known."""
+
+    information: float
+    statistic: float
+    degrees: int
+    p_value: float
+    n: float
+
+
+def terms_of(table: Array) -> Array:
+    """(C, S_a, S_b): each cell's share of the conditional mutual information, P(a, b, c) log [P(a,b|c)/P(a|c)P(b|c)].
+
+    >>> terms_of(np.array([[[2.0, 0.0], [0.0, 2.0]]])).round(4).tolist()
+    [[[0.3466, 0.0], [0.0, 0.3466]]]
+    """
+    n = table.sum()
+    expected = table.sum(axis=2, keepdims=True) * table.sum(axis=1, keepdims=True)
+    ratio = np.divide(table * table.sum(axis=(1, 2), keepdims=True), expected, out=np.ones_like(table), where=table > 0)
+    return np.asarray(table / n * log(ratio)) if n > 0 else np.zeros_like(table)
+
+
+def conditional_information(table: Array) -> Dependence:
+    """I(a; b | c) of a contingency table (C, S_a, S_b) of known cells, with the G-test of independence in each class.
+
+    >>> conditional_information(np.array([[[2.0, 0.0], [0.0, 2.0]]])).information.__round__(4)
+    0.6931
+    """
+    n = float(table.sum())
+    information = max(float(terms_of(table).sum()), 0.0)
+    rows, columns = (table.sum(axis=axis) > 0 for axis in (2, 1))
+    degrees = int((np.maximum(rows.sum(axis=1) - 1, 0) * np.maximum(columns.sum(axis=1) - 1, 0)).sum())
+    statistic = 2.0 * n * information
+    return Dependence(information, statistic, degrees, float(chi2.sf(statistic, degrees)) if degrees else 1.0, n)
+
+
+def information(table: Array) -> Dependence:
+    """I(a; b) of a contingency table (S_a, S_b): dependence whatever the class.
+
+    >>> information(np.array([[1.0, 1.0], [1.0, 1.0]])).information
+    0.0
+    """
+    return conditional_information(table[None])
+
+
+def gaussian_information(cells: ColumnMoments, n_classes: int, floor: float) -> Dependence:
+    """I(x; s | c) of a column of numbers and a discrete one with a Gaussian in each cell (c, s), cells in C order:
+    Σ_c P(c) [½ log σ²_c − Σ_s P(s|c) ½ log σ²_cs], with the likelihood-ratio test of one Gaussian a class.
+
+    `floor` is the least variance, as a share of the class's own; a cell of one row says nothing.
+
+    >>> halves = ColumnMoments(np.array([50.0, 50.0]), np.array([-1.0, 1.0]), np.array([50.0, 50.0]), 0.0)
+    >>> round(gaussian_information(halves, n_classes=1, floor=1e-9).information, 4)  # ½ log 2
+    0.3466
+    """
+    weight, offset, m2 = (a.reshape(n_classes, -1) for a in (cells.weight, cells.offset, cells.m2))
+    whole = ColumnMoments(weight, offset, m2, cells.pivot).pooled()
+    safe = np.where(weight > 0, weight, 1.0)
+    variance = whole.m2 / np.where(whole.weight > 0, whole.weight, 1.0)
+    least = floor * variance
+    own = np.where(weight > 1, np.maximum(m2 / safe, least), np.broadcast_to(variance, weight.shape))
+    gain = np.where((variance > 0) & (weight > 0), 0.5 * (log(variance) - log(np.where(own > 0, own, 1.0))), 0.0)
+    n = float(weight.sum())
+    total = max(float((weight * gain).sum()), 0.0)
+    degrees = int(2 * np.maximum((weight > 1).sum(axis=1) - 1, 0).sum())
+    p = float(chi2.sf(2.0 * total, degrees)) if degrees else 1.0
+    return Dependence(total / n if n > 0 else 0.0, 2.0 * total, degrees, p, n)
+
+
+@dataclass(frozen=True)
+class TreeStep:
+    """One edge considered, heaviest first: taken, or left out because it would close a cycle."""
+
+    edge: Edge
+    weight: float
+    taken: bool
+
+
+def spanning_tree(names: Sequence[str], weights: Mapping[Edge, float]) -> tuple[TreeStep, ...]:
+    """Kruskal's maximum spanning tree over `weights` (pairs in the order of `names`), every step kept. Equal weights
+    are taken in the order of the names; a pair without a weight is no candidate.
+
+    >>> [(s.edge, s.taken) for s in spanning_tree("abc", {("a", "b"): 1.0, ("b", "c"): 3.0, ("a", "c"): 2.0})]
+    [(('b', 'c'), True), (('a', 'c'), True), (('a', 'b'), False)]
+    """
+    part = {name: name for name in names}
+
+    def root(name: str) -> str:
+        while part[name] != name:
+            name = part[name]
+        return name
+
+    steps = []
+    for edge in ranked(weights):
+        a, b = root(edge[0]), root(edge[1])
+        part[b] = a
+        steps.append(TreeStep(edge, weights[edge], a != b))
+    return tuple(steps)
+
+
+def ranked(weights: Mapping[K, float]) -> list[K]:
+    """The keys from the largest weight down; among weights that agree to within TIE, in the order of the keys."""
+    left, order = sorted(weights), []
+    while left:
+        top = max(weights[k] for k in left)
+        best = next(k for k in left if weights[k] >= top - TIE * max(abs(top), TIE))
+        left.remove(best)
+        order.append(best)
+    return order
+
+
+def directed(names: Sequence[str], edges: Sequence[Edge], root: str) -> tuple[Edge, ...]:
+    """(parent, child) pairs of the tree away from the root; a part that does not hold it hangs from its first name.
+
+    >>> directed("abc", [("b", "c"), ("a", "b")], "c")
+    (('c', 'b'), ('b', 'a'))
+    """
+    near: dict[str, list[str]] = {name: [] for name in names}
+    for a, b in edges:
+        near[a].append(b)
+        near[b].append(a)
+    arcs: list[Edge] = []
+    seen: set[str] = set()
+    for start in (root, *names):
+        queue = [] if start in seen else [start]
+        seen.add(start)
+        while queue:
+            parent = queue.pop(0)
+            for child in near[parent]:
+                if child not in seen:
+                    seen.add(child)
+                    arcs.append((parent, child))
+                    queue.append(child)
+    return tuple(arcs)
