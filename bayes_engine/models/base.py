@@ -90,7 +90,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         names = stats.schema.names
         self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
+        if names != tuple(f"x{j}" for j in range(len(names))):  # these stand for an array's columns
+            self.feature_names_in_ = np.array(names, dtype=object)
         return self._settle(stats)
 
     def partial_fit(self, X: Any, y: Any, classes: Iterable[Any] | None = None, sample_weight: Any = None) -> Self:

@@ -162,7 +162,8 @@ def _widen_moments(old: Moments, *axes: Axis) -> Moments:
     d = len(old.names)
     shape = [len(where) for where, _ in axes]
     every = (np.arange(d), d)
-    grown = (_widen(a.reshape(*shape, d), *axes, every).reshape(-1, d) for a in (old.weight, old.mean, old.m2))
+    cells = int(np.prod([size for _, size in axes]))
+    grown = (_widen(a.reshape(*shape, d), *axes, every).reshape(cells, d) for a in (old.weight, old.mean, old.m2))
     return Moments(old.names, old.pivot, *grown)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,11 @@ from numpy.typing import NDArray
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ROUNDING
+from bayes_engine.stats.moments import ROUNDING, Moments
+from bayes_engine.table.encode import code_dtype
+
+BLOCK = 2**17
+"""Numbers in a block of rows: one megabyte, which stays in the cache between the passes over it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,28 @@ class Scatter:
             return self
         return replace(self, pivot=pivot, mean=self.mean + (self.pivot - pivot))
 
+    @property
+    def moments(self) -> Moments:
+        """What it says of each column by itself."""
+        weight = np.repeat(self.weight[:, None], len(self.names), axis=1)
+        return Moments(self.names, self.pivot, weight, self.mean, np.diagonal(self.m2, axis1=1, axis2=2).copy())
+
+    @property
+    def within(self) -> Array:
+        """(d, d) S_w = Σ_c Σ_i r_ic (x_i − mean_c)(x_i − mean_c)ᵀ."""
+        return np.asarray(self.m2.sum(axis=0))
+
+    @property
+    def centre(self) -> Array:
+        """(d,) the mean of all rows, as an offset from the pivot."""
+        return np.asarray(self.weight @ self.mean / max(float(self.weight.sum()), np.finfo(float).tiny))
+
+    @property
+    def between(self) -> Array:
+        """(d, d) S_b = Σ_c n_c (mean_c − centre)(mean_c − centre)ᵀ."""
+        apart = self.mean - self.centre
+        return np.asarray((apart.T * self.weight) @ apart)
+
     def among(self, classes: NDArray[np.intp], n_classes: int) -> Scatter:
         """The same among more classes, the old ones standing at the places `classes`."""
         d = len(self.names)
@@ -71,18 +98,46 @@ class Scatter:
 
 
 def scatter(names: tuple[str, ...], pivot: Array, X: Array, labels: Labels) -> Scatter:
-    """The scatter of the rows X (n, d), in two passes: means, then one product (X − mean)ᵀ(X − mean) a class.
+    """The scatter of the rows X (n, d), in blocks that fit in the cache: each block in two passes (means, then one
+    product (X − mean)ᵀ(X − mean) a class), merged by Chan's formula in the order of the blocks.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 5.0]])
     >>> scatter(("x", "y"), np.zeros(2), X, Labels(2, np.array([0, 0, 1]))).m2[0].tolist()
     [[2.0, 2.0], [2.0, 2.0]]
     """
-    n_classes, d = labels.n_classes, X.shape[1]
+    (n, d), n_classes = X.shape, labels.n_classes
     weight, mean, m2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
-    for c, rows, w in labels.members():
-        Z = X[rows] - pivot
-        weight[c] = len(rows) if w is None else w.sum()
-        mean[c] = (Z.sum(axis=0) if w is None else w @ Z) / weight[c]
-        Z -= mean[c]
-        m2[c] = Z.T @ (Z if w is None else Z * w[:, None])
+    block = max(BLOCK // max(d, 1), 4 * n_classes, 64)
+    for start in range(0, n, block):
+        rows = slice(start, min(start + block, n))
+        for c, Z, w in _segments(X[rows], labels.take(rows)):
+            Z = Z - pivot
+            there = float(len(Z) if w is None else w.sum())
+            if there == 0.0:
+                continue
+            centre = (np.ones(len(Z)) if w is None else w) @ Z / there
+            Z -= centre
+            both = weight[c] + there
+            share = there / both
+            delta = centre - mean[c]
+            m2[c] += Z.T @ (Z if w is None else Z * w[:, None])
+            if weight[c] > 0:
+                m2[c] += (weight[c] * share) * np.outer(delta, delta)
+            mean[c] += delta * share
+            weight[c] = both
     return Scatter(names, pivot, weight, mean, m2)
+
+
+def _segments(X: Array, labels: Labels) -> Iterator[tuple[int, Array, Array | None]]:
+    """The rows of each class that has any, with their weights; hard labels are sorted once for all classes."""
+    if labels.codes is None:
+        yield from ((c, X[rows], w) for c, rows, w in labels.members())
+        return
+    order = np.argsort(labels.codes.astype(code_dtype(labels.n_classes)), kind="stable")  # small codes: a radix sort
+    X = X.take(order, axis=0)
+    weight = None if labels.weight is None else labels.weight[order]
+    ends = np.cumsum(np.bincount(labels.codes, minlength=labels.n_classes))
+    for c, end in enumerate(ends):
+        rows = slice(0 if c == 0 else ends[c - 1], end)
+        if rows.start < end:
+            yield c, X[rows], None if weight is None else weight[rows]
