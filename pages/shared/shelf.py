@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
+from bayes_engine.models.naive_bayes import CHOICES, PRESETS
 from bayes_engine.priors import PRIORS, with_share
 from pages.shared import data, words
 from pages.shared.escape import md
@@ -17,20 +17,14 @@ from pages.shared.state import Spec, State, bound, change, current
 
 MOST = 6
 """How many models the shelf holds."""
-_DEFAULTS = NaiveBayes().get_params()
-
-
-def setting(spec: Spec, knob: str) -> Any:
-    """The value of a knob: the model's own, else the preset's, else the library's default."""
-    return {**_DEFAULTS, **PRESETS[spec.preset], **dict(spec.knobs)}[knob]
 
 
 def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
     """The model with one knob set; one that stands where the preset has it is not kept."""
     kept = {**dict(spec.knobs), knob: value}
-    if value == setting(Spec(spec.preset), knob):
+    if value == data.setting(Spec(spec.preset, (), spec.family), knob):
         del kept[knob]
-    return replace(spec, knobs=tuple(sorted(kept.items())))
+    return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
 def active(table: data.InUse) -> int:
@@ -110,10 +104,10 @@ def title(spec: Spec) -> str:
 
 def summary(spec: Spec, *, discrete: bool, numeric: bool) -> str:
     """What the model does, in a line: of its knobs those that act on this table, and those that differ."""
-    smooth = ["smoothing"] + (["alpha"] if setting(spec, "smoothing") != "none" else [])
+    smooth = ["smoothing"] + (["alpha"] if data.setting(spec, "smoothing") != "none" else [])
     acting = [*(smooth if discrete else []), "priors", *(["variance"] if numeric else [])]
     others = [name for name, _value in spec.knobs if name not in acting]
-    return " · ".join(_knob(name, setting(spec, name)) for name in [*acting, *others])
+    return " · ".join(_knob(name, data.setting(spec, name)) for name in [*acting, *others])
 
 
 def _knob(name: str, value: Any) -> str:
@@ -180,7 +174,7 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                     "Zeros only: the whole attribute–class pair that has a zero, nothing else; the prior is left alone."
                 ),
             )
-        _alpha(table, spec, second, third, off=not discrete or setting(spec, "smoothing") == "none")
+        _alpha(table, spec, second, third, off=not discrete or data.setting(spec, "smoothing") == "none")
         with fourth:
             _prior_rule(table, spec, prior)
         first, second, third, fourth = st.columns(4, gap="medium")
@@ -199,10 +193,10 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                     "One variance for all classes: Gaussian discriminant analysis with a diagonal Σ; the classes "
                     "differ in their means only."
                 ),
-                **_turned(table, "tied_variance", bool(setting(spec, "tied_variance"))),
+                **_turned(table, "tied_variance", bool(data.setting(spec, "tied_variance"))),
             )
         with second:
-            floor = float(setting(spec, "var_floor"))
+            floor = float(data.setting(spec, "var_floor"))
             st.number_input(
                 _("Variance floor, 10^"),
                 -300,
@@ -230,7 +224,7 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
                 off=not discrete,
                 about=_("What a value does at prediction that no row of the table had."),
             )
-        by_hand = setting(spec, "priors")
+        by_hand = data.setting(spec, "priors")
         if isinstance(by_hand, tuple):
             _prior_by_hand(table, by_hand)
 
@@ -251,14 +245,14 @@ def _choice(table: data.InUse, spec: Spec, name: str, *, about: str, off: bool =
         format_func=lambda o: option(name, o),
         help=about,
         disabled=off,
-        **_turned(table, name, setting(spec, name)),
+        **_turned(table, name, data.setting(spec, name)),
     )
 
 
 def _alpha(table: data.InUse, spec: Spec, slider: Any, exact: Any, *, off: bool) -> None:
     """α as a slider and, beside it, to the digit."""
     assert table.parts is not None
-    alpha = float(setting(spec, "alpha"))
+    alpha = float(data.setting(spec, "alpha"))
 
     def slide(state: State, value: float) -> State:
         return on_active(table, lambda old: with_knob(old, "alpha", round(value, 6)))(state)
@@ -285,7 +279,7 @@ def _alpha(table: data.InUse, spec: Spec, slider: Any, exact: Any, *, off: bool)
 
 def _prior_rule(table: data.InUse, spec: Spec, own: tuple[float, ...]) -> None:
     """The class prior by rule, or by hand, which starts from `own`."""
-    stands = setting(spec, "priors")
+    stands = data.setting(spec, "priors")
 
     def choose(state: State, rule: str) -> State:
         return on_active(table, lambda old: with_knob(old, "priors", own if rule == "by hand" else rule))(state)

@@ -9,7 +9,7 @@ import streamlit as st
 from bayes_engine.figures.conditionals import prior_bars
 from bayes_engine.language import _
 from bayes_engine.working.conditionals import model_size, prior_step
-from pages.shared import data, shelf
+from pages.shared import data
 from pages.shared.chart import chart
 from pages.shared.escape import md, plotly_text
 from pages.shared.state import dark
@@ -41,7 +41,7 @@ def how_many(table: data.InUse, fitted: data.Fitted) -> None:
             + _("A cell holds a probability; free is what is left to choose when every distribution sums to 1.")
         )
     if gaussian:
-        tied = bool(shelf.setting(fitted.spec, "tied_variance"))
+        tied = bool(data.setting(fitted.spec, "tied_variance"))
         said = (
             _("Numeric columns: {n} parameters more, a mean for each class and one variance a column.")
             if tied

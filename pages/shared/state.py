@@ -31,10 +31,14 @@ REMEMBERED = 200
 
 @dataclass(frozen=True)
 class Spec:
-    """A model on the shelf: an estimation preset, and the knobs that differ from it."""
+    """A model on the shelf: its family, for naive Bayes an estimation preset, and the knobs that differ from it.
+
+    A knob that is a column is its position among the features, −1 meaning that the model chooses.
+    """
 
     preset: str = "textbook"
     knobs: tuple[tuple[str, Any], ...] = ()
+    family: str = "naive-bayes"
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,9 @@ def encode(state: State) -> str:
     if not changed:
         return ""
     if "shelf" in changed:
-        changed["shelf"] = [[spec.preset, spec.knobs] for spec in state.shelf]
+        changed["shelf"] = [
+            [spec.preset, spec.knobs, *([spec.family] if spec.family != Spec.family else [])] for spec in state.shelf
+        ]
     packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
     return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
@@ -95,7 +101,8 @@ def decode(token: str) -> State | None:
         raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
         values = json.loads(raw, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         values["shelf"] = [
-            Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs)) for p, knobs in values.get("shelf", [])
+            Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs), *map(str, family[:1]))
+            for p, knobs, *family in values.get("shelf", [])
         ]
         state = State(**{k: _tuples(v) for k, v in values.items()})
         encode(state)  # what cannot be written again (half a surrogate pair) is none of ours

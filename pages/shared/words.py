@@ -16,6 +16,17 @@ if TYPE_CHECKING:
     from pages.shared.data import InUse
 
 
+def family(name: str) -> str:
+    """A family of models on screen."""
+    return {
+        "naive-bayes": _("naive Bayes"),
+        "spode": "SPODE",
+        "tan": "TAN",
+        "aode": "AODE",
+        "k-db": "k-DB",
+    }[name]
+
+
 def preset(name: str) -> str:
     """An estimation preset on screen."""
     return {
@@ -37,8 +48,9 @@ def preset_help(name: str) -> str:
 
 
 def spec(model: Spec) -> str:
-    """A model of the shelf on screen: its preset, marked where a knob differs."""
-    return preset(model.preset) + (" *" if model.knobs else "")
+    """A model of the shelf on screen: its family, of naive Bayes the preset, marked where a knob differs."""
+    named = preset(model.preset) if model.family == "naive-bayes" else family(model.family)
+    return named + (" *" if model.knobs else "")
 
 
 def kind(name: str) -> str:

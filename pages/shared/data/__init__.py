@@ -5,7 +5,17 @@ Caches are keyed by a digest of the content and by parameters, hold immutable re
 colours.
 """
 
-from pages.shared.data.models import Fitted, active_model, fit, held_out_rows, notes_of, shelf
+from pages.shared.data.models import (
+    FAMILIES,
+    Fitted,
+    active_model,
+    fit,
+    held_out_rows,
+    notes_of,
+    setting,
+    settings,
+    shelf,
+)
 from pages.shared.data.question import (
     case_codes,
     case_frame,
@@ -29,6 +39,7 @@ from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, ov
 
 __all__ = [
     "ENCODINGS",
+    "FAMILIES",
     "Fitted",
     "InUse",
     "Upload",
@@ -49,6 +60,8 @@ __all__ = [
     "prior_of_use",
     "refusal",
     "row_values",
+    "setting",
+    "settings",
     "shelf",
     "shown_rows",
     "story_losses",
