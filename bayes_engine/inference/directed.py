@@ -158,14 +158,16 @@ class TableFamily:
 class GaussianFamily:
     """log N(x_j; μ_cs, σ²_cs) within each cell (c, pa = s) of a column of numbers, which is nobody's parent.
 
-    `cells` (C·S_p·…) are the moments by cell, `classes` (C,) by class alone: a cell with fewer than two rows, or
-    without spread, takes its class's Gaussian, and that what `variance_estimate` gives it.
+    `cells` (C·S_p·…) are the moments by cell, `classes` (C,) by class alone. A cell is smoothed by `alpha` imagined
+    rows that have its class's mean and variance (the latter by `variance_estimate`); where α = 0 and the cell has fewer
+    than two rows, or no spread, the class's own Gaussian stands in.
     """
 
     variable: Variable
     parents: tuple[Domain, ...]
     cells: ColumnMoments
     classes: ColumnMoments
+    alpha: float
     ddof: int
     floor: float
 
@@ -173,23 +175,23 @@ class GaussianFamily:
     def gaussians(self) -> tuple[Array, Array]:
         """Mean (as an offset from the pivot) and variance, each (C, S_p + 1, …): the last place is an unseen value's,
         where the class's own Gaussian stands."""
-        mean, variance = self._estimated(self.cells, self.classes)
-        return mean, variance
+        return self._estimated(self.cells, self.classes)
 
     def _estimated(self, cells: ColumnMoments, classes: ColumnMoments) -> tuple[Array, Array]:
         class_variance, _, used = variance_estimate(classes, self.ddof, False, self.floor)
         shape = (*classes.weight.shape, *(d.size for d in self.parents))
-        inner = tuple(range(len(classes.weight.shape), len(shape)))
-        class_mean, class_variance = (np.expand_dims(a, inner) for a in (used.offset, class_variance))
-        weight, offset, m2 = (a.reshape(shape) for a in (cells.weight, cells.offset, cells.m2))
+        inner = tuple(range(classes.weight.ndim, len(shape)))
         whole = classes.pooled()
         least = self.floor * np.expand_dims(whole.m2 / np.maximum(whole.weight, 1e-300), inner)
-        own = m2 / np.where(weight > self.ddof, weight - self.ddof, 1.0)
-        enough = (weight > max(self.ddof, 1)) & (own > least)
         pads = [(0, 0)] * classes.weight.ndim + [(0, 1)] * len(inner)
-        mean = np.pad(np.where(enough, offset, np.nan), pads, constant_values=np.nan)
-        variance = np.pad(np.where(enough, own, np.nan), pads, constant_values=np.nan)
-        return np.where(np.isnan(mean), class_mean, mean), np.where(np.isnan(variance), class_variance, variance)
+        n, offset, m2 = (np.pad(a.reshape(shape), pads) for a in (cells.weight, cells.offset, cells.m2))
+        mean, variance = (np.expand_dims(a, inner) for a in (used.offset, class_variance))
+        share = self.alpha / np.where(n + self.alpha > 0, n + self.alpha, 1.0)
+        degrees = n - self.ddof + self.alpha
+        spread = m2 + self.alpha * variance + n * share * (offset - mean) ** 2
+        own = np.maximum(spread / np.where(degrees > 0, degrees, 1.0), least)
+        taken = (n > 0) & (degrees > 0) & ((self.alpha > 0) | ((n > 1) & (m2 > least * degrees)))
+        return np.where(taken, offset + share * (mean - offset), mean), np.where(taken, own, variance)
 
     def known(self, X: Table) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(X[self.variable.name]))
@@ -206,8 +208,9 @@ class GaussianFamily:
             cell = cell * d.size + np.clip(places, 0, d.size - 1)
             counted = np.where((places == HIDDEN) | (places >= d.size), 0.0, counted)
         rest = self.cells.without(cell, x, counted), self.classes.without(left.own, x, left.weight)
+        constant = rest[1].constant.reshape(-1, *[1] * (1 + len(hidden)))  # what is left has one value: no factor
         mean, variance = (_cells_of_rows(table, self.parents, hidden, X) for table in self._estimated(*rest))
-        return normal_log_density(offset, mean, variance)
+        return np.where(constant, 0.0, normal_log_density(offset, mean, np.where(constant, 1.0, variance)))
 
 
 class _Found(NamedTuple):

@@ -55,7 +55,7 @@ class SemiNaive(GenerativeClassifier):
     alpha : float, pseudo-count of every level of a conditional table (eq. 7.20); 0 adds nothing.
     priors : "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
     discretize : "mdlp" (Fayyad & Irani 1993) | "equal-width" | "quantile": columns of numbers as intervals, cut by the
-        rows of the fit | None: a Gaussian in each cell of a discrete parent. bins : how many, for the second and third.
+        rows of the fit | None: a Gaussian in each cell of a discrete parent, smoothed by α rows like its class's. bins : how many, for the second and third.
     variance : "mle" (ddof 0) | "unbiased" (ddof 1); var_floor : the least variance, as a share of the column's own.
     missing : "marginalize" | "category" | "error"; unseen : "ignore" | "smooth" | "error": as in `NaiveBayes`.
     schema : kinds and levels of the columns; None takes them from the dtypes.
@@ -98,7 +98,7 @@ class SemiNaive(GenerativeClassifier):
         return self._directed(stats, self._structure(stats))
 
     def _directed(self, stats: Statistics, structure: Structure) -> Directed:
-        families = tuple(self._family(stats, v, structure.get(v.name, ()), float(self.alpha)) for v in stats.schema)
+        families = tuple(self._family(stats, v, structure.get(v.name, ()), float(self.alpha)) for v in _varying(stats))
         return Directed(self._prior(stats), families)
 
     def _prior(self, stats: Statistics) -> ClassPrior:
@@ -112,7 +112,7 @@ class SemiNaive(GenerativeClassifier):
             classes = stats.moments.column(variable.name)
             cells = _by_place(stats, variable, parents, above) if parents else classes
             ddof = 1 if self.variance == "unbiased" else 0
-            return GaussianFamily(variable, above, cells, classes, ddof, float(self.var_floor))
+            return GaussianFamily(variable, above, cells, classes, alpha, ddof, float(self.var_floor))
         own = self._domain(stats, variable)
         name = in_order(stats.schema, (*parents, variable.name))
         table = stats.families.tables[name] if parents else stats.counts.tables[variable.name]
@@ -130,6 +130,12 @@ class SemiNaive(GenerativeClassifier):
         for name in ("variance", "missing", "unseen"):
             checked_word(name, getattr(self, name), CHOICES[name])
         checked_share("var_floor", self.var_floor)
+        constant = sorted({v.name for v in stats.schema} - {v.name for v in _varying(stats)})
+        if constant:
+            say(
+                "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
+                names=", ".join(constant),
+            )
         uncut = [v.name for v in stats.schema if v.cuts == ()]
         if uncut:
             say(
@@ -510,7 +516,7 @@ class AODE(SemiNaive):
             self._family(
                 stats, v, (variable.name,), alpha / (domain.size * self._domain(stats, v).size) if joint else alpha
             )
-            for v in stats.schema
+            for v in _varying(stats)
             if v.name != variable.name
         )
         counts = domain.counted(stats.counts.tables[variable.name], 1)
@@ -575,6 +581,11 @@ def k_parents(schema: Schema, found: Dependences, k: int) -> dict[str, tuple[str
         }
         parents[name] = tuple(ranked(shared)[:k])
     return {v.name: parents[v.name] for v in schema}
+
+
+def _varying(stats: Statistics) -> list[Variable]:
+    """The columns without those of one number."""
+    return [v for v in stats.schema if v.discrete or not stats.moments.column(v.name).constant]
 
 
 def _by_place(

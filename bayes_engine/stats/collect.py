@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,11 @@ from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
 from bayes_engine.stats.scatter import Scatter
+from bayes_engine.stats.terms import TermCounts
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable, sort_levels
+
+_Part = TypeVar("_Part", Scatter, TermCounts)
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Statistics:
     moments: Moments
     families: Families = field(default_factory=Families)
     scatter: Scatter | None = None
+    terms: TermCounts | None = None
 
     def __add__(self, other: Statistics) -> Statistics:
         a, b = _aligned(self, other)
@@ -45,6 +50,7 @@ class Statistics:
             moments=a.moments + b.moments,
             families=a.families + b.families,
             scatter=_both(a.scatter, b.scatter, operator.add),
+            terms=_both(a.terms, b.terms, operator.add),
         )
 
     def __sub__(self, other: Statistics) -> Statistics:
@@ -56,6 +62,7 @@ class Statistics:
             moments=a.moments - b.moments,
             families=a.families - b.families,
             scatter=_both(a.scatter, b.scatter, operator.sub),
+            terms=_both(a.terms, b.terms, operator.sub),
         )
 
     def scaled(self, weight: float) -> Statistics:
@@ -67,6 +74,7 @@ class Statistics:
             moments=self.moments.scaled(weight),
             families=self.families.scaled(weight),
             scatter=None if self.scatter is None else self.scatter.scaled(weight),
+            terms=None if self.terms is None else self.terms.scaled(weight),
         )
 
     def under(self, schema: Schema, target: Variable) -> Statistics:
@@ -91,6 +99,7 @@ class Statistics:
                 },
             ),
             None if self.scatter is None else self.scatter.rebased(pivot).among(classes, len(target.levels)),
+            None if self.terms is None else self.terms.among(classes, len(target.levels)),
         )
 
 
@@ -167,9 +176,9 @@ def _widen_moments(old: Moments, *axes: Axis) -> Moments:
     return Moments(old.names, old.pivot, *grown)
 
 
-def _both(a: Scatter | None, b: Scatter | None, operation: Callable[[Scatter, Scatter], Scatter]) -> Scatter | None:
+def _both(a: _Part | None, b: _Part | None, operation: Callable[[_Part, _Part], _Part]) -> _Part | None:
     if a is None and b is None:
         return None
     if a is None or b is None:
-        raise SchemaMismatch("statistics with and without scatter matrices do not merge; fit both with one model")
+        raise SchemaMismatch("statistics counted for two kinds of models do not merge; fit both with one model")
     return operation(a, b)

@@ -16,6 +16,7 @@ from bayes_engine.errors import NotASubset, TableError
 from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
+from bayes_engine.table.matrix import Matrix
 
 LARGEST = 1e145
 """A value farther than this from its pivot is refused: the squares of up to 2^53 of them must have a finite sum."""
@@ -164,3 +165,31 @@ def _two_pass(z: Array, labels: Labels) -> Sequence[Array]:
     if labels.soft is None:
         return weight, mean, labels.total((z - labels.spread(mean)) ** 2)
     return weight, mean, np.array([r @ (z - m) ** 2 for r, m in zip(labels.soft.T, mean, strict=True)])
+
+
+def matrix_moments(X: Matrix, labels: Labels) -> Moments:
+    """`moments` of the columns of one dense matrix without a missing cell, block by block.
+
+    The sums of a block's classes are products with the one-hot labels; each block has its two passes in the cache, and
+    the blocks are merged all at once: M2 = Σ_b M2_b + w_b (mean_b − mean)².
+    """
+    if labels.soft is not None:
+        return moments(X, labels)
+    pivot = np.array([v.pivot for v in X.schema], dtype=float)
+    parts = [_block_moments(block - pivot, labels.take(rows)) for rows, block in X.blocks()]
+    weights, means, squares = (np.array(part) for part in zip(*parts, strict=True))  # (B, C, 1), (B, C, d), (B, C, d)
+    total = weights.sum(axis=0)
+    mean = (weights * means).sum(axis=0) / np.where(total > 0, total, 1.0)
+    m2 = (squares + weights * (means - mean) ** 2).sum(axis=0)
+    if not np.isfinite(m2).all():
+        return moments(X, labels)  # which names the cell
+    return Moments(X.schema.names, pivot, np.repeat(total, len(pivot), axis=1), mean, m2)
+
+
+def _block_moments(z: Array, labels: Labels) -> Sequence[Array]:
+    member = labels.matrix()
+    weight = member.sum(axis=1, keepdims=True)
+    mean = (member @ z) / np.where(weight > 0, weight, 1.0)
+    z -= mean[labels.codes]
+    z *= z
+    return weight, mean, member @ z

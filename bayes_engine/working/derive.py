@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any, Literal
@@ -19,11 +19,14 @@ import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning
-from bayes_engine.factors import ClassPrior, GaussianFactor, Row, TableFactor, normal_log_density
+from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
+from bayes_engine.inference.averaged import Averaged
+from bayes_engine.inference.directed import Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.table.encode import MISSING, Table
+from bayes_engine.table.encode import MISSING, Table, encode_intervals
+from bayes_engine.table.schema import Variable
 
 
 @dataclass(frozen=True)
@@ -87,23 +90,58 @@ class Shift:
         return self.use / self.model if self.model > 0 else 1.0
 
 
-Source = Fraction | Given | Density | Shift
+@dataclass(frozen=True)
+class Term:
+    """exp of a log term that is no single count: an expectation over what is hidden, an entropy, a part of a quadratic
+    form. `value` is 0 or inf where it leaves the range of a float."""
+
+    log_value: float
+
+    @property
+    def value(self) -> float:
+        return float(exp(min(self.log_value, 709.0)))
+
+
+Source = Fraction | Given | Density | Shift | Term
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of the case that a factor speaks of: its column and the value there, of a column of intervals the
+    interval; None for missing."""
+
+    variable: Variable
+    value: Any
+
+    def held_by(self, column: pd.Series) -> pd.Series:
+        """(n,) which rows have it."""
+        if self.value is None:
+            return pd.Series(column.isna())
+        if self.variable.cuts is None:
+            return pd.Series(column == self.value)
+        codes, _ = encode_intervals(column, self.variable)
+        return pd.Series(codes == 1 + self.variable.levels.index(self.value), index=column.index)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One factor of the product: the ledger row, the case's value, and for each class the factor and its source."""
+    """One factor of the product: the ledger row, the case's value, and for each class the factor and its source.
+
+    `given` are the cells of its parents besides the class.
+    """
 
     row: Row
     value: Any
     factors: tuple[float, ...]
     sources: tuple[Source, ...]
+    given: tuple[Cell, ...] = ()
+    variable: Variable | None = None
 
     @property
     def log_factors(self) -> tuple[float, ...]:
         """log of the factors, in nats; of a density also where the factor itself is too small for a float."""
         return tuple(
-            s.log_value if isinstance(s, Density) else float(log(f))
+            s.log_value if isinstance(s, Density | Term) else float(log(f))
             for s, f in zip(self.sources, self.factors, strict=True)
         )
 
@@ -179,15 +217,21 @@ def derive(
     Fraction(count=5.0, total=8.0, added=0.0, levels=3)
     """
     table, ledger = model._encode(case), model.explain(case)
-    parts = [part for part in model.factor_.parts for _row in part.rows(table)]  # type: ignore[attr-defined]
-    found = [sources(part, table) for part in parts]
+    found = list(origins(model.factor_, table))
     if prior_of_use is not None:
         own = model.class_prior_
         ledger = ledger.at_prior(own, prior_of_use)
         found.append(tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes))
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
     steps = tuple(
-        Step(row, _value(case, table, row), in_order(exp(term[0]), order), tuple(source[k] for k in order))
+        Step(
+            row,
+            _value(case, table, row),
+            tuple(source[k].value if isinstance(source[k], Term) else float(exp(term[0, k])) for k in order),
+            tuple(source[k] for k in order),
+            _given(table, row),
+            table.schema[row.child] if row.child in table.schema and row.parents else None,
+        )
         for (row, term), source in zip(ledger.rows, found, strict=True)
     )
     return _closed(Working(
@@ -209,10 +253,26 @@ def in_order(values: Array, order: Sequence[int]) -> tuple[float, ...]:
 
 
 def _value(case: pd.DataFrame, table: Table, row: Row) -> Any:
-    """The case's cell of the row's column; None for the prior and what was added."""
+    """The case's cell of the row's column, of a column of intervals the interval; None for the prior and what was
+    added."""
     if row.child not in table.schema or not row.parents:
         return None
+    if table.schema[row.child].cuts is not None:
+        return _level(table, row.child)
     return case[row.child].iloc[0] if row.child in case.columns else case.iloc[0, table.schema.names.index(row.child)]
+
+
+def _level(table: Table, name: str) -> Any:
+    """The first row's level of a discrete column; None where it is missing or not known."""
+    levels, code = table.schema[name].levels, int(table[name][0])
+    return levels[code - 1] if 1 <= code <= len(levels) else None
+
+
+def _given(table: Table, row: Row) -> tuple[Cell, ...]:
+    """The cells of a row's parents besides the class."""
+    if row.kind == "expected":
+        return ()
+    return tuple(Cell(table.schema[n], _level(table, n)) for n in row.parents if n in table.schema)
 
 
 def _omitted(table: Table, steps: tuple[Step, ...]) -> tuple[Omitted, ...]:
@@ -246,7 +306,8 @@ def _closed(working: Working) -> Working:
 
 def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.DataFrame:
     """The rows of the training table that the factor of class `label` was counted from: for a probability the rows of
-    the class with the case's value, for a density the rows of the class with a known one, for the prior the class.
+    the class with the case's value, for a density the rows of the class with a known one, for the prior the class; all
+    with the case's values in the factor's other parents.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> table = pd.DataFrame({"wind": ["weak", "strong", "weak"], "play": ["yes", "yes", "no"]})
@@ -261,7 +322,10 @@ def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.
     if step.row.kind == "log-density":
         counted = column.notna()
     else:
-        counted = column.isna() if pd.isna(step.value) else column == step.value
+        child = step.variable or Variable(step.row.child, "categorical")
+        counted = Cell(child, None if pd.isna(step.value) else step.value).held_by(column)
+    for cell in step.given:
+        counted &= cell.held_by(mine[cell.variable.name])
     return mine[counted]
 
 
@@ -360,6 +424,38 @@ def rounded(working: Working, digits: int = 3) -> Working:
 
 
 @singledispatch
+def origins(factor: Any, X: Table) -> Iterator[tuple[Source, ...]]:
+    """For each row that the factor has for the first row of X, and each class, where the value came from."""
+    for _row, term in factor.rows(X):
+        yield tuple(Term(float(v)) for v in term[0])
+
+
+@origins.register
+def _(factor: Product, X: Table) -> Iterator[tuple[Source, ...]]:
+    for part in factor.parts:
+        for _row in part.rows(X):
+            yield sources(part, X)
+
+
+@origins.register
+def _(factor: Directed, X: Table) -> Iterator[tuple[Source, ...]]:
+    families = {family.variable.name: family for family in factor.families}
+    for row, term in factor.rows(X):
+        if row.kind == "prior":
+            yield sources(factor.prior, X)
+        elif row.kind in ("expected", "entropy"):
+            yield tuple(Term(float(v)) for v in term[0])
+        else:
+            yield sources(families[row.name], X)
+
+
+@origins.register
+def _(factor: Averaged, X: Table) -> Iterator[tuple[Source, ...]]:
+    for row, term in factor.rows(X):
+        yield sources(factor.prior, X) if row.kind == "prior" else tuple(Term(float(v)) for v in term[0])
+
+
+@singledispatch
 def sources(factor: Any, X: Table) -> tuple[Source, ...]:
     """For each class, where the factor's value for the first row of X came from."""
     raise NotImplementedError(f"{type(factor).__name__} does not say where its numbers come from")
@@ -395,3 +491,38 @@ def _(factor: GaussianFactor, X: Table) -> tuple[Source, ...]:
         Density(x, float(n), float(mean), float(m2), factor.ddof, float(v), bool(r))
         for n, mean, m2, v, r in zip(m.weight, m.mean, m.m2, factor.variance, factor.replaced, strict=True)
     )
+
+
+@sources.register
+def _(factor: TableFamily, X: Table) -> tuple[Source, ...]:
+    places = [int(d.places(X)[0]) for d in factor.axes]
+    if any(place >= d.size for place, d in zip(places, factor.axes, strict=True)):
+        return tuple(Given(float(exp(v))) for v in np.moveaxis(factor.lookup, 0, -1)[tuple(places)])
+    counts, totals = np.moveaxis(factor.counts, 0, -1)[tuple(places)], np.moveaxis(factor.totals, 0, -1)
+    totals = totals[tuple(places[:-1])]
+    return tuple(
+        Fraction(float(n), float(total), 1.0 if total == 0 == factor.alpha else factor.alpha, factor.domain.size)
+        for n, total in zip(counts, totals, strict=True)
+    )
+
+
+@sources.register
+def _(factor: GaussianFamily, X: Table) -> tuple[Source, ...]:
+    """The moments of the parents' cell, and what smoothing made of them; without rows in it, those of the class."""
+    x, pivot = float(X[factor.variable.name][0]), factor.variable.pivot
+    places = [int(d.places(X)[0]) for d in factor.parents]
+    mean, variance = (np.moveaxis(a, 0, -1)[tuple(places)] for a in factor.gaussians)
+    shape = (len(mean), *(d.size for d in factor.parents))
+    inside = all(place < d.size for place, d in zip(places, factor.parents, strict=True))
+    found: list[Source] = []
+    for c in range(len(mean)):
+        cell = factor.classes, c
+        if inside and factor.parents:
+            at = int(np.ravel_multi_index((c, *places), shape))
+            if factor.cells.weight[at] > 0:
+                cell = factor.cells, at
+        m, at = cell
+        n, m2, v = float(m.weight[at]), float(m.m2[at]), float(variance[c])
+        own = n > factor.ddof and math.isclose(v, m2 / (n - factor.ddof), rel_tol=1e-9)
+        found.append(Density(x, n, float(mean[c]) + pivot, m2, factor.ddof, v, cell[0] is factor.classes or not own))
+    return tuple(found)
