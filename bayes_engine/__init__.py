@@ -5,6 +5,7 @@ from bayes_engine.decision.evaluate import risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPosterior
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -17,13 +18,18 @@ __all__ = [
     "SPODE",
     "TAN",
     "BayesEngineError",
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
     "Decision",
     "EstimationWarning",
+    "GaussianNB",
     "KDependence",
     "Ledger",
     "LossMatrix",
     "MDLPDiscretizer",
     "MinimumRiskClassifier",
+    "MultinomialNB",
     "NaiveBayes",
     "Reading",
     "Schema",

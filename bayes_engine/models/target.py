@@ -42,7 +42,7 @@ def encode_target(y: Any, known: Variable | None) -> tuple[Variable, NDArray[np.
         column = column.infer_objects()
         if column.dtype.kind == "f" and not np.isfinite(column.to_numpy()).all():
             raise TableError("Input y contains infinity: class labels must be finite")
-        if column.dtype.kind != "O":
+        if column.dtype.kind not in "Oiub":  # whole numbers are classes, whatever they are
             check_classification_targets(np.asarray(column))
     met = sort_levels(column.cat.categories if declared else observed(column))
     if known is None:

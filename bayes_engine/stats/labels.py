@@ -54,9 +54,9 @@ class Labels:
     def matrix(self) -> Array:
         """(C, n) r_ic, class after class."""
         if self.soft is not None:
-            return self.soft.T
+            return np.asarray(self.soft.T)
         one_hot = (np.arange(self.n_classes)[:, None] == self.codes).astype(float)
-        return one_hot if self.weight is None else one_hot * self.weight
+        return one_hot if self.weight is None else np.asarray(one_hot * self.weight)
 
     def members(self) -> Iterator[tuple[int, NDArray[np.intp], Array | None]]:
         """For each class with any weight: its number, the rows in it, and their weights (None where each counts 1)."""

@@ -51,7 +51,8 @@ class Table:
         """The rows selected by a mask, a slice or positions."""
         columns = tuple(column[rows] for column in self.columns)
         beyond = None if self.beyond is None else self.beyond[rows]
-        return Table(self.schema, columns, len(np.arange(self.n)[rows]), beyond)
+        n = len(range(self.n)[rows]) if isinstance(rows, slice) else len(np.arange(self.n)[rows])
+        return Table(self.schema, columns, n, beyond)
 
     def hiding(self, given: Collection[str]) -> Table:
         """The same rows with every cell missing in the columns that are not among `given`."""

@@ -1,0 +1,627 @@
+"""The five naive Bayes classifiers of scikit-learn, by its names, parameters and fitted attributes, on statistics that
+merge.
+
+Numbers are scikit-learn's to 1e-9, except where that yields NaN, wraps counts or takes negative weights. What is
+derived from the statistics is derived when read, so `fit` and `partial_fit` cannot disagree; weights count as repeated
+rows everywhere (scikit-learn's `epsilon_` passes over them). Two classes at least; a prior may also be a mapping from
+class label to probability, and must sum to 1.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayes_engine.errors import NotASubset, ParameterError, TableError
+from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, TableFactor, table_estimate
+from bayes_engine.logspace import Array, log, log_normalize, normalize
+from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.models.sums import Gaussians, Sum, Tables, Terms
+from bayes_engine.priors import checked_alpha, checked_word, class_prior
+from bayes_engine.stats.collect import Statistics, collect
+from bayes_engine.stats.counts import Counts
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import matrix_moments
+from bayes_engine.stats.terms import term_counts
+from bayes_engine.table.encode import Table, code_dtype
+from bayes_engine.table.matrix import Matrix
+from bayes_engine.table.schema import Schema, Variable, sort_levels
+
+LEAST_ALPHA = 1e-10
+"""What a smaller alpha becomes with force_alpha=False."""
+ROWS_AT_ONCE = 2**15
+"""Rows whose posteriors are computed together."""
+LEAST_SHARE = 1e-9
+"""The least variance, as a share of the column's, where var_smoothing is 0 and a class has no spread."""
+
+
+class MatrixClassifier(GenerativeClassifier):
+    """A classifier of numeric matrices in scikit-learn's manner: one dtype, no missing cell, columns by position."""
+
+    missing = "error"
+    unseen = "error"
+    schema = None
+    factor_: Any
+    takes_sparse: ClassVar[bool] = False
+    """Whether CSR matrices are taken too."""
+    not_negative: ClassVar[bool] = False
+
+    # rows: from a matrix, not from a frame ------------------------------------------------------------------------
+
+    def _frame(self, X: Any, *, reset: bool) -> Any:
+        values = self._validated(X, reset=reset)
+        cells = values.data if sparse.issparse(values) else values
+        if reset and self.not_negative and cells.size:
+            self._refuse_negative(cells.min())
+        return Matrix.of(values)
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(self, X, reset=reset, accept_sparse="csr" if self.takes_sparse else False)
+
+    def _refuse_negative(self, least: float) -> None:
+        if least < 0:
+            raise TableError(
+                "Negative values in data passed to {model}: it counts, and counts are 0 and more",
+                model=type(self).__name__,
+            )
+
+    def _schema_of(self, rows: Matrix, known: Schema | None) -> Schema:
+        """The schema of the columns, `known` before these rows; where a model names no columns, the empty one."""
+        return Schema(())
+
+    def _table(self, rows: Matrix, schema: Schema) -> Table:
+        return replace(rows, schema=schema)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
+        declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
+        rows: Any
+        rows, labels, target = self._read(X, y, sample_weight, declared if first else self.target_, reset=first)
+        schema = self._schema_of(rows, None if first else self.schema_)
+        stats = self._count(self._table(rows, schema), labels, target)
+        return self._settle(stats if first else self.stats_ + stats)
+
+    def _known(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Labels]:
+        check_is_fitted(self, "stats_")
+        rows: Any
+        rows, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
+        if target != self.target_:
+            raise NotASubset("these rows are of a class that was never counted")
+        return self._table(rows, self.schema_), labels
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        table, labels = self._known(X, y, sample_weight)
+        return self._settle(self.stats_ - self._count(table, labels, self.target_))
+
+    def leave_one_out_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        return log_normalize(self._leave_one_out(*self._known(X, y, sample_weight)))
+
+    def _encode(self, X: Any, missing: str | None = None) -> Table:
+        check_is_fitted(self, "stats_")
+        return self._table(self._frame(X, reset=False), self.schema_)
+
+    # predicting: a block of rows at a time ------------------------------------------------------------------------
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        return self._by_block(X, lambda joint: joint, defined=False)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        return self._by_block(X, log_normalize)
+
+    def predict_proba(self, X: Any) -> Array:
+        return self._by_block(X, normalize)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        best = self._by_block(X, lambda joint: joint.argmax(axis=1)[:, None], columns=1, kind=np.intp)
+        return np.asarray(self.classes_[best[:, 0]])
+
+    def _by_block(
+        self,
+        X: Any,
+        of: Callable[[Array], NDArray[Any]],
+        *,
+        columns: int | None = None,
+        kind: type = float,
+        defined: bool = True,
+    ) -> NDArray[Any]:
+        """(n, columns) `of` the joint of each block: beyond input and output, no more than a block is held."""
+        table = self._encode(X)
+        found: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
+        for start in range(0, table.n, ROWS_AT_ONCE):
+            rows = slice(start, min(start + ROWS_AT_ONCE, table.n))
+            joint = self.factor_.log(table.take(rows))
+            if defined and np.isneginf(joint.max(axis=1)).any():
+                self._defined(table, self.factor_.log(table))  # which names the rows
+            found[:, rows] = of(joint).T
+        return found.T
+
+    def _names(self) -> tuple[str, ...]:
+        names = getattr(self, "feature_names_in_", None)
+        return _numbered(self.n_features_in_) if names is None else tuple(names.tolist())
+
+    # the class prior ----------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _prior_rule(self) -> Any:
+        """None for the frequencies, "uniform", a mapping by label, or numbers in the order of `classes_`."""
+
+    def _prior(self, stats: Statistics) -> ClassPrior:
+        rule, levels = self._prior_rule, stats.target.levels
+        if rule is None or isinstance(rule, str | Mapping):
+            p = class_prior("empirical" if rule is None else rule, stats.class_weight, levels)
+        else:
+            if len(rule) != len(levels):
+                raise ParameterError(
+                    "Number of priors must match number of classes: {n} priors, {k} classes", n=len(rule), k=len(levels)
+                )
+            p = class_prior(dict(zip(levels, rule, strict=True)), stats.class_weight, levels)
+        return ClassPrior(stats.target.name, p, stats.class_weight, 0.0)
+
+    @property
+    def class_prior_(self) -> Any:
+        """The model's own prior by class label."""
+        return dict(zip(self.target_.levels, self._prior(self.stats_).p.tolist(), strict=True))
+
+    @property
+    def class_count_(self) -> Array:
+        """(C,) the weight of each class."""
+        return self.stats_.class_weight
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        tags.input_tags.string = False
+        tags.input_tags.categorical = False
+        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.positive_only = self.not_negative
+        tags.classifier_tags.poor_score = self.takes_sparse
+        return tags
+
+
+@cache
+def _numbered(d: int) -> tuple[str, ...]:
+    """The names of columns without names; a vocabulary of them is made once."""
+    return tuple(f"x{j}" for j in range(d))
+
+
+class GaussianNB(MatrixClassifier):
+    """p(x_j|c) = N(x_j; μ_cj, σ²_cj + ε), ε = `var_smoothing` times the largest variance of a column.
+
+    Parameters
+    ----------
+    priors : None (the frequencies) | one number for each class, in sorted order | {label: p}.
+    var_smoothing : the share of the largest column's variance that is added to every variance.
+
+    Attributes: `theta_`, `var_` (C, d), `epsilon_`, `class_count_`, `class_prior_` (C,), and those of every classifier.
+
+    >>> model = GaussianNB().fit([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]], [1, 1, 1, 2, 2, 2])
+    >>> model.predict([[-0.8, -1]]).tolist(), model.theta_.tolist()[1]
+    ([1], [2.0, 1.3333333333333333])
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset({"priors", "var_smoothing"})
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _schema_of(self, rows: Matrix, known: Schema | None) -> Schema:
+        if known is not None:
+            return known
+        some = rows.values[:: max(1, rows.n // 1024)].astype(float)  # a pivot is a number near the others, no more
+        pivot = some[0] + (some - some[0]).mean(axis=0)
+        return Schema(
+            tuple(Variable(n, "continuous", pivot=p) for n, p in zip(self._names(), pivot.tolist(), strict=True))
+        )
+
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        assert isinstance(X, Matrix)
+        return Statistics(X.schema, target, labels.total(np.ones(X.n)), Counts({}), matrix_moments(X, labels))
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        share = self.var_smoothing
+        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share < np.inf:
+            raise ParameterError("var_smoothing={value} is no number of 0 and more", value=repr(share))
+        epsilon = _epsilon(stats, float(share))
+        parts, still = [], []
+        for variable in stats.schema:
+            moments = stats.moments.column(variable.name)
+            whole = moments.pooled()
+            column = whole.m2 / whole.weight
+            there = moments.weight > 0
+            variance = np.where(there, moments.m2 / np.where(there, moments.weight, 1.0), column) + epsilon
+            least = np.where(column > 0, LEAST_SHARE * column, 1.0)  # a constant column says the same of every class
+            if (variance == 0).any() and column > 0:
+                still.append(variable.name)
+            used = replace(moments, offset=np.where(there, moments.offset, whole.offset))
+            variance = np.where(variance > 0, variance, least)
+            parts.append(GaussianFactor(variable, stats.target.name, used, variance, ~there))
+        if still:
+            say(
+                "column(s) {names}: a class has no spread there, and var_smoothing adds none; its variance is a "
+                "billionth of the column's",
+                names=", ".join(still),
+            )
+        return Sum((self._prior(stats), Gaussians(tuple(parts))))
+
+    @property
+    def _prior_rule(self) -> Any:
+        return self.priors
+
+    @property
+    def class_prior_(self) -> Any:
+        """(C,) the probability of each class, in the order of `classes_`."""
+        return self._prior(self.stats_).p
+
+    @property
+    def theta_(self) -> Array:
+        """(C, d) the means."""
+        return self.stats_.moments.mean + self.stats_.moments.pivot
+
+    @property
+    def var_(self) -> Array:
+        """(C, d) the variances, `epsilon_` included."""
+        return np.array([part.variance for part in self.factor_.parts[1].parts]).T
+
+    @property
+    def epsilon_(self) -> float:
+        """What is added to every variance."""
+        return _epsilon(self.stats_, float(self.var_smoothing))
+
+
+def _epsilon(stats: Statistics, share: float) -> float:
+    whole = [stats.moments.column(name).pooled() for name in stats.moments.names]
+    return share * max(float(column.m2[0] / column.weight[0]) for column in whole)
+
+
+class _Smoothed(MatrixClassifier):
+    """What the four with pseudo-counts share: α and the class prior."""
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "force_alpha", "fit_prior", "class_prior"})
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    @property
+    def _prior_rule(self) -> Any:
+        return self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
+
+    def _alpha(self, stats: Statistics) -> Array:
+        """α, () or (V,). Raises ParameterError where it is no pseudo-count."""
+        alpha = np.asarray(self.alpha)
+        if alpha.ndim and alpha.shape != (self.n_features_in_,):
+            raise ParameterError(
+                "When alpha is an array, it should contain one number for each feature: {n} for {d} features",
+                n=alpha.size,
+                d=self.n_features_in_,
+            )
+        for extreme in (alpha.min(), alpha.max()) if alpha.ndim else (self.alpha,):
+            checked_alpha(extreme, float(stats.class_weight.sum()))
+        checked = alpha.astype(float)
+        if not self.force_alpha and checked.min() < LEAST_ALPHA:
+            say("alpha is below {least} and becomes that; keep it with force_alpha=True", least=f"{LEAST_ALPHA:.0e}")
+            checked = np.maximum(checked, LEAST_ALPHA)
+        return checked
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """(C,) log P(c)."""
+        return log(self._prior(self.stats_).p)
+
+
+class CategoricalNB(_Smoothed):
+    """P(x_j = s | c) = (n_cs + α)/(n_c + α S_j) for columns of whole numbers 0 … S_j − 1.
+
+    Parameters
+    ----------
+    alpha, force_alpha : pseudo-count of every category; below 1e-10 it is raised to that unless forced.
+    fit_prior, class_prior : the frequencies, uniform if False; or one number a class in sorted order, or {label: p}.
+    min_categories : None | the least S_j, one number or one a column.
+    unseen : "error" | "ignore" (no factor) | "smooth" (α/(n_c + α(S_j + 1))), for a category not seen in training.
+
+    Attributes: `category_count_`, `feature_log_prob_` (lists of (C, S_j)), `n_categories_`, `class_count_`,
+    `class_log_prior_`, and those of every classifier.
+
+    >>> model = CategoricalNB().fit([[0, 1], [1, 1], [0, 2], [1, 0]], ["a", "b", "a", "b"])
+    >>> model.predict([[0, 0]]).tolist(), model.n_categories_.tolist()
+    (['a'], [2, 3])
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = _Smoothed.estimation_parameters | {"unseen"}
+    not_negative = True
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        unseen: Literal["error", "ignore", "smooth"] = "error",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.unseen = unseen
+
+    def _frame(self, X: Any, *, reset: bool) -> Any:
+        """Whole numbers in the smallest type that holds them, column after column in memory."""
+        values = self._validated(X, reset=reset)
+        codes = np.empty(values.shape[::-1], dtype=np.uint8)
+        low, high = 0.0, 0.0
+        for rows, block in Matrix.of(values).blocks():
+            low, high = min(low, block.min()), max(high, block.max())
+            if low > -1.0 and high < 256.0:
+                codes[:, rows] = block.astype(np.uint8).T
+        self._refuse_negative(int(low))
+        return Matrix.of(codes.T if high < 256.0 else np.asfortranarray(values.astype(np.min_scalar_type(int(high)))))
+
+    def _schema_of(self, rows: Matrix, known: Schema | None) -> Schema:
+        sizes = np.maximum(rows.values.max(axis=0).astype(np.int64) + 1, self._least_sizes())
+        if known is None:
+            known = Schema(tuple(Variable(name, "categorical") for name in self._names()))
+        return Schema(tuple(v.observing(range(len(v.levels), s)) for v, s in zip(known, sizes.tolist(), strict=True)))
+
+    def _least_sizes(self) -> NDArray[np.int64]:
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind not in "iu" or least.shape not in ((), (self.n_features_in_,)):
+            raise ParameterError(
+                "min_categories={value} is neither a whole number nor one for each of the {d} columns",
+                value=repr(self.min_categories),
+                d=self.n_features_in_,
+            )
+        return least.astype(np.int64)
+
+    def _table(self, rows: Matrix, schema: Schema) -> Table:
+        columns = []
+        for j, variable in enumerate(schema):
+            values, size = rows.values[:, j], len(variable.levels)
+            kind = code_dtype(size)
+            strange = values >= size if values.max() >= size else None
+            codes = values.astype(kind)
+            codes += kind(1)  # 0 stands for missing
+            if strange is not None:
+                if self.unseen == "error":
+                    raise TableError(
+                        "column '{column}' holds {value}, not seen in training; raise min_categories, or choose "
+                        "unseen='ignore'",
+                        column=variable.name,
+                        value=int(values[strange][0]),
+                    )
+                codes[strange] = np.iinfo(kind).max
+            columns.append(codes)
+        return Table(schema, tuple(columns), rows.n)
+
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        return collect(X, labels, target)
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        checked_word("unseen", self.unseen, ("error", "ignore", "smooth"))
+        checked_alpha(self.alpha, float(stats.class_weight.sum()))  # one number: columns have other categories
+        alpha = float(self._alpha(stats))
+        parts = []
+        for variable in stats.schema:
+            counts = stats.counts.tables[variable.name][:, 1:]
+            added, unseen = table_estimate(counts, alpha, "all", self.unseen)
+            parts.append(TableFactor(variable, stats.target.name, counts, added, unseen))
+        return Sum((self._prior(stats), Tables(tuple(parts))))
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """(C, S_j) for each column."""
+        return [self.stats_.counts.tables[name][:, 1:] for name in self.schema_.names]
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """(C, S_j) log P(x_j = s | c) for each column."""
+        return [part.log_cpt for part in self.factor_.parts[1].parts]
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """(d,) S_j."""
+        return np.array([len(v.levels) for v in self.schema_], dtype=np.int64)
+
+
+class _TermNB(_Smoothed):
+    """Naive Bayes of a matrix of terms, dense or CSR, from the sums of each term by class."""
+
+    takes_sparse = True
+
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        assert isinstance(X, Matrix)
+        return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
+
+    def _vocabulary(self) -> tuple[str, ...]:
+        known = getattr(self, "stats_", None)
+        return self._names() if known is None else known.terms.names
+
+    def fit_stats(self, stats: Statistics) -> Self:
+        if stats.terms is None:
+            raise ParameterError("these statistics hold no sums of terms; count them with a model of terms")
+        self.n_features_in_ = len(stats.terms.names)
+        if stats.terms.names != _numbered(self.n_features_in_):  # these stand for an array's columns
+            self.feature_names_in_ = np.array(stats.terms.names, dtype=object)
+        return self._settle(stats)
+
+    def _rows(self, X: Table, given: Collection[str] | None) -> Any:
+        if given is None:
+            return self.factor_.rows(X)
+        *prior, terms = self.factor_.parts
+        return Sum((*prior, terms.of(given))).rows(X)
+
+    @property
+    def feature_count_(self) -> Array:
+        """(C, V) the sum of each term over the rows of each class."""
+        assert self.stats_.terms is not None
+        return self.stats_.terms.sums
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """(C, V) log P(term | class); the weights of complement naive Bayes."""
+        return np.asarray(self.factor_.parts[-1].present)
+
+
+class MultinomialNB(_TermNB):
+    """P(v|c) = (N_cv + α)/(N_c + α V), once for every time the term v stands in the row.
+
+    Parameters
+    ----------
+    alpha : pseudo-count of every term, one number or one a term.
+    force_alpha, fit_prior, class_prior : as in CategoricalNB.
+
+    Attributes: `feature_count_`, `feature_log_prob_` (C, V), `class_count_`, `class_log_prior_`, and those of every
+    classifier.
+
+    >>> words = [[2, 0, 1], [0, 3, 0], [1, 0, 2]]
+    >>> MultinomialNB().fit(words, ["pets", "law", "pets"]).predict([[0, 1, 0]]).tolist()
+    ['law']
+    """
+
+    not_negative = True
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        assert stats.terms is not None
+        smoothed = stats.terms.sums + self._alpha(stats)
+        smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, 1.0)  # not one word: uniform
+        present = log(smoothed) - log(smoothed.sum(axis=1, keepdims=True))
+        return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present)))
+
+
+class BernoulliNB(_TermNB):
+    """P(v in the row | c) = (N_cv + α)/(N_c + 2α), N_c rows of the class, N_cv of them with the term v.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior : as in MultinomialNB.
+    binarize : a term is in the row where its value is above this; None where X holds only 0 and 1.
+
+    Attributes: as MultinomialNB.
+
+    >>> words = [[2, 0, 1], [0, 3, 0], [1, 0, 2]]
+    >>> BernoulliNB().fit(words, ["pets", "law", "pets"]).predict_proba([[0, 1, 0]]).round(4).tolist()
+    [[0.9046, 0.0954]]
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _frame(self, X: Any, *, reset: bool) -> Any:
+        above = self.binarize
+        if above is not None and not above >= 0:
+            raise ParameterError("binarize={value} is neither None nor a number of 0 and more", value=repr(above))
+        values = self._validated(X, reset=reset)
+        if sparse.issparse(values) and not values.has_canonical_format:
+            values = values.copy()
+            values.sum_duplicates()  # a term is in a row or is not
+        cells = values.data if sparse.issparse(values) else values
+        if above is None and cells.size and not (cells.min() >= 0 and cells.max() <= 1):
+            raise TableError("binarize=None takes X as it is, and X holds values outside 0 … 1; choose a threshold")
+        return Matrix.of(values, above)
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        assert stats.terms is not None
+        alpha, weight = self._alpha(stats), stats.class_weight[:, None]
+        total = weight + 2.0 * alpha
+        there = stats.terms.sums + alpha
+        there = np.where(total > 0, there, 0.5)  # a class without rows or pseudo-counts: one half
+        total = np.where(total > 0, total, 1.0)
+        present, absent = log(there) - log(total), log(np.maximum(total - there, 0.0)) - log(total)
+        return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present, absent)))
+
+
+class ComplementNB(_TermNB):
+    """A score for c: − Σ_v x_v log θ_v, θ_v the share of the term v in all classes *but* c (Rennie et al., ICML 2003).
+
+    The values are scores, not log-probabilities: `predict_proba` is scikit-learn's normalized exponential of them, and
+    `risk` and `decide` refuse until the model is calibrated.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior : as in MultinomialNB; the prior does not enter the scores.
+    norm : whether the weights of each class are divided by their sum.
+
+    Attributes: as MultinomialNB, and `feature_all_` (V,).
+
+    >>> words = [[2, 0, 1], [0, 3, 0], [1, 0, 2]]
+    >>> ComplementNB().fit(words, ["pets", "law", "pets"]).predict([[0, 1, 0]]).tolist()
+    ['law']
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = _Smoothed.estimation_parameters | {"norm"}
+    not_negative = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        assert stats.terms is not None
+        self._prior(stats)  # a prior that is none is refused here too
+        sums = stats.terms.sums
+        others = sums.sum(axis=0) + self._alpha(stats) - sums
+        if not (others > 0).all():
+            raise ParameterError(
+                "{n} term(s) stand in one class only, or in none: without alpha their weight would be infinite; take "
+                "alpha > 0",
+                n=int((others <= 0).any(axis=0).sum()),
+            )
+        weight = log(others.sum(axis=1, keepdims=True)) - log(others)
+        if self.norm:
+            total = -weight.sum(axis=1, keepdims=True)
+            weight = np.divide(-weight, total, out=np.zeros_like(weight), where=total != 0)
+        return Sum((Terms(stats.target.name, stats.terms.names, weight, kind="score"),))
+
+    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+        raise ParameterError(
+            "ComplementNB gives scores, and a risk needs probabilities; calibrate it first (scikit-learn's "
+            "CalibratedClassifierCV), or take MultinomialNB"
+        )
+
+    @property
+    def feature_all_(self) -> Array:
+        """(V,) the sum of each term over all rows."""
+        return np.asarray(self.feature_count_.sum(axis=0))

@@ -1,0 +1,205 @@
+"""Factors of many columns at once. Their rows are the columns'; their `log` is the same sum by matrix products or
+joint tables, a block of rows in the cache at a time (tests/unit/test_counted.py: fast = sum of rows)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, GaussianFactor, Product, Row, RowKind, TableFactor
+from bayes_engine.logspace import Array, log
+from bayes_engine.table.encode import Table
+from bayes_engine.table.matrix import Matrix
+
+JOINT_ENTRIES = 2**14
+"""Tables are looked up together while their joint table has at most so many entries a class: it stays in the cache."""
+WORTH_JOINING = 1024
+"""Rows below which a joint table is not worth making."""
+CANCELLATION = 1e6
+"""A squared distance in standard deviations up to which x²/2v − xμ/v + μ²/2v keeps ten digits."""
+ABSENT = "absent terms"
+"""The row of all terms that stand in none of the cases."""
+
+
+@dataclass(frozen=True)
+class Sum(Product):
+    """Class prior, where there is one, and a factor of many columns that has its own way to sum its rows."""
+
+    def log(self, X: Table) -> Array:
+        *prior, columns = self.parts
+        joint = columns.log(X)
+        for part in prior:
+            assert isinstance(part, ClassPrior)
+            joint += log(part.p)
+        return joint
+
+
+@dataclass(frozen=True)
+class Gaussians(Product):
+    """log N(x; μ_c, v_c) summed over columns. With z = x − pivot it is linear in (z², z): −½/v · z² + μ/v · z + b_c, a
+    product with two (C, d) matrices. Rows too far out for that, in standard deviations, are summed column by column."""
+
+    parts: tuple[GaussianFactor, ...]
+
+    def log(self, X: Table) -> Array:
+        if not isinstance(X, Matrix) or not self._near:
+            return super().log(X)
+        quadratic, linear, bias, pivot = self._natural
+        joint = np.empty((len(bias), X.n))
+        for rows, block in X.blocks():
+            z = block - pivot
+            with np.errstate(over="ignore", invalid="ignore"):
+                term = linear @ z.T
+                z *= z
+                far = quadratic @ z.T
+            if far.min() >= -CANCELLATION:  # false where it is NaN, too
+                term += far
+                term += bias
+                joint[:, rows] = term
+            else:
+                joint[:, rows] = super().log(X.take(rows)).T
+        return joint.T
+
+    @cached_property
+    def _natural(self) -> tuple[Array, ...]:
+        """−½/v and μ/v (C, d), b (C, 1), pivot (d,)."""
+        mean = np.array([part.moments.offset for part in self.parts]).T
+        variance = np.array([part.variance for part in self.parts]).T
+        pivot = np.array([part.moments.pivot for part in self.parts])
+        bias = -0.5 * (LOG_2PI + np.log(variance) + mean**2 / variance).sum(axis=1, keepdims=True)
+        return -0.5 / variance, mean / variance, bias, pivot
+
+    @cached_property
+    def _near(self) -> bool:
+        """Whether the means themselves lie near the pivots."""
+        with np.errstate(over="ignore"):
+            away = sum((part.moments.offset**2 / part.variance for part in self.parts), np.zeros(1))
+            steep = max(float((1.0 / part.variance).max()) for part in self.parts)
+        return bool(away.max() <= CANCELLATION and steep < np.inf)
+
+
+@dataclass(frozen=True)
+class Tables(Product):
+    """log P(x_j|c) summed over discrete columns. Neighbouring columns share one joint table of log terms, so that a
+    row needs one look-up for several of them."""
+
+    parts: tuple[TableFactor, ...]
+
+    def log(self, X: Table) -> Array:
+        if X.n < WORTH_JOINING or any(part.missing_is_level for part in self.parts):
+            return super().log(X)
+        joint = np.zeros((len(self.parts[0].lookup), X.n))
+        term = np.empty(X.n)
+        for group, table in self._groups:
+            kind = np.uint16 if table.shape[1] <= JOINT_ENTRIES else np.intp
+            code = np.zeros(X.n, dtype=kind)
+            for part in group:
+                size, column = part.lookup.shape[1], X[part.variable.name]
+                np.multiply(code, size, out=code)
+                # the unseen code is the last column
+                np.add(code, column if column.max() < size else np.minimum(column, size - 1).astype(kind), out=code)
+            where = code.astype(np.intp)
+            for total, row in zip(joint, table, strict=True):
+                total += np.take(row, where, out=term, mode="clip")
+        return joint.T
+
+    @cached_property
+    def _groups(self) -> list[tuple[list[TableFactor], Array]]:
+        """Runs of columns with (C, the product of their sizes) joint log terms; a wide column stands alone."""
+        groups: list[tuple[list[TableFactor], Array]] = []
+        for part in self.parts:
+            table = part.lookup
+            if groups and groups[-1][1].shape[1] * table.shape[1] <= JOINT_ENTRIES:
+                group, joint = groups[-1]
+                groups[-1] = [*group, part], (joint[:, :, None] + table[:, None, :]).reshape(len(table), -1)
+            else:
+                groups.append(([part], table))
+        return groups
+
+
+@dataclass(frozen=True)
+class Terms(Factor):
+    """Σ_v x_v · present_cv + (1 − x_v) · absent_cv over the V terms `names`; `absent` is None where an absent term says
+    nothing (counts). Both (C, V), in nats, and 0 · (−∞) = 0. `kind` is that of the rows.
+
+    Each term that stands in one of the cases has a row; with `absent`, one more row holds all those that do not.
+    """
+
+    target: str
+    names: tuple[str, ...]
+    present: Array
+    absent: Array | None = None
+    kind: RowKind = "log-probability"
+    among: NDArray[np.intp] | None = field(default=None, repr=False)
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        assert isinstance(X, Matrix)
+        told = X.occurring()
+        if self.among is not None:
+            told = np.intersect1d(told, self.among)
+        for v in told:
+            name, x = self.names[v], X.column(int(v))
+            term = _times(self.present[:, v], x)
+            if self.absent is not None:
+                term += _times(self.absent[:, v], 1.0 - x)
+            yield Row(name, name, (self.target,), self.kind), term.T
+        if self.absent is not None:
+            rest = np.setdiff1d(np.arange(len(self.names)) if self.among is None else self.among, told)
+            if len(rest):
+                everywhere = self.absent[:, rest].sum(axis=1)
+                yield (
+                    Row(ABSENT, ABSENT, (self.target,), self.kind),
+                    np.broadcast_to(everywhere, (X.n, len(everywhere))),
+                )
+
+    def log(self, X: Table) -> Array:
+        assert isinstance(X, Matrix)
+        if self.among is not None:
+            return super().log(X)
+        joint = _linear(X, *self._finite)
+        if self._never is not None:
+            joint[_linear(X, *self._never) > 1e-12] = -np.inf
+        return joint.T
+
+    def of(self, given: Collection[str]) -> Terms:
+        """The factor with all other terms integrated out."""
+        return replace(self, among=np.array([v for v, name in enumerate(self.names) if name in given], dtype=np.intp))
+
+    @cached_property
+    def _finite(self) -> tuple[Array, Array]:
+        """(V, C) weights and (C,) bias of the finite terms."""
+        absent = None if self.absent is None else np.where(np.isneginf(self.absent), 0.0, self.absent)
+        return _weights(np.where(np.isneginf(self.present), 0.0, self.present), absent)
+
+    @cached_property
+    def _never(self) -> tuple[Array, Array] | None:
+        """The same that count the impossible terms; None where there is none."""
+        present, absent = (None if t is None else np.isneginf(t).astype(float) for t in (self.present, self.absent))
+        assert present is not None
+        return _weights(present, absent) if present.any() or (absent is not None and absent.any()) else None
+
+
+def _weights(present: Array, absent: Array | None) -> tuple[Array, Array]:
+    if absent is None:
+        return np.ascontiguousarray(present.T), np.zeros(len(present))
+    return np.ascontiguousarray((present - absent).T), absent.sum(axis=1)
+
+
+def _times(log_term: Array, x: Array) -> Array:
+    """(C, n) x · log term, with 0 · (−∞) = 0."""
+    with np.errstate(invalid="ignore"):
+        product = log_term[:, None] * x
+    return np.where(x == 0.0, 0.0, product)
+
+
+def _linear(X: Matrix, weight: Array, bias: Array) -> Array:
+    """(C, n) X W + b, a block of rows at a time."""
+    joint = np.empty((len(bias), X.n))
+    for rows, block in X.blocks():
+        joint[:, rows] = np.asarray(block @ weight).T
+    joint += bias[:, None]
+    return joint

@@ -1,0 +1,98 @@
+"""Rows that come as one matrix, dense or sparse, and stay one: read a block at a time, never copied whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Schema
+
+DENSE_CELLS = 2**17
+"""Cells of a dense block: a few arrays of that size stay in the cache together."""
+SPARSE_CELLS = 2**18
+"""Stored cells of a block of CSR rows."""
+
+
+@dataclass(frozen=True)
+class Matrix(Table):
+    """n rows as `values` (n, d): an array, or a CSR matrix. With `above`, a cell is 1 where its value is greater than
+    that and 0 elsewhere (0 ≤ above, so that what a sparse matrix does not store is 0).
+
+    >>> rows = Matrix.of(np.array([[2, 0], [0, 1], [3, 3]]), above=1.0)
+    >>> [(rows.start, block.tolist()) for rows, block in rows.blocks(cells=4)]
+    [(0, [[1.0, 0.0], [0.0, 0.0]]), (2, [[1.0, 1.0]])]
+    """
+
+    values: Any = None
+    above: float | None = None
+
+    @classmethod
+    def of(cls, values: Any, above: float | None = None) -> Matrix:
+        """The rows of `values`, of whose columns no schema speaks (yet)."""
+        return cls(Schema(()), (), values.shape[0], values=values, above=above)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.column(self.schema.position[name])
+
+    def column(self, j: int) -> NDArray[Any]:
+        """(n,) one column as floats."""
+        values = self.values[:, [j]].toarray()[:, 0] if sparse.issparse(self.values) else self.values[:, j]
+        return np.asarray(values if self.above is None else values > self.above, dtype=float)
+
+    def occurring(self) -> NDArray[np.intp]:
+        """The columns with a cell that is not 0, in order."""
+        least = 0.0 if self.above is None else self.above
+        if sparse.issparse(self.values):
+            data = self.values.data
+            return np.unique(self.values.indices[data != 0 if self.above is None else data > least]).astype(np.intp)
+        return np.flatnonzero((self.values != 0 if self.above is None else self.values > least).any(axis=0))
+
+    def take(self, rows: Any) -> Matrix:
+        values = _rows(self.values, rows) if isinstance(rows, slice) else self.values[rows]
+        return replace(self, values=values, n=values.shape[0])
+
+    def infinite(self) -> NDArray[np.bool_]:
+        return np.zeros(self.n, dtype=bool)  # refused where the values come in
+
+    def blocks(self, cells: int | None = None) -> Iterator[tuple[slice, Any]]:
+        """Consecutive rows with about `cells` (stored) cells each: which they are, and their values."""
+        stored = self.values.nnz if sparse.issparse(self.values) else self.n * self.values.shape[1]
+        cells = cells or (SPARSE_CELLS if sparse.issparse(self.values) else DENSE_CELLS)
+        step = max(1, min(self.n, cells * self.n // max(stored, 1)))
+        for start in range(0, self.n, step):
+            rows = slice(start, min(start + step, self.n))
+            block = _rows(self.values, rows)
+            yield rows, block if self.above is None else _indicator(block, self.above)
+
+
+def _rows(values: Any, rows: slice) -> Any:
+    if not sparse.issparse(values):
+        return values[rows]
+    rows = slice(*rows.indices(values.shape[0])[:2])
+    bounds = values.indptr[rows.start : rows.stop + 1]
+    within = slice(bounds[0], bounds[-1])
+    shape = (rows.stop - rows.start, values.shape[1])
+    return assembled(sparse.csr_array, shape, values.data[within], values.indices[within], bounds - bounds[0])
+
+
+def _indicator(block: Any, above: float) -> Any:
+    if not sparse.issparse(block):
+        return (block > above).astype(float)
+    there = (block.data > above).astype(float)
+    return assembled(sparse.csr_array, block.shape, there, block.indices, block.indptr)
+
+
+def assembled(kind: Any, shape: tuple[int, int], data: Any, indices: Any, indptr: Any) -> Any:
+    """A sparse array of these very parts: its constructor would copy what is a view of something larger."""
+    array = kind(shape, dtype=data.dtype)
+    array.data, array.indices, array.indptr = data, indices, indptr
+    return array

@@ -1,0 +1,329 @@
+"""Matrices kept as they come: sums of terms, moments by blocks, and the five classes' own ways with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+
+from bayes_engine import BayesEngineError, EstimationWarning, MinimumRiskClassifier
+from bayes_engine.models import classic, sums
+from bayes_engine.models.sums import ABSENT
+from bayes_engine.stats.collect import collect
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import matrix_moments, moments
+from bayes_engine.stats.terms import TermCounts, term_counts
+from bayes_engine.table import matrix
+from bayes_engine.table.matrix import Matrix
+from bayes_engine.table.schema import Schema, Variable
+
+NAMES = ("GaussianNB", "CategoricalNB", "MultinomialNB", "BernoulliNB", "ComplementNB")
+OF_TERMS = NAMES[2:]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several blocks even for a few rows, the last one short."""
+    monkeypatch.setattr(matrix, "DENSE_CELLS", 70)
+    monkeypatch.setattr(matrix, "SPARSE_CELLS", 50)
+    monkeypatch.setattr(classic, "ROWS_AT_ONCE", 17)
+    monkeypatch.setattr(sums, "WORTH_JOINING", 4)
+
+
+def data(seed: int = 0, n: int = 60, d: int = 7) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    y[:3] = 0, 1, 2
+    X = rng.poisson(rng.gamma(0.6, 1.5, (3, d))[y])
+    X[0] = 4
+    return X, y
+
+
+def fitted(name: str, **parameters: Any) -> Any:
+    return getattr(classic, name)(**parameters).fit(*data())
+
+
+def encoded(model: Any, X: Any) -> Any:
+    return model._encode(X)
+
+
+# statistics ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda X: sparse.csr_matrix(X, dtype=np.int8)])
+@pytest.mark.parametrize("above", [None, 1.0])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_term_counts(form: Any, above: float | None, weighed: bool) -> None:
+    X, y = data()
+    weight = np.random.default_rng(1).uniform(0.0, 2.0, len(y)) if weighed else None
+    one_hot = np.eye(3)[y] * (np.ones(len(y)) if weight is None else weight)[:, None]
+    cells = X if above is None else above < X
+    for labels in (Labels(3, y, weight), Labels(3, soft=one_hot)):
+        found = term_counts(Matrix.of(form(X), above), labels, tuple("abcdefg"))
+        np.testing.assert_allclose(found.sums, one_hot.T @ cells, rtol=1e-14)
+        np.testing.assert_allclose(found.weight, one_hot.sum(axis=0), rtol=1e-14)
+
+
+def test_term_counts_merge() -> None:
+    X, y = data()
+    names = tuple("abcdefg")
+    whole = term_counts(Matrix.of(X), Labels(3, y), names)
+    part, rest = (term_counts(Matrix.of(X[rows]), Labels(3, y[rows]), names) for rows in (slice(9), slice(9, None)))
+    for found in (part + rest, rest + part, (whole + part) - part, whole.scaled(2.0) - whole):
+        np.testing.assert_array_equal(found.sums, whole.sums)
+        np.testing.assert_array_equal(found.weight, whole.weight)
+    wider = whole.among(np.array([0, 2, 3]), 4)
+    np.testing.assert_array_equal(wider.sums[[0, 2, 3]], whole.sums)
+    assert not wider.sums[1].any()
+    with pytest.raises(BayesEngineError, match="never counted"):
+        part - whole
+    with pytest.raises(BayesEngineError, match="counts of 7 terms and of 1 others do not merge"):
+        whole + TermCounts(("a",), np.zeros(3), np.zeros((3, 1)))
+
+
+def test_more_cells_than_the_indices_can_number() -> None:
+    X = sparse.csr_array(([1.0, 2.0], ([0, 1], [0, 99])), shape=(2, 100))
+    X.indices = X.indices.astype(np.int8)  # which cannot number 300 cells
+    assert term_counts(Matrix.of(X), Labels(3, np.array([2, 2])), ("t",) * 100).sums[2, [0, 99]].tolist() == [1.0, 2.0]
+
+
+def table(X: np.ndarray) -> Matrix:
+    schema = Schema(tuple(Variable(f"x{j}", "continuous", pivot=float(X[0, j])) for j in range(X.shape[1])))
+    return Matrix(schema, (), len(X), values=X)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+@pytest.mark.parametrize("apart", [0.0, 1e6])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_moments_of_a_matrix_are_those_of_its_columns(offset: float, apart: float, weighed: bool) -> None:
+    rng = np.random.default_rng(3)
+    y = np.sort(rng.integers(0, 3, 80))
+    X = offset + apart * y[:, None] + rng.normal(size=(80, 4))
+    labels = Labels(4, y, rng.integers(0, 3, 80).astype(float) if weighed else None)  # the fourth class has no row
+    fast, plain = matrix_moments(table(X), labels), moments(table(X), labels)
+    np.testing.assert_array_equal(fast.weight, plain.weight)
+    np.testing.assert_allclose(fast.mean, plain.mean, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(fast.m2, plain.m2, rtol=1e-10 if offset else 1e-12)
+
+
+def test_moments_name_a_cell_too_large_to_be_squared() -> None:
+    X, y = data()
+    with pytest.raises(BayesEngineError, match=r"column 'x2' holds infinity or a value too large to be .* in row 5:"):
+        classic.GaussianNB().fit(np.where(np.arange(60)[:, None] * 7 + np.arange(7) == 30, 1e200, X), y)
+
+
+# fast = sum of rows -------------------------------------------------------------------------------------------------
+
+
+def assert_fast_is_sum(model: Any, X: Any) -> None:
+    rows = encoded(model, X)
+    slow = np.sum([np.broadcast_to(term, (rows.n, 3)) for _, term in model.factor_.rows(rows)], axis=0)
+    np.testing.assert_allclose(model.factor_.log(rows), slow, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), slow, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.explain(X).joint(), slow, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_the_fast_path_is_the_sum_of_the_rows(name: str, alpha: float) -> None:
+    X, y = data()
+    X[y == 1, 3], X[y == 0, 5] = 0, np.maximum(X[y == 0, 5], 1)  # a term never, and one always, in a class
+    parameters = {"alpha": alpha} if name not in ("GaussianNB", "ComplementNB") else {}
+    model = getattr(classic, name)(**parameters).fit(X, y)
+    assert_fast_is_sum(model, X)
+    assert_fast_is_sum(model, X[:1])
+    if name in OF_TERMS:
+        assert_fast_is_sum(model, sparse.csr_array(X))
+    if alpha == 0.0 and name in ("CategoricalNB", "MultinomialNB", "BernoulliNB"):
+        assert np.isneginf(model.predict_joint_log_proba(X)).any()
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_gaussian_rows_far_out_and_means_far_apart() -> None:
+    X, y = data()
+    model = classic.GaussianNB().fit(X, y)
+    assert_fast_is_sum(model, np.vstack([X, X[:3] + 1e7, X[:3]]))
+    np.testing.assert_array_equal(model.predict_joint_log_proba(np.full((1, 7), 1e200)), -np.inf)
+    apart = X * 1.0
+    apart[:, 0] += 1e8 * y
+    assert_fast_is_sum(classic.GaussianNB(var_smoothing=0.0).fit(apart + np.eye(60, 7), y), apart)
+
+
+def test_categorical_columns_of_every_width() -> None:
+    rng = np.random.default_rng(4)
+    X = np.stack([rng.integers(0, s, 500) for s in (2, 300, 9, 20_000, 3, 70_000)], axis=1)
+    y = rng.integers(0, 3, 500)
+    model = classic.CategoricalNB(unseen="smooth").fit(X, y)
+    assert_fast_is_sum(model, X)
+    assert_fast_is_sum(model, X + rng.integers(0, 2, X.shape) * 70_000)
+
+
+def test_the_ledger_of_a_text() -> None:
+    words = pd.DataFrame([[2, 0, 1], [0, 3, 0], [1, 0, 2]], columns=["dog", "cat", "fish"])
+    y = ["pets", "law", "pets"]
+    counted = classic.MultinomialNB().fit(words, y).explain(words[:1])
+    assert [row.name for row, _ in counted.rows] == ["class", "dog", "fish"]
+    present = classic.BernoulliNB().fit(words, y)
+    ledger = present.explain(words[:1])
+    assert [row.name for row, _ in ledger.rows] == ["class", "dog", "fish", ABSENT]
+    np.testing.assert_allclose(ledger.rows[-1][1], np.log([[1 / 3, 3 / 4]]))  # no cat
+    np.testing.assert_allclose(ledger.posterior(), present.predict_proba(words[:1]))
+    scores = classic.ComplementNB().fit(words, y).explain(words[:1])
+    assert {row.kind for row, _ in scores.rows} == {"score"}
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB"])
+def test_terms_that_are_integrated_out_have_no_row(name: str) -> None:
+    X, y = data()
+    kept = ["x1", "x4", "x6"]
+    columns = [1, 4, 6]
+    model = fitted(name)
+    ledger = model.explain(X, given=kept)
+    assert {row.name for row, _ in ledger.rows} <= {"class", *kept, ABSENT}
+    if name == "BernoulliNB":  # a product: leaving terms out is fitting without them
+        np.testing.assert_allclose(ledger.posterior(), clone(model).fit(X[:, columns], y).predict_proba(X[:, columns]))
+
+
+# what comes from the base -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_merge_forget_with_params_and_leave_one_out(name: str) -> None:
+    X, y = data()
+    whole = fitted(name)
+    first, rest = (getattr(classic, name)().fit(X[rows], y[rows]) for rows in (slice(30), slice(30, None)))
+    wanted = whole.predict_joint_log_proba(X)
+    parts = clone(whole).partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])
+    for model in (first.merge(rest), rest.merge(first), parts):
+        np.testing.assert_allclose(model.predict_joint_log_proba(X), wanted, rtol=1e-12)
+    np.testing.assert_allclose(
+        clone(whole).fit(X, y).forget(X[30:], y[30:]).predict_joint_log_proba(X[:1] * 0),
+        first.predict_joint_log_proba(X[:1] * 0), rtol=1e-9 if name != "CategoricalNB" else 1.0,
+    )  # fmt: skip
+    parameter = {"var_smoothing": 0.3} if name == "GaussianNB" else {"alpha": 0.3}
+    np.testing.assert_array_equal(
+        whole.with_params(**parameter).predict_proba(X), fitted(name, **parameter).predict_proba(X)
+    )
+    np.testing.assert_allclose(clone(whole).fit_stats(whole.stats_).predict_proba(X), whole.predict_proba(X))
+    left_out = whole.leave_one_out_log_proba(X, y)
+    least = {"min_categories": whole.n_categories_} if name == "CategoricalNB" else {}
+    for i in (0, 7, 59):
+        others = np.arange(60) != i
+        refit = getattr(classic, name)(**least).fit(X[others], y[others])
+        np.testing.assert_allclose(left_out[i], refit.predict_log_proba(X[[i]])[0], rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "ComplementNB"])
+def test_predict_is_the_decision_under_0_1_loss(name: str) -> None:
+    X, _ = data()
+    model = fitted(name)
+    np.testing.assert_array_equal(model.decide(X).action, model.predict(X))
+    np.testing.assert_allclose(model.risk(X), 1.0 - model.predict_proba(X), atol=1e-12)
+
+
+def test_complement_has_scores_until_it_is_calibrated() -> None:
+    X, y = data()
+    for ask in (classic.ComplementNB().fit(X, y).risk, classic.ComplementNB().fit(X, y).decide):
+        with pytest.raises(BayesEngineError, match="ComplementNB gives scores, and a risk needs probabilities; calib"):
+            ask(X)
+    calibrated = CalibratedClassifierCV(classic.ComplementNB(), cv=3)
+    assert MinimumRiskClassifier(calibrated).fit(X, y).decide(X).action.shape == (60,)
+
+
+# zeros and refusals -------------------------------------------------------------------------------------------------
+
+
+def test_zero_probabilities_without_smoothing() -> None:
+    words, y = np.array([[2, 0, 0], [0, 1, 0]]), ["a", "b"]
+    for form in (np.asarray, sparse.csr_array):
+        model = classic.MultinomialNB(alpha=0).fit(form(words), y)
+        assert model.predict_proba(form(np.array([[3, 0, 0]]))).tolist() == [[1.0, 0.0]]
+        with pytest.raises(ValueError, match=r"no posterior for 1 row\(s\): 1"):
+            model.predict(form(np.array([[3, 0, 0], [1, 1, 0]])))
+        present = classic.BernoulliNB(alpha=0).fit(form(words), y)
+        assert present.predict_proba(form(np.array([[3, 0, 0]]))).tolist() == [[1.0, 0.0]]
+        with pytest.raises(BayesEngineError, match=r"3 term\(s\) stand in one class only, or in none"):
+            classic.ComplementNB(alpha=0).fit(form(words), y)
+
+
+def test_a_class_without_a_word_is_uniform() -> None:
+    model = classic.MultinomialNB(alpha=0).fit([[0, 0], [1, 3]], ["empty", "full"])
+    np.testing.assert_allclose(model.predict_joint_log_proba([[1, 1]]), np.log([[0.5 / 4, 0.5 * 3 / 16]]))
+
+
+def test_duplicates_of_a_sparse_cell_are_one_presence() -> None:
+    twice = sparse.csr_array((np.array([1, 1, 1]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    assert classic.BernoulliNB().fit(twice, [0, 1]).feature_count_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert classic.MultinomialNB().fit(twice, [0, 1]).feature_count_.tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    assert twice.nnz == 3
+
+
+def test_a_class_without_spread_and_a_constant_column() -> None:
+    X, y = np.array([[1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), [0, 0, 1, 1]
+    with pytest.warns(EstimationWarning, match=r"column\(s\) x0: a class has no spread there"):
+        model = classic.GaussianNB(var_smoothing=0.0).fit(X, y)
+    assert model.predict(X).tolist() == y
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_priors_by_label() -> None:
+    X, y = data()
+    labels = np.array(["c", "a", "b"])[y]
+    for name in NAMES[:4]:
+        word = "priors" if name == "GaussianNB" else "class_prior"
+        by_label = getattr(classic, name)(**{word: {"c": 0.5, "a": 0.2, "b": 0.3}}).fit(X, labels)
+        by_place = getattr(classic, name)(**{word: [0.2, 0.3, 0.5]}).fit(X, labels)
+        np.testing.assert_array_equal(by_label.predict_proba(X), by_place.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("GaussianNB", {"priors": [0.5, 0.5]}, "Number of priors must match number of classes: 2 priors, 3 classes"),
+        ("GaussianNB", {"priors": [0.5, 0.5, 0.5]}, "priors sum to 1.5, not 1"),
+        ("MultinomialNB", {"class_prior": [1.5, -0.5, 0.0]}, "prior of class '0' is 1.5"),
+        ("GaussianNB", {"var_smoothing": -1.0}, "var_smoothing=-1.0 is no number of 0 and more"),
+        ("MultinomialNB", {"alpha": -1.0}, "alpha=-1.0; smoothing needs"),
+        ("MultinomialNB", {"alpha": [1.0, 2.0]}, "one number for each feature: 2 for 7 features"),
+        ("ComplementNB", {"alpha": [1.0] * 6 + [-1.0]}, "smoothing needs a number of 0 and more"),
+        ("CategoricalNB", {"alpha": [1.0] * 7}, "smoothing needs a number of 0 and more"),
+        ("CategoricalNB", {"min_categories": 2.5}, "min_categories=2.5 is neither a whole number nor one for each"),
+        ("CategoricalNB", {"min_categories": [3, 4]}, "nor one for each of the 7 columns"),
+        ("CategoricalNB", {"unseen": "what"}, "unseen='what' is none of"),
+        ("BernoulliNB", {"binarize": -1.0}, "binarize=-1.0 is neither None nor a number of 0 and more"),
+        ("BernoulliNB", {"binarize": None}, "X holds values outside 0 … 1; choose a threshold"),
+    ],
+)
+def test_refusals(name: str, parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(BayesEngineError) as said:
+        fitted(name, **parameters)
+    assert words in str(said.value)
+
+
+@pytest.mark.parametrize("name", ["CategoricalNB", "MultinomialNB", "ComplementNB"])
+def test_negative_counts_are_refused(name: str) -> None:
+    X, y = data()
+    X[4, 2] = -1
+    with pytest.raises(BayesEngineError, match=f"Negative values in data passed to {name}"):
+        getattr(classic, name)().fit(X, y)
+
+
+def test_with_params_names_what_acts_in_counting() -> None:
+    for name, parameter in (("BernoulliNB", {"binarize": 1.0}), ("CategoricalNB", {"min_categories": 9})):
+        with pytest.raises(BayesEngineError, match="set it and refit"):
+            fitted(name).with_params(**parameter)
+
+
+def test_statistics_of_two_kinds_of_models_do_not_merge() -> None:
+    X, y = data()
+    plain = collect(Matrix.of(X), Labels(3, y), fitted("MultinomialNB").target_)
+    with pytest.raises(BayesEngineError, match="two kinds of models do not merge"):
+        fitted("MultinomialNB").stats_ + plain
+    with pytest.raises(BayesEngineError, match="hold no sums of terms"):
+        classic.MultinomialNB().fit_stats(plain)
