@@ -7,9 +7,13 @@ from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPo
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.discretizer import MDLPDiscretizer
+from bayes_engine.models.fisher import FisherDiscriminant
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
+from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
+from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 
@@ -23,21 +27,27 @@ __all__ = [
     "ComplementNB",
     "Decision",
     "EstimationWarning",
+    "FisherDiscriminant",
+    "GaussianMixture",
     "GaussianNB",
     "KDependence",
     "Ledger",
+    "LinearDiscriminantAnalysis",
     "LossMatrix",
     "MDLPDiscretizer",
     "MinimumRiskClassifier",
     "MultinomialNB",
     "NaiveBayes",
+    "QuadraticDiscriminantAnalysis",
     "Reading",
     "Schema",
+    "SemiSupervisedNB",
     "Status",
     "UndefinedPosterior",
     "Variable",
     "dataset_names",
     "load_dataset",
+    "mixture_table",
     "read_table",
     "risk_scorer",
 ]

@@ -7,17 +7,20 @@ from that. What needs the rows besides is the choice of a super-parent by leave-
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, ParameterError
-from bayes_engine.factors import ClassPrior, Row
+from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.inference.averaged import Averaged, Member
-from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, Left, TableFamily
+from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, Left, TableFamily, integrating
+from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
 from bayes_engine.models.naive_bayes import CHOICES
@@ -55,7 +58,8 @@ class SemiNaive(GenerativeClassifier):
     alpha : float, pseudo-count of every level of a conditional table (eq. 7.20); 0 adds nothing.
     priors : "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
     discretize : "mdlp" (Fayyad & Irani 1993) | "equal-width" | "quantile": columns of numbers as intervals, cut by the
-        rows of the fit | None: a Gaussian in each cell of a discrete parent, smoothed by α rows like its class's. bins : how many, for the second and third.
+        rows of the fit | None: a Gaussian in each cell of a discrete parent, smoothed by α rows like its class's.
+    bins : how many, for the second and third.
     variance : "mle" (ddof 0) | "unbiased" (ddof 1); var_floor : the least variance, as a share of the column's own.
     missing : "marginalize" | "category" | "error"; unseen : "ignore" | "smooth" | "error": as in `NaiveBayes`.
     schema : kinds and levels of the columns; None takes them from the dtypes.
@@ -98,8 +102,13 @@ class SemiNaive(GenerativeClassifier):
         return self._directed(stats, self._structure(stats))
 
     def _directed(self, stats: Statistics, structure: Structure) -> Directed:
-        families = tuple(self._family(stats, v, structure.get(v.name, ()), float(self.alpha)) for v in _varying(stats))
-        return Directed(self._prior(stats), families)
+        """The families along a graph; a column without a single value is nobody's parent."""
+        there = {v.name for v in stats.schema if v.discrete and self._domain(stats, v).size}
+        families = []
+        for v in _varying(stats):
+            parents = tuple(name for name in structure.get(v.name, ()) if name in there)
+            families.append(self._family(stats, v, parents, float(self.alpha)))
+        return Directed(self._prior(stats), tuple(families))
 
     def _prior(self, stats: Statistics) -> ClassPrior:
         prior = class_prior(self.priors, stats.class_weight, stats.target.levels)
@@ -130,6 +139,13 @@ class SemiNaive(GenerativeClassifier):
         for name in ("variance", "missing", "unseen"):
             checked_word(name, getattr(self, name), CHOICES[name])
         checked_share("var_floor", self.var_floor)
+        discrete = [v.name for v in stats.schema if v.discrete]
+        cells = {(name,) for name in discrete} if len(discrete) < len(stats.schema) else set()
+        found = stats.families
+        if not (set(all_pairs(stats.schema)) <= found.tables.keys() and cells <= found.moments.keys()):
+            raise ParameterError(
+                "these statistics hold no tables of pairs of columns; take those of a SPODE, TAN, AODE or k-DB model"
+            )
         constant = sorted({v.name for v in stats.schema} - {v.name for v in _varying(stats)})
         if constant:
             say(
@@ -160,21 +176,41 @@ class SemiNaive(GenerativeClassifier):
     # predicting ---------------------------------------------------------------------------------------------------
 
     def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
-        return self.factor_.rows(X if given is None else X.hiding(given))
+        return self.factor_.rows(X if given is None else integrating(X, given))
+
+    def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
+        """A hidden cell's terms are one row: whether the densities alone are to blame, the discrete columns say."""
+        status = super()._status(X, joint, given)
+        rows = np.flatnonzero(status == Status.IMPOSSIBLE)
+        if len(rows):
+            discrete = {v.name for v in X.schema if v.discrete and (given is None or v.name in given)}
+            possible = ~np.isneginf(self.factor_.log(integrating(X.take(rows), discrete))).all(axis=1)
+            status[rows[possible]] = Status.OUT_OF_RANGE
+        return status
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        """All rows at once: a row's removal touches its own class's cells, and the class prior."""
         assert labels.codes is not None
-        weight = np.ones(X.n) if labels.weight is None else labels.weight
-        left = Left(labels.codes, weight)
-        joint = self._without_one(X, left)
-        last = self._last_missing(X, weight)
-        if last.any():  # without such a row the missing cell is no level any more
-            joint[last] = super()._leave_one_out(X.take(last), labels.take(last))
+        left = Left(labels.codes, np.ones(X.n) if labels.weight is None else labels.weight)
+        return self._without_one(X, left, self._prior_without(left), self.factor_, self._along)
+
+    def _without_one(
+        self, X: Table, left: Left, log_prior: Array, factor: Directed | Averaged, anew: Callable[[Statistics], Factor]
+    ) -> Array:
+        """(n, C) the joint of each row under the counts without it, all rows at once: a row's removal touches its own
+        class's cells, and the class prior. `anew` gives the factor of other statistics under the same structure."""
+        joint = factor.over(X, log_prior, left)
+        for i in np.flatnonzero(self._last_missing(X, left.weight)):  # without it a missing cell is no level any more
+            row = X.take(slice(i, i + 1))
+            gone = Labels(len(self.classes_), left.own[i : i + 1], left.weight[i : i + 1])
+            joint[i] = anew(self.stats_ - self._count(row, gone, self.target_)).log(row)[0]
         return joint
 
-    def _without_one(self, X: Table, left: Left) -> Array:
-        return self.factor_.over(X, self._prior_without(left), left)
+    def _along(self, stats: Statistics) -> Directed | Averaged:
+        """The factor of other statistics under the structure that there is."""
+        if isinstance(self.factor_, Averaged):
+            return self._estimate(stats)
+        structure = {f.variable.name: tuple(d.variable.name for d in f.parents) for f in self.factor_.families}
+        return self._directed(stats, structure)
 
     def _prior_without(self, left: Left) -> Array:
         """(n, C) the log class prior of each row's rest."""
@@ -251,9 +287,9 @@ class SPODE(SemiNaive):
         if self.super_parent != "loo":
             if self.super_parent not in discrete:
                 raise ParameterError(
-                    "super_parent='{name}' is no discrete column; take one of {known}, or 'loo'",
+                    "super_parent='{name}' is no discrete column; take one of {known}",
                     name=str(self.super_parent),
-                    known=", ".join(f"'{n}'" for n in discrete),
+                    known=", ".join(f"'{n}'" for n in (*discrete, "loo")),
                 )
             return self.super_parent
         if not hasattr(self, "candidate_scores_"):
@@ -277,11 +313,13 @@ class SPODE(SemiNaive):
         prior = self._prior_without(left)
         found = {}
         for name in names:
-            factor = self._directed(self.stats_, star(self.stats_.schema, name))
-            log_posterior = log_normalize(factor.over(X, prior, left))
-            right = log_posterior.argmax(axis=1) == labels.codes
+            anew = partial(self._directed, structure=star(self.stats_.schema, name))
+            log_posterior = log_normalize(self._without_one(X, left, prior, anew(self.stats_), anew))
             own = log_posterior[np.arange(X.n), labels.codes]
-            found[name] = (float(weight @ right / weight.sum()), float(-(weight @ own) / weight.sum()))
+            right = (log_posterior.argmax(axis=1) == labels.codes) & ~np.isneginf(own)  # without a posterior: wrong
+            there = weight > 0
+            loss = -(weight[there] @ own[there])
+            found[name] = (float(weight @ right / weight.sum()), float(loss / weight.sum()))
         losses = {name: -loss for name, (_, loss) in found.items()}
         by_loss = {name: -k for k, name in enumerate(ranked(losses))}
         order = sorted(found, key=lambda n: (-round(found[n][0], 12), -by_loss[n]))
@@ -358,14 +396,14 @@ class TAN(SemiNaive):
             raise ParameterError(
                 "root='{name}' is no discrete column; take one of {known}",
                 name=str(self.root),
-                known=", ".join(f"'{n}'" for n in discrete),
+                known=", ".join((*(f"'{n}'" for n in discrete), "None")),
             )
-        by_class = {name: found.with_class[name].information for name in discrete}
+        by_class = {name: w for name, w in found.class_weights.items() if name in discrete}
         return self.root if self.root is not None else ranked(by_class)[0] if discrete else None
 
     def _tree(self, schema: Schema, found: Dependences) -> tuple[TreeStep, ...]:
         """Kruskal's steps over the discrete columns, then each column of numbers hung from its best parent."""
-        weights = {edge: d.information for edge, d in found.given_class.items()}
+        weights = found.weights
         discrete = [v.name for v in schema if v.discrete]
         steps = spanning_tree(discrete, {e: w for e, w in weights.items() if e[1] in discrete})
         for v in schema:
@@ -423,12 +461,15 @@ class KDependence(SemiNaive):
         self.schema = schema
 
     def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+        self.parents_ = self._chosen(stats)
+        wider = [n for n in self._wider_of(stats.schema) if n not in stats.families.tables]
+        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
+
+    def _chosen(self, stats: Statistics) -> dict[str, tuple[str, ...]]:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
             raise ParameterError("k={value} is no number of parents: 0 and more", value=repr(self.k))
         found = dependences(stats, self.missing == "category", float(self.var_floor))
-        self.parents_ = k_parents(stats.schema, found, int(self.k))
-        wider = [n for n in self._wider_of(stats.schema) if n not in stats.families.tables]
-        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
+        return k_parents(stats.schema, found, int(self.k))
 
     def _wider(self) -> Collection[Name]:
         return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()
@@ -438,9 +479,10 @@ class KDependence(SemiNaive):
 
     def _structure(self, stats: Statistics) -> Structure:
         if not hasattr(self, "parents_"):
+            chosen = self._chosen(stats)
             if self.k > 1:
                 raise ParameterError("k={k} needs the rows: tables of more than two columns are not counted", k=self.k)
-            self.parents_ = k_parents(stats.schema, dependences(stats, False, float(self.var_floor)), int(self.k))
+            self.parents_ = chosen
         return self.parents_
 
 
@@ -502,7 +544,8 @@ class AODE(SemiNaive):
     def _estimate(self, stats: Statistics) -> Averaged:
         self._check(stats)
         checked_word("smoothing", self.smoothing, AVERAGING)
-        if isinstance(self.min_frequency, bool) or not self.min_frequency >= 0:
+        least = self.min_frequency
+        if isinstance(least, bool) or not isinstance(least, int | float | np.number) or not least >= 0:
             raise ParameterError(
                 "min_frequency={value} is no number of rows: 0 and more", value=repr(self.min_frequency)
             )
@@ -510,18 +553,17 @@ class AODE(SemiNaive):
         return Averaged(self._prior(stats), members, self._directed(stats, {}), float(self.min_frequency))
 
     def _member(self, stats: Statistics, variable: Variable) -> Member:
-        domain, alpha = self._domain(stats, variable), float(self.alpha)
+        domain = self._domain(stats, variable)
         joint = self.smoothing == "joint"
-        families = tuple(
-            self._family(
-                stats, v, (variable.name,), alpha / (domain.size * self._domain(stats, v).size) if joint else alpha
-            )
-            for v in _varying(stats)
-            if v.name != variable.name
-        )
+        alpha = float(self.alpha) / max(domain.size, 1) if joint else float(self.alpha)
+        families = []
+        for v in _varying(stats):
+            if v.name != variable.name:
+                own = max(self._domain(stats, v).size, 1) if joint and v.discrete else 1
+                families.append(self._family(stats, v, (variable.name,), alpha / own))
         counts = domain.counted(stats.counts.tables[variable.name], 1)
         given = not (isinstance(self.priors, str) and self.priors == "empirical")
-        return Member(domain, counts, alpha / domain.size if joint else alpha, given, families)
+        return Member(domain, counts, alpha, given, tuple(families))
 
 
 # structures -------------------------------------------------------------------------------------------------------
@@ -530,11 +572,22 @@ class AODE(SemiNaive):
 @dataclass(frozen=True)
 class Dependences:
     """What the pairs of columns say of each other, given the class and overall, and each column of the class. A pair
-    of two columns of numbers has no table and is not in it."""
+    of two columns of numbers has no table and is not in it; `n` is the weight of all rows."""
 
     given_class: Mapping[Edge, Dependence]
     overall: Mapping[Edge, Dependence]
     with_class: Mapping[str, Dependence]
+    n: float
+
+    @property
+    def weights(self) -> dict[Edge, float]:
+        """I(x_i; x_j | y) times the share of the rows where both are known: what few rows say counts for little."""
+        return {edge: d.information * d.n / (self.n or 1.0) for edge, d in self.given_class.items()}
+
+    @property
+    def class_weights(self) -> dict[str, float]:
+        """I(x; y) times the share of the rows where x is known."""
+        return {name: d.information * d.n / (self.n or 1.0) for name, d in self.with_class.items()}
 
 
 def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Dependences:
@@ -559,7 +612,7 @@ def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Depe
             cells = _levels_only(moments.column(name), k, first)
             given_class[parent, name] = gaussian_information(cells, k, floor)
             overall[parent, name] = gaussian_information(_of_all(cells, k), 1, floor)
-    return Dependences(given_class, overall, with_class)
+    return Dependences(given_class, overall, with_class, float(stats.class_weight.sum()))
 
 
 def star(schema: Schema, center: str) -> Structure:
@@ -571,12 +624,12 @@ def k_parents(schema: Schema, found: Dependences, k: int) -> dict[str, tuple[str
     """Sahami's k parents for each column: columns by I(x; y) descending (numbers last: they are nobody's parents), each
     taking the k before it with the largest I(x_i; x_j | y); equals by name."""
     discrete = {v.name for v in schema if v.discrete}
-    by_class = {name: d.information for name, d in found.with_class.items()}
-    order = [n for n in ranked(by_class) if n in discrete]
+    weights = found.weights
+    order = [n for n in ranked(found.class_weights) if n in discrete]
     parents: dict[str, tuple[str, ...]] = {}
     for name in [*order, *(v.name for v in schema if not v.discrete)]:
         shared = {
-            other: found.given_class.get((other, name), found.given_class.get((name, other))).information  # type: ignore[union-attr]
+            other: weights[other, name] if (other, name) in weights else weights[name, other]
             for other in (order[: order.index(name)] if name in discrete else order)
         }
         parents[name] = tuple(ranked(shared)[:k])

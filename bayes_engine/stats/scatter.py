@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dgemm
 
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
@@ -14,8 +15,11 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ROUNDING, Moments
 from bayes_engine.table.encode import code_dtype
 
-BLOCK = 2**17
-"""Numbers in a block of rows: one megabyte, which stays in the cache between the passes over it."""
+BLOCK = 2**19
+"""Numbers in a block of rows: four megabytes, which stay in the cache between the passes over them."""
+
+PACKED = 704
+"""Rows in one call of the matrix product: what OpenBLAS packs at once."""
 
 FAR = 100.0
 """Squares around zero above this many times those around the mean cost more than two of sixteen digits."""
@@ -120,7 +124,7 @@ def scatter(names: tuple[str, ...], pivot: Array, X: Array, labels: Labels) -> S
                 there = float(len(Z) if w is None else w.sum())
                 if there == 0.0:
                     continue
-                centre, products = _around_the_mean(Z, np.ones(len(Z)) if w is None else w, there, pivot)
+                centre, products = _around_the_mean(Z, w, there, pivot)
                 both = weight[c] + there
                 delta = centre - mean[c]
                 m2[c] += products
@@ -131,20 +135,25 @@ def scatter(names: tuple[str, ...], pivot: Array, X: Array, labels: Labels) -> S
     return Scatter(names, pivot, weight, mean, m2)
 
 
-def _around_the_mean(Z: Array, w: Array, there: float, pivot: Array) -> tuple[Array, Array]:
+def _around_the_mean(Z: Array, w: Array | None, there: float, pivot: Array) -> tuple[Array, Array]:
     """(d,) the weighted mean of the rows Z as an offset from the pivot, and (d, d) their scatter around it."""
-
-    def products() -> Array:
-        return np.asarray(Z.T @ Z if (w == 1.0).all() else Z.T @ (Z * w[:, None]))
-
-    total, around_zero = w @ Z, products()
+    total, around_zero = _sums(Z, w)
     m2 = around_zero - np.outer(total, total / there)
-    if (np.diagonal(around_zero) <= FAR * np.diagonal(m2)).all():
+    if (around_zero.diagonal() <= FAR * m2.diagonal()).all():
         return total / there - pivot, m2
     guess = total / there
-    Z = Z - guess
-    rest = w @ Z
-    return (guess - pivot) + rest / there, products() - np.outer(rest, rest / there)
+    rest, around_guess = _sums(Z - guess, w)
+    return (guess - pivot) + rest / there, around_guess - np.outer(rest, rest / there)
+
+
+def _sums(Z: Array, w: Array | None) -> tuple[Array, Array]:
+    """(d,) Σ w_i z_i and (d, d) Σ w_i z_i z_iᵀ, the products over as many rows at a time as the kernel packs."""
+    weighted = Z if w is None else Z * w[:, None]
+    products = np.zeros((Z.shape[1], Z.shape[1]), order="F")
+    for start in range(0, len(Z), PACKED):
+        rows = slice(start, start + PACKED)
+        products = dgemm(1.0, weighted[rows].T, Z[rows].T, beta=1.0, c=products, trans_b=True, overwrite_c=True)
+    return (np.ones(len(Z)) if w is None else w) @ Z, (products + products.T) / 2.0
 
 
 def _segments(X: Array, labels: Labels) -> Iterator[tuple[int, Array, Array | None]]:

@@ -16,7 +16,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayes_engine import BayesEngineError, LossMatrix, MinimumRiskClassifier, NaiveBayes, Schema, Variable, risk_scorer
+from bayes_engine import (
+    AODE,
+    SPODE,
+    TAN,
+    BayesEngineError,
+    KDependence,
+    LossMatrix,
+    MinimumRiskClassifier,
+    NaiveBayes,
+    Schema,
+    Variable,
+    risk_scorer,
+)
 
 
 @parametrize_with_checks(
@@ -24,6 +36,7 @@ from bayes_engine import BayesEngineError, LossMatrix, MinimumRiskClassifier, Na
         NaiveBayes(),
         NaiveBayes(smoothing="zero-only", priors="laplace", variance="unbiased"),
         NaiveBayes(tied_variance=True, priors="uniform", missing="category", unseen="smooth"),
+        *(model(discretize=way) for model in (SPODE, TAN, AODE, KDependence) for way in ("mdlp", None)),
         MinimumRiskClassifier(),
         MinimumRiskClassifier(LogisticRegression()),
     ]
@@ -111,6 +124,8 @@ def test_get_params_set_params_clone() -> None:
         "var_floor",
         "missing",
         "unseen",
+        "discretize",
+        "bins",
         "schema",
     }
     assert model.set_params(alpha=2.0).alpha == 2.0

@@ -1,0 +1,221 @@
+"""Covariance matrices from scatter: full, tied, diagonal, spherical, shrunk; and their inverse roots, with a condition.
+
+A scatter is what `bayes_engine.stats.scatter` keeps of a class: weight n_c and m2 (d, d) = Σ (x − mean)(x − mean)ᵀ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.logspace import Array
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.scatter import Scatter
+
+Kind = Literal["full", "tied", "diagonal", "spherical"]
+KINDS: tuple[Kind, ...] = ("full", "tied", "diagonal", "spherical")
+ILL_CONDITIONED = 1e10
+"""A condition number from which on the answers have lost more than half of their digits."""
+
+
+def covariances(weight: Array, m2: Array, kind: Kind = "full", ddof: int = 0) -> Array:
+    """(C, d, d) one covariance a class: m2_c/(n_c − ddof); "tied" Σ_c m2_c/(n − ddof·K) for all; "diagonal" without the
+    products of two columns; "spherical" (tr Σ_c/d) I. A class too small for its denominator has zeros.
+
+    >>> m2 = np.array([[[8.0, 4.0], [4.0, 4.0]], [[0.0, 0.0], [0.0, 4.0]]])
+    >>> covariances(np.array([4.0, 4.0]), m2, "tied")[0].tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    >>> covariances(np.array([4.0, 4.0]), m2, "spherical")[0].tolist()
+    [[1.5, 0.0], [0.0, 1.5]]
+    """
+    if kind not in KINDS:
+        raise ParameterError(
+            "{name}={value} is none of {allowed}",
+            name="covariance",
+            value=repr(kind),
+            allowed=", ".join(map(repr, KINDS)),
+        )
+    if kind == "tied":
+        return pooled(weight, m2, 1.0, ddof)
+    own = pooled(weight, m2, 0.0, ddof)
+    return own if kind == "full" else shrunk(own, np.ones(len(own)), kind)
+
+
+def pooled(weight: Array, m2: Array, share: float, ddof: int = 0) -> Array:
+    """(C, d, d) on Friedman's path from QDA (`share` λ = 0) to LDA (λ = 1): Σ_c(λ) = ((1 − λ) S_c + λ S)/((1 − λ) n_c
+    + λ n), with S = Σ_c S_c and n_c less `ddof` (Friedman, JASA 84, 1989, eq. 16).
+
+    >>> m2 = np.array([[[8.0]], [[2.0]]])
+    >>> [pooled(np.array([4.0, 2.0]), m2, share)[:, 0, 0].round(4).tolist() for share in (0.0, 0.5, 1.0)]
+    [[2.0, 1.0], [1.8, 1.5], [1.6667, 1.6667]]
+    """
+    degrees = np.maximum(np.where(weight > 0, weight - ddof, 0.0), 0.0)
+    matrix = (1.0 - share) * m2 + share * m2.sum(axis=0)
+    divisor = (1.0 - share) * degrees + share * degrees.sum()
+    return np.asarray(
+        np.divide(matrix, divisor[:, None, None], out=np.zeros_like(m2), where=divisor[:, None, None] > 0)
+    )
+
+
+def shrunk(matrices: Array, amount: Array, target: Literal["diagonal", "spherical"]) -> Array:
+    """(C, d, d) (1 − γ_c) Σ_c + γ_c T_c, for `amount` γ (C,) from 0 to 1; T is the diagonal of Σ, or (tr Σ/d) I.
+
+    >>> shrunk(np.array([[[3.0, 1.0], [1.0, 1.0]]]), np.array([0.5]), "spherical").tolist()
+    [[[2.5, 0.5], [0.5, 1.5]]]
+    """
+    if not amount.any():
+        return matrices
+    own = np.diagonal(matrices, axis1=-2, axis2=-1)
+    goal = own if target == "diagonal" else np.broadcast_to(own.mean(axis=-1, keepdims=True), own.shape)
+    gamma = amount[:, None, None]
+    return np.asarray((1.0 - gamma) * matrices + gamma * (goal[..., None] * np.eye(own.shape[-1])))
+
+
+def correlations(m2: Array) -> Array:
+    """(C, d, d) each matrix with its columns in units of their own spread; a column without any is zero throughout."""
+    sd = np.sqrt(np.maximum(np.diagonal(m2, axis1=-2, axis2=-1), 0.0))
+    per = np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
+    return np.asarray(m2 * per[..., :, None] * per[..., None, :])
+
+
+def oas_amounts(weight: Array, m2: Array) -> Array:
+    """(C,) the share γ by which each class's correlations shrink to zero: oracle approximating shrinkage (Chen, Wiesel,
+    Eldar & Hero, IEEE TSP 58, 2010, eq. 23, as scikit-learn writes it), from the scatter alone.
+
+    >>> oas_amounts(np.array([40.0]), np.array([[[10.0, 5.0], [5.0, 10.0]]])).round(4).tolist()
+    [0.3171]
+    """
+    r = correlations(m2)
+    d = np.maximum((np.diagonal(r, axis1=-2, axis2=-1) > 0).sum(axis=-1), 1)
+    mean_square = (r**2).sum(axis=(-2, -1)) / d**2
+    mu_squared = (np.trace(r, axis1=-2, axis2=-1) / d) ** 2
+    above, below = mean_square + mu_squared, (weight + 1.0) * (mean_square - mu_squared / d)
+    return np.asarray(np.minimum(np.divide(above, below, out=np.ones_like(above), where=below > 1e-15 * above), 1.0))
+
+
+def ledoit_wolf_amounts(scatter: Scatter, X: Array, labels: Labels) -> Array:
+    """(C,) the share γ by which each class's correlations shrink to zero (Ledoit & Wolf, JMVA 88, 2004, sec. 3.2, of
+    the standardized class, as scikit-learn's discriminant analysis takes it). Σ_i ‖z_i‖⁴ needs the rows X (n, d).
+
+    >>> rng = np.random.default_rng(0)
+    >>> X, labels = rng.normal(size=(30, 4)), Labels(1, np.zeros(30, dtype=int))
+    >>> from bayes_engine.stats.scatter import scatter
+    >>> ledoit_wolf_amounts(scatter(tuple("abcd"), np.zeros(4), X, labels), X, labels).round(4).tolist()
+    [1.0]
+    """
+    amounts = np.zeros(len(scatter.weight))
+    for c, rows, w in labels.members():
+        n, variance = scatter.weight[c], np.diagonal(scatter.m2[c]) / scatter.weight[c]
+        spread = variance > 0
+        d = int(spread.sum())
+        if d == 0:
+            continue
+        Z = (X[rows] - (scatter.pivot + scatter.mean[c]))[:, spread] / np.sqrt(variance[spread])
+        fourth = float((np.ones(len(Z)) if w is None else w) @ (Z**2).sum(axis=1) ** 2)
+        squares = float((correlations(scatter.m2[c]) ** 2).sum())
+        apart = (squares - d) / d
+        noise = min((fourth / n - squares) / (d * n), apart)
+        amounts[c] = noise / apart if noise > 0 else 0.0
+    return amounts
+
+
+@dataclass(frozen=True)
+class InverseRoot:
+    """`whiten` (d, r) with WᵀΣW = I, `log_det` of Σ (of its r nonzero eigenvalues), `condition` of its correlations.
+
+    `flat` (d, d − r): the directions, in standardized columns, in which Σ has no spread.
+    """
+
+    whiten: Array
+    log_det: float
+    condition: float
+    flat: Array
+
+    @property
+    def rank(self) -> int:
+        return int(self.whiten.shape[1])
+
+
+def inverse_root(covariance: Array) -> InverseRoot:
+    """W with WᵀΣW = I: W = D⁻¹L⁻ᵀ of the correlations D⁻¹ΣD⁻¹ = LLᵀ (Cholesky), so that Wᵀ is lower triangular and no
+    unit matters; by their eigenvectors where they have no full rank, for the span alone.
+
+    Raises ParameterError on a matrix that is no covariance: not symmetric, or with an eigenvalue below zero.
+
+    >>> inverse_root(np.array([[4.0, 0.0], [0.0, 1.0]])).whiten.tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
+    """
+    d = len(covariance)
+    if d == 0:  # a row of which nothing is known
+        return InverseRoot(np.zeros((0, 0)), 0.0, 1.0, np.zeros((0, 0)))
+    variance = np.diagonal(covariance)
+    size = np.sqrt(np.abs(np.outer(variance, variance)))
+    lopsided = not np.allclose(covariance, covariance.T, rtol=0.0, atol=1e-8 * float(size.max(initial=0.0)))
+    r = correlations(covariance[None])[0]
+    values, vectors = np.linalg.eigh((r + r.T) / 2.0)
+    if lopsided or (variance < 0).any() or values[0] < -1e-8 * max(values[-1], 1.0):
+        raise ParameterError(
+            "a covariance matrix must be symmetric with no eigenvalue below zero; the least one here is {value:.3g} "
+            "(of the correlations)",
+            value=float(min(values[0], variance.min())),
+        )
+    per = np.divide(1.0, np.sqrt(variance), out=np.zeros(d), where=variance > 0)
+    kept = values > 10.0 * d * np.finfo(float).eps * values[-1]
+    least = max(float(values[0]), float(np.finfo(float).eps * values[-1]))
+    condition = float(values[-1] / least) if values[-1] > 0 else float("inf")
+    log_sd = float(np.log(variance[variance > 0]).sum())
+    if kept.all():
+        root = np.linalg.cholesky(r)
+        whiten = solve_triangular(root, np.diag(per), lower=True).T
+        return InverseRoot(whiten, log_sd + 2.0 * float(np.log(np.diagonal(root)).sum()), condition, vectors[:, :0])
+    whiten = per[:, None] * vectors[:, kept] / np.sqrt(values[kept])
+    return InverseRoot(whiten, log_sd + float(np.log(values[kept]).sum()), condition, vectors[:, ~kept])
+
+
+def entangled(flat: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that take part in the directions `flat` (d, k) without spread.
+
+    >>> entangled(np.array([[0.7], [0.0], [-0.7]]), ("x", "y", "twice x"))
+    ('x', 'twice x')
+    """
+    part = np.abs(flat).max(axis=1, initial=0.0)
+    return tuple(name for name, p in zip(names, part, strict=True) if p > 1e-4)
+
+
+def listed(names: tuple[str, ...], most: int = 8) -> str:
+    """The names in a sentence, the first few of many.
+
+    >>> listed(("x", "y", "z"), 2)
+    'x, y, …'
+    """
+    return ", ".join(names if len(names) <= most else (*names[:most], "…"))
+
+
+def checked_shrinkage(shrinkage: Any) -> Any:
+    """None, "auto", "oas" or a float from 0 to 1. Raises ParameterError for anything else.
+
+    >>> checked_shrinkage(0), checked_shrinkage("auto")
+    (0.0, 'auto')
+    """
+    if shrinkage is None or (isinstance(shrinkage, str) and shrinkage in ("auto", "oas")):
+        return shrinkage
+    if isinstance(shrinkage, int | float | np.number) and not isinstance(shrinkage, bool) and 0.0 <= shrinkage <= 1.0:
+        return float(shrinkage)
+    raise ParameterError(
+        "shrinkage={value}; it is None, 'auto' (Ledoit-Wolf), 'oas', or a share from 0 to 1", value=repr(shrinkage)
+    )
+
+
+def refuse_constant(names: tuple[str, ...], constant: NDArray[np.bool_]) -> None:
+    """Raises TableError where not one column has any spread."""
+    if constant.all():
+        raise TableError(
+            "every column ({names}) has the same value in all rows: there is no covariance and nothing to tell the "
+            "classes apart by; add a column that varies",
+            names=", ".join(names),
+        )

@@ -1,0 +1,309 @@
+"""EM: one loop for mixtures, hidden or partly hidden labels, and missing cells.
+
+With X seen, Z hidden and q(Z) = P(Z|X, Θₜ), for every Θ
+
+    F(Θ|Θₜ) = Q(Θ|Θₜ) + H(q) ≤ log p(X|Θ),   Q(Θ|Θₜ) = E_q[log p(X, Z|Θ)],   equal at Θ = Θₜ.
+
+The E step computes q (as expected statistics), the M step maximizes Q as a supervised fit would (Dempster, Laird &
+Rubin 1977; Zhou, eq. 7.36–7.37). Hard EM puts all of q on the best Z, as Zhou first words it: F is then the
+classification likelihood max_Z log p(X, Z|Θ).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.priors import checked_word
+
+P = TypeVar("P")
+T = TypeVar("T")
+S = TypeVar("S")
+Stop = Literal["objective", "q", "parameters"]
+STOPS: tuple[Stop, ...] = ("objective", "q", "parameters")
+
+ROUNDING = 1e-9
+"""What is maximized may fall by this share of its size, and no more: rounding."""
+KEPT = 4_000_000
+"""A trace keeps the responsibilities of every step while they are at most this many numbers together."""
+
+
+class Collapse(BayesEngineError):
+    """A part of the model has lost its rows or its spread: the likelihood has no maximum there."""
+
+
+class ObjectiveFell(BayesEngineError):
+    """What EM maximizes has fallen: expectation and estimation do not belong to one model. A fault of the program."""
+
+
+@dataclass(frozen=True)
+class Expected(Generic[S]):
+    """What an E step finds under Θ, in nats: the expected `stats`, `log_likelihood` = log p(X|Θ),
+    `q` = E_q[log p(X, Z|Θ)], `entropy` = H(q) (0 for a hard label) and `responsibilities` (n, K), or None."""
+
+    stats: S
+    log_likelihood: float
+    q: float
+    entropy: float
+    responsibilities: Array | None = None
+
+
+@dataclass(frozen=True)
+class EMStep(Generic[P]):
+    """One Θ on the way: what EM knew and reached there, in nats.
+
+    `lower_bound` is F(Θ|Θ before) = Q(Θ|Θ before) + H before, what the M step climbed to: between the log-likelihoods
+    before and here (None at the start, or where Q was not given as a function). `change`, `q_change` and
+    `parameter_change` are against the step before.
+    """
+
+    iteration: int
+    parameters: P
+    log_likelihood: float
+    q: float
+    entropy: float
+    log_prior: float
+    objective: float
+    lower_bound: float | None = None
+    change: float | None = None
+    q_change: float | None = None
+    parameter_change: float | None = None
+    responsibilities: Array | None = None
+
+
+@dataclass(frozen=True)
+class EMTrace(Generic[P]):
+    """All steps from the start (step 0) on; `objective` names what was maximized; `converged` says whether the change
+    named by `stop` fell below `tol` before the iterations ran out."""
+
+    steps: tuple[EMStep[P], ...]
+    objective: str
+    converged: bool
+    hard: bool
+    stop: Stop
+    tol: float
+
+    @property
+    def last(self) -> EMStep[P]:
+        return self.steps[-1]
+
+    @property
+    def n_iter(self) -> int:
+        """M steps taken."""
+        return len(self.steps) - 1
+
+    def table(self) -> pd.DataFrame:
+        """The numbers of every step, a row each."""
+        names = ("iteration", "log_likelihood", "lower_bound", "q", "entropy", "log_prior", "objective", "change",
+                 "q_change", "parameter_change")  # fmt: skip
+        return pd.DataFrame({n: [getattr(s, n) for s in self.steps] for n in names}).set_index("iteration")
+
+    def mapped(self, change: Callable[[P], T], order: NDArray[np.intp] | None = None) -> EMTrace[T]:
+        """The trace with other parameters in every step, and the columns of the responsibilities in another order."""
+
+        def moved(step: EMStep[P]) -> EMStep[T]:
+            r = step.responsibilities
+            r = r if r is None or order is None or (order == np.arange(len(order))).all() else r[:, order]
+            return replace(step, parameters=change(step.parameters), responsibilities=r)  # type: ignore[arg-type, return-value]
+
+        return replace(self, steps=tuple(map(moved, self.steps)))  # type: ignore[arg-type, return-value]
+
+
+class Memberships(NamedTuple):
+    """q for rows with one hidden variable each: responsibilities (n, K), and the sums over rows, in nats."""
+
+    responsibilities: Array
+    log_likelihood: float
+    q: float
+    entropy: float
+
+
+def memberships(joint: Array, *, hard: bool = False, weight: Array | None = None) -> Memberships:
+    """q(z) of every row from its joint (n, K) log p(x, z); `weight` (n,) enters the sums, not the responsibilities.
+
+    What is known of z is said by −inf: a row with one finite entry has its label, and entropy 0. Hard: all on the
+    largest entry, the first of equals. A row that is −inf throughout makes the log-likelihood −inf.
+
+    >>> soft = memberships(np.log([[0.3, 0.1], [0.2, 0.2]]))
+    >>> soft.responsibilities.round(3).tolist(), round(soft.q + soft.entropy, 4), round(soft.log_likelihood, 4)
+    ([[0.75, 0.25], [0.5, 0.5]], -1.8326, -1.8326)
+    """
+    top = joint.max(axis=1, keepdims=True)
+    top[~np.isfinite(top)] = 0.0
+    known = joint - top
+    np.maximum(known, -1e300, out=known)  # so that 0·(−inf) = 0
+    r = exp(known)
+    total = r.sum(axis=1, keepdims=True)
+    log_total = log(total)
+    log_likelihood = _total(weight, (top + log_total)[:, 0])
+    if hard:
+        r = np.zeros(joint.shape)
+        r[np.arange(len(joint)), joint.argmax(axis=1)] = 1.0
+        return Memberships(r, log_likelihood, _total(weight, joint.max(axis=1)), 0.0)
+    r /= np.where(total > 0, total, 1.0)
+    known *= r
+    log_total[total == 0] = 0.0  # a row without any z has no entropy
+    entropy = _total(weight, (log_total - known.sum(axis=1, keepdims=True))[:, 0])
+    return Memberships(r, log_likelihood, log_likelihood - entropy, entropy)
+
+
+def _total(weight: Array | None, values: Array) -> float:
+    """Σ w v with 0·(−inf) = 0."""
+    if weight is None:
+        return float(values.sum())
+    return float(weight @ np.where(weight > 0, values, 0.0))
+
+
+def em(
+    start: P,
+    expect: Callable[[P, bool], Expected[S]],
+    estimate: Callable[[S], P],
+    *,
+    complete: Callable[[S, P], float] | None = None,
+    log_prior: Callable[[P], float] | None = None,
+    slack: Callable[[S, P, P], float] | None = None,
+    distance: Callable[[P, P], float] | None = None,
+    hard: bool = False,
+    stop: Stop = "objective",
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    keep: int = KEPT,
+) -> EMTrace[P]:
+    """Climb from `start`: Θ ← estimate(expect(Θ, hard).stats), until the change named by `stop` is below `tol`.
+
+    Parameters
+    ----------
+    expect : the E step: (Θ, hard) → Expected.
+    estimate : the M step, as in a supervised fit; it may raise Collapse.
+    complete : (stats, Θ) → Q(Θ|·) = E_q[log p(X, Z|Θ)] from the statistics: gives every step its lower bound.
+    log_prior : log p(Θ), up to a constant, where `estimate` is a posterior mode.
+    slack : (stats, Θ before, Θ after) → by how much the objective may fall in this step, for an `estimate` that does
+        not quite maximize Q (a ridge on a covariance); 0 without.
+    distance : (Θ before, Θ after) → size of the change; by default the largest one of any number in a tuple of arrays.
+    stop : the change that must fall below `tol`: of the "objective" or of "q", in nats, or of the "parameters".
+    keep : how many responsibilities are kept; of a larger problem, those of the first and the last step alone.
+
+    The objective is Q + H, plus the log prior where there is one: that is the log-likelihood for soft EM, the
+    classification likelihood for hard. Raises ObjectiveFell where it falls by more than 1e-9 of its size.
+
+    Two coins of unknown bias, five rounds of ten tosses, the coin of each round hidden (Do & Batzoglou 2008):
+
+    >>> heads = np.array([5.0, 9.0, 8.0, 4.0, 7.0])
+    >>> def expect(p, hard):
+    ...     m = memberships(heads[:, None] * np.log(p) + (10 - heads)[:, None] * np.log(1 - p), hard=hard)
+    ...     return Expected((heads @ m.responsibilities, 10 * m.responsibilities.sum(axis=0)), *m[1:])
+    >>> trace = em(np.array([0.6, 0.5]), expect, lambda stats: stats[0] / stats[1], max_iter=10)
+    >>> trace.last.parameters.round(2).tolist()
+    [0.8, 0.52]
+    """
+    checked_word("stop", stop, STOPS)
+    measure = distance or largest_change
+    found = expect(start, hard)
+    steps = [_step(0, start, found, log_prior)]
+    converged = False
+    whole = keep
+    for iteration in range(1, max_iter + 1):
+        before, stats = steps[-1], found.stats
+        parameters = estimate(stats)
+        bound = None if complete is None else complete(stats, parameters) + found.entropy
+        found = expect(parameters, hard)
+        step = _step(iteration, parameters, found, log_prior)
+        step = replace(
+            step,
+            lower_bound=bound,
+            change=step.objective - before.objective,
+            q_change=step.q - before.q,
+            parameter_change=measure(before.parameters, parameters),
+        )
+        _never_falls(before, step, 0.0 if slack is None else slack(stats, before.parameters, parameters))
+        if before.responsibilities is not None and iteration > 1:
+            whole -= before.responsibilities.size
+            if whole < 0:
+                steps[-1] = replace(before, responsibilities=None)
+        steps.append(step)
+        change = {"objective": step.change, "q": step.q_change, "parameters": step.parameter_change}[stop]
+        if change is not None and abs(change) < tol:
+            converged = True
+            break
+    name = "classification likelihood" if hard else "log-likelihood"
+    objective = name if log_prior is None else f"{name} + log prior"
+    return EMTrace(tuple(steps), objective, converged, hard, stop, tol)
+
+
+def _step(iteration: int, parameters: P, found: Expected[Any], log_prior: Callable[[P], float] | None) -> EMStep[P]:
+    prior = 0.0 if log_prior is None else log_prior(parameters)
+    return EMStep(
+        iteration,
+        parameters,
+        found.log_likelihood,
+        found.q,
+        found.entropy,
+        prior,
+        found.q + found.entropy + prior,
+        responsibilities=found.responsibilities,
+    )
+
+
+def _never_falls(before: EMStep[P], after: EMStep[P], slack: float) -> None:
+    size = max(1.0, abs(before.objective), abs(before.log_prior))
+    if not after.objective >= before.objective - ROUNDING * size - slack:
+        raise ObjectiveFell(
+            "EM's objective fell from {before:.12g} to {after:.12g} in iteration {iteration}: a fault of the program, "
+            "please report it",
+            before=before.objective,
+            after=after.objective,
+            iteration=after.iteration,
+        )
+
+
+def largest_change(before: Any, after: Any) -> float:
+    """The largest absolute change of any number in an array, or in a tuple of arrays.
+
+    >>> largest_change((np.array([0.5, 0.5]), np.zeros(2)), (np.array([0.4, 0.6]), np.array([0.0, 3.0])))
+    3.0
+    """
+    pairs = zip(before, after, strict=True) if isinstance(before, tuple) else [(before, after)]
+    return max(float(np.abs(np.subtract(b, a)).max(initial=0.0)) for b, a in pairs)
+
+
+@dataclass(frozen=True)
+class Runs(Generic[P]):
+    """EM from several starts: every trace that came to an end, the `best` of them by its objective (the first of
+    equals, to 1e-9), and the collapses of the others."""
+
+    traces: tuple[EMTrace[P], ...]
+    collapsed: tuple[Collapse, ...]
+
+    @property
+    def best(self) -> EMTrace[P] | None:
+        if not self.traces:
+            return None
+        top = max(trace.last.objective for trace in self.traces)
+        return next(t for t in self.traces if t.last.objective >= top - ROUNDING * max(1.0, abs(top)))
+
+
+def runs(starts: Iterable[Callable[[], P]], climb: Callable[[P], EMTrace[P]]) -> Runs[P]:
+    """`climb` from every start; a run that collapses is put aside with its reason."""
+    traces, collapsed = [], []
+    for start in starts:
+        try:
+            traces.append(climb(start()))
+        except Collapse as reason:
+            collapsed.append(reason)
+    return Runs(tuple(traces), tuple(collapsed))
+
+
+def random_memberships(rng: np.random.Generator, n: int, k: int) -> Array:
+    """(n, k) responsibilities drawn from the flat Dirichlet: a start that favours nothing.
+
+    >>> random_memberships(np.random.default_rng(0), 3, 2).sum(axis=1).round(12).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return np.asarray(rng.dirichlet(np.ones(k), size=n), dtype=float)

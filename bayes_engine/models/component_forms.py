@@ -1,0 +1,340 @@
+"""The E and the M step of a mixture of Gaussians, for full and for diagonal covariances, in standard units.
+
+Where no component is tight, log p(x, k) is linear in φ(x) = (1, x, xxᵀ), and both steps are one matrix product each;
+where one is, deviations from its mean are taken first, because m² − 2mx + x² would cancel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.covariance import covariances
+from bayes_engine.factors import LOG_2PI
+from bayes_engine.logspace import Array, log
+from bayes_engine.models.components import Components, Form, Gathered, Piece, Problem, Rows, Wishart
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import Moments
+from bayes_engine.stats.scatter import Scatter, scatter
+
+BLOCK = 1500
+"""Rows at a time: their φ stays in the cache."""
+TIGHT = 1e-4
+"""Below this share of a column's variance a component is taken by deviations from its mean."""
+COLLAPSED = 1e-10
+"""A component whose variance, given the columns before, is below this share of the data's own has collapsed."""
+
+
+class Full(Problem[Scatter]):
+    """Full covariances, one for each component or one for all (tied)."""
+
+    def estimate(self, stats: Gathered[Scatter]) -> Components:
+        weight, m2 = stats.weight, stats.moments.m2
+        mean = self._mean(weight, stats.moments.mean)
+        if self.form == "tied":
+            m2, size = m2.sum(axis=0, keepdims=True), weight.sum(keepdims=True)
+        else:
+            size = weight
+        if self.prior is not None:  # the mode of p(Σ) Π N: (M2 + Λ)/(n + ν + d + 1)
+            m2, size = m2 + self.prior.matrix, size + self.prior.freedom + m2.shape[1] + 1
+        spread = covariances(size, m2) + np.diag(self.ridge)
+        self._bounded(spread, weight)
+        return Components(weight / weight.sum(), mean, spread)
+
+    def _bounded(self, spread: Array, weight: Array) -> None:
+        free = self.prior is None and not self.ridge.any()
+        for k, matrix in enumerate(spread):
+            try:
+                pivots = np.diagonal(np.linalg.cholesky(matrix)) ** 2
+            except np.linalg.LinAlgError:
+                raise self._collapsed(k, weight) from None
+            if free and (pivots < COLLAPSED * self._own_pivots).any():
+                raise self._collapsed(k, weight)
+
+    @cached_property
+    def _own_pivots(self) -> Array:
+        return pivots(self.rows.covariance)
+
+    def complete(self, stats: Gathered[Scatter], theta: Components) -> float:
+        white, log_det = _whitened(theta.spread)
+        weight = stats.weight
+        away = stats.moments.mean - theta.means
+        m2 = stats.moments.m2 + weight[:, None, None] * away[:, :, None] * away[:, None, :]
+        square = np.einsum("kij,kjl,kil->", np.broadcast_to(white, m2.shape), m2, np.broadcast_to(white, m2.shape))
+        each = log(theta.weights) - 0.5 * (len(self.ridge) * LOG_2PI + log_det)
+        return float(_known(weight, each) - 0.5 * square) - self.rows.log_scale - self._filled
+
+    def log_prior(self, theta: Components) -> float:
+        if self.prior is None:
+            return 0.0
+        white, log_det = _whitened(theta.spread)
+        square = np.einsum("kij,jl,kil->", white, self.prior.matrix, white)
+        power = self.prior.freedom + len(self.ridge) + 1
+        return float(-0.5 * (power * log_det.sum() + square))
+
+    def slack(self, stats: Gathered[Scatter], before: Components, after: Components) -> float:
+        old, new = (np.einsum("kij,j->k", _whitened(theta.spread)[0] ** 2, self.ridge) for theta in (before, after))
+        return max(0.0, 0.5 * float((stats.weight * (old - new)).sum()))
+
+    def gathered(self, r: Array) -> Gathered[Scatter]:
+        """A missing cell stands at the mean, with the column's variance."""
+        found = scatter(self._names, np.zeros(len(self.ridge)), self.rows.z.T, Labels(r.shape[1], soft=r))
+        if self.rows.seen is not None:
+            found = replace(found, m2=found.m2 + np.stack([np.diag(a) for a in (~self.rows.seen @ r).T]))
+        return Gathered(r.sum(axis=0), found)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(map(str, range(len(self.ridge))))
+
+    @property
+    def _filled(self) -> float:
+        return self.rows.n * float(np.log(self.rows.scale).sum()) - self.rows.log_scale
+
+    def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[Scatter]]]:
+        k, d = theta.means.shape
+        white, log_det = _whitened(theta.spread)
+        white = np.broadcast_to(white, (k, d, d))
+        loose = bool((np.diagonal(white, axis1=1, axis2=2) ** 2 < 1.0 / TIGHT).all())
+        products = np.zeros((k, 1 + d + d * (d + 1) // 2))
+        first, second, weight = np.zeros((k, d)), np.zeros((k, d, d)), np.zeros(k)  # about the means
+
+        def from_products(phi: Array, r: Array) -> None:
+            products[:] += r @ phi.T
+
+        def from_deltas(deltas: Array, covariance: Array, r: Array) -> None:
+            """`deltas` (K, d, b) from the component's mean, `covariance` (K, d, d) of the missing cells."""
+            size = r.sum(axis=1)
+            weight[:] += size
+            for c in range(k):
+                first[c] += deltas[c] @ r[c]
+                second[c] += (deltas[c] * r[c]) @ deltas[c].T + size[c] * covariance[c]
+
+        def pieces() -> Iterator[Piece]:
+            constant = log(theta.weights) - 0.5 * log_det
+            nothing, known = np.zeros(k), np.zeros((k, d, d))
+            room = np.empty((products.shape[1], min(BLOCK, self.rows.n)))
+            coefficients = _coefficients(constant - 0.5 * d * LOG_2PI, theta.means, white)
+            for seen, rows in self.rows.patterns:
+                for begin in range(0, len(rows), BLOCK):
+                    end = min(begin + BLOCK, len(rows))
+                    where = slice(begin, end) if self.rows.seen is None else rows[begin:end]
+                    z = self.rows.z[:, where]
+                    if not seen.all():
+                        joint, hidden, deltas, covariance = _partly_seen(z, seen, theta)
+                        yield Piece(where, joint, hidden, partial(from_deltas, deltas, covariance))
+                    elif loose:
+                        phi = _products(z, room)
+                        yield Piece(where, coefficients @ phi, nothing, partial(from_products, phi))
+                    else:
+                        deltas = z - theta.means[:, :, None]
+                        square = ((white @ deltas) ** 2).sum(axis=1)
+                        joint = (constant - 0.5 * d * LOG_2PI)[:, None] - 0.5 * square
+                        yield Piece(where, joint, nothing, partial(from_deltas, deltas, known))
+
+        def gathered() -> Gathered[Scatter]:
+            about_zero = _scatter(self._names, products[:, 0], products[:, 1 : 1 + d], _square(products[:, 1 + d :], d))
+            about_means = _scatter(self._names, weight, first, second)
+            moved = replace(about_means, mean=about_means.mean + theta.means)
+            both = about_zero + moved
+            return Gathered(both.weight, both)
+
+        return pieces(), gathered
+
+
+class Diagonal(Problem[Moments]):
+    """A variance for each component and column, or one for each component in the data's own units (spherical)."""
+
+    def estimate(self, stats: Gathered[Moments]) -> Components:
+        cells, m2 = stats.moments.weight, stats.moments.m2
+        mean = self._mean(stats.weight, stats.moments.mean)
+        unit = self.rows.scale**2
+        if self.form == "spherical":
+            m2, cells = (m2 * unit).sum(axis=1, keepdims=True), cells.sum(axis=1, keepdims=True)
+        scale, extra = (0.0, 0.0) if self.prior is None else (self._prior_scale, self.prior.freedom + 2.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = (m2 + scale) / (cells + extra)  # the mode of p(σ²) Π N: (M2 + ς²)/(n + ν + 2)
+        spread = np.broadcast_to(spread / unit if self.form == "spherical" else spread, mean.shape) + self.ridge
+        least = COLLAPSED if self.prior is None and not self.ridge.any() else 0.0
+        if not (spread > least).all():
+            raise self._collapsed(int((~(spread > least)).any(axis=1).argmax()), stats.weight)
+        return Components(stats.weight / stats.weight.sum(), mean, spread)
+
+    @property
+    def _prior_scale(self) -> Array:
+        """ς² of every column in standard units; of all together, in the data's own, for a spherical component."""
+        assert self.prior is not None
+        own = np.diagonal(self.prior.matrix)
+        return np.asarray((own * self.rows.scale**2).mean()) if self.form == "spherical" else own
+
+    def complete(self, stats: Gathered[Moments], theta: Components) -> float:
+        cells, v = stats.moments.weight, theta.spread
+        square = (stats.moments.m2 + cells * (stats.moments.mean - theta.means) ** 2) / v
+        terms = -0.5 * float((cells * (LOG_2PI + np.log(v)) + square).sum())
+        return _known(stats.weight, log(theta.weights)) + terms - self.rows.log_scale
+
+    def log_prior(self, theta: Components) -> float:
+        if self.prior is None:
+            return 0.0
+        v = theta.spread * self.rows.scale**2 if self.form == "spherical" else theta.spread
+        v = v[:, :1] if self.form == "spherical" else v
+        return float((-0.5 * ((self.prior.freedom + 2.0) * np.log(v) + self._prior_scale / v)).sum())
+
+    def slack(self, stats: Gathered[Moments], before: Components, after: Components) -> float:
+        old, new = (stats.moments.weight * self.ridge / theta.spread for theta in (before, after))
+        return max(0.0, 0.5 * float((old - new).sum()))
+
+    def gathered(self, r: Array) -> Gathered[Moments]:
+        z = self.rows.z
+        seen = self._seen(slice(None))
+        cells = seen @ r
+        mean = (z @ r) / np.maximum(cells, 1e-300)
+        m2 = np.stack([((z - m[:, None]) ** 2 * seen) @ s for m, s in zip(mean.T, r.T, strict=True)])
+        return Gathered(r.sum(axis=0), self._moments(cells.T, mean.T, m2))
+
+    def _seen(self, where: Any) -> Array:
+        seen = np.ones_like(self.rows.z[:, where]) if self.rows.seen is None else self.rows.seen[:, where]
+        return seen.astype(float)
+
+    def _moments(self, cells: Array, mean: Array, m2: Array) -> Moments:
+        return Moments(tuple(map(str, range(len(self.ridge)))), np.zeros(len(self.ridge)), cells, mean, m2)
+
+    @property
+    def _filled(self) -> float:
+        return 0.0
+
+    def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[Moments]]]:
+        k, d = theta.means.shape
+        loose = bool((theta.spread > TIGHT).all())
+        origin = np.zeros((k, d)) if loose else theta.means
+        weight, sums = np.zeros(k), np.zeros((k, 3 * d))  # of the cells seen: 1, x − origin, (x − origin)²
+
+        def gather(phi: Array, r: Array) -> None:
+            weight[:] += r.sum(axis=1)
+            sums[:] += r @ phi[0].T if loose else np.einsum("kb,kpb->kp", r, phi)
+
+        def pieces() -> Iterator[Piece]:
+            away, v = theta.means - origin, theta.spread
+            each = -0.5 * (LOG_2PI + np.log(v) + away**2 / v)
+            coefficients = np.concatenate([each, away / v, -0.5 / v], axis=1)
+            start = log(theta.weights)[:, None]
+            for begin in range(0, self.rows.n, BLOCK):
+                where = slice(begin, min(begin + BLOCK, self.rows.n))
+                seen = self._seen(where)
+                z = (self.rows.z[:, where] - (origin[:1] if loose else origin)[:, :, None]) * seen
+                phi = np.concatenate([np.broadcast_to(seen, z.shape), z, z * z], axis=1)  # (1 or K, 3d, b)
+                joint = start + (coefficients @ phi[0] if loose else np.einsum("kp,kpb->kb", coefficients, phi))
+                yield Piece(where, joint, np.zeros(k), partial(gather, phi))
+
+        def gathered() -> Gathered[Moments]:
+            cells = sums[:, :d]
+            safe = np.where(cells > 0, cells, 1.0)
+            mean = sums[:, d : 2 * d] / safe
+            m2 = np.maximum(sums[:, 2 * d :] - mean * sums[:, d : 2 * d], 0.0)
+            return Gathered(weight, self._moments(cells, origin + mean, m2))
+
+        return pieces(), gathered
+
+
+def problem(rows: Rows, form: Form, ridge: Array, prior: Wishart | None = None) -> Full | Diagonal:
+    """The steps for these rows; `ridge` (d,) in standard units."""
+    return (Full if form in ("full", "tied") else Diagonal)(rows, form, ridge, prior)
+
+
+def pivots(covariance: Array) -> Array:
+    """(d,) the variance of each column given those before it; 0 from the first on that is a function of them.
+
+    >>> pivots(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist(), pivots(np.ones((2, 2))).tolist()
+    ([4.0, 4.0], [1.0, 0.0])
+    """
+    d = len(covariance)
+    for size in range(d, 0, -1):
+        try:
+            found = np.diagonal(np.linalg.cholesky(covariance[:size, :size])) ** 2
+        except np.linalg.LinAlgError:
+            continue
+        return np.concatenate([found, np.zeros(d - size)])
+    return np.zeros(d)
+
+
+def _whitened(spread: Array) -> tuple[Array, Array]:
+    """L⁻¹ (K, d, d) and log |Σ| (K,) of Σ = L Lᵀ."""
+    root = np.linalg.cholesky(spread)
+    return np.linalg.inv(root), 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+
+
+def _known(weight: Array, each: Array) -> float:
+    """Σ n_k a_k with 0·(−inf) = 0."""
+    return float((weight * np.where(weight > 0, each, 0.0)).sum())
+
+
+def _products(z: Array, room: Array) -> Array:
+    """φ (1 + d + d(d+1)/2, b): 1, every x_i, and x_i x_j for i ≤ j; written into `room`, new memory being slow."""
+    d, b = z.shape
+    phi = room[:, :b]
+    phi[0], phi[1 : 1 + d] = 1.0, z
+    z = phi[1 : 1 + d]  # in the cache
+    row = 1 + d
+    for i in range(d):
+        np.multiply(z[i:], z[i], out=phi[row : row + d - i])
+        row += d - i
+    return phi
+
+
+def _coefficients(constant: Array, means: Array, white: Array) -> Array:
+    """(K, 1 + d + d(d+1)/2) what φ is multiplied with to give log p(x, k)."""
+    precision = white.transpose(0, 2, 1) @ white
+    linear = np.einsum("kij,kj->ki", precision, means)
+    i, j = np.triu_indices(means.shape[1])
+    quadratic = np.where(i == j, -0.5, -1.0) * precision[:, i, j]
+    return np.concatenate([(constant - 0.5 * (linear * means).sum(axis=1))[:, None], linear, quadratic], axis=1)
+
+
+def _square(upper: Array, d: int) -> Array:
+    """(K, d, d) symmetric matrices from their upper triangles (K, d(d+1)/2)."""
+    i, j = np.triu_indices(d)
+    full = np.empty((len(upper), d, d))
+    full[:, i, j] = full[:, j, i] = upper
+    return full
+
+
+def _scatter(names: tuple[str, ...], weight: Array, first: Array, second: Array) -> Scatter:
+    """Scatter from Σ r, Σ r x and Σ r xxᵀ."""
+    mean = first / np.where(weight > 0, weight, 1.0)[:, None]
+    return Scatter(names, np.zeros(len(names)), weight, mean, second - first[:, :, None] * mean[:, None, :])
+
+
+def given_seen(seen: NDArray[np.bool_], covariance: Array) -> tuple[Array, Array, Array]:
+    """For cells `seen` (d,) under `covariance` (d, d): L⁻¹ of Σ_oo, the gain Σ_mo L⁻ᵀ, and Σ_m|o = Σ_mm − gain gainᵀ.
+
+    >>> _, gain, rest = given_seen(np.array([True, False]), np.array([[4.0, 2.0], [2.0, 5.0]]))
+    >>> gain.tolist(), rest.tolist()
+    ([[1.0]], [[4.0]])
+    """
+    white = np.linalg.inv(np.linalg.cholesky(covariance[np.ix_(seen, seen)]))
+    gain = covariance[np.ix_(~seen, seen)] @ white.T
+    return white, gain, covariance[np.ix_(~seen, ~seen)] - gain @ gain.T
+
+
+def _partly_seen(z: Array, seen: NDArray[np.bool_], theta: Components) -> tuple[Array, Array, Array, Array]:
+    """For rows with one pattern of missing cells: joint (K, b), entropy of the missing cells (K,), the rows filled, as
+    deviations (K, d, b), and the covariance of what was filled in (K, d, d)."""
+    k, d = theta.means.shape
+    joint, hidden = np.empty((k, z.shape[1])), np.empty(k)
+    deltas, covariance = np.zeros((k, d, z.shape[1])), np.zeros((k, d, d))
+    log_weight, absent = log(theta.weights), int((~seen).sum())
+    for c in range(k):
+        white, gain, rest = given_seen(seen, theta.spread[c if len(theta.spread) > 1 else 0])
+        deltas[c, seen] = z[seen] - theta.means[c, seen, None]
+        u = white @ deltas[c, seen]
+        constant = log_weight[c] + np.log(np.diagonal(white)).sum() - 0.5 * (d - absent) * LOG_2PI
+        joint[c] = constant - 0.5 * (u**2).sum(axis=0)
+        deltas[c, ~seen] = gain @ u
+        covariance[c][np.ix_(~seen, ~seen)] = rest
+        hidden[c] = 0.5 * (absent * (1.0 + LOG_2PI) + np.linalg.slogdet(rest)[1])
+    return joint, hidden, deltas, covariance

@@ -1,0 +1,265 @@
+"""Fisher's projection: the directions in which classes are far apart for their spread, and the nearest projected mean.
+
+Zhou Zhihua, Machine Learning, sec. 3.4 (his "LDA"); a transformer and a rule, not a density: Gaussian discriminant
+analysis is in `bayes_engine.models.gaussian`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.logspace import Array
+from bayes_engine.models.gaussian import (
+    LinearDiscriminantAnalysis,
+    Shrinkage,
+    checked_components,
+    discriminant_directions,
+    signed,
+)
+from bayes_engine.models.target import encode_target
+from bayes_engine.stats.scatter import Scatter
+from bayes_engine.table.schema import Schema
+
+OBJECTIVES = ("ratio-trace", "trace-ratio")
+MAX_ITER, TOL = 200, 1e-12
+
+
+class ScatterMatrices(NamedTuple):
+    """`within` S_w, `between` S_b and `total` S_t, each (d, d); S_t = S_w + S_b."""
+
+    within: Array
+    between: Array
+    total: Array
+
+
+def scatter_matrices(X: Any, y: Any) -> ScatterMatrices:
+    """S_w = Σ_c Σ_{i∈c} (x_i − μ_c)(x_i − μ_c)ᵀ, S_b = Σ_c n_c (μ_c − μ)(μ_c − μ)ᵀ, S_t = Σ_i (x_i − μ)(x_i − μ)ᵀ, each
+    from its definition (Zhou, eq. 3.33, 3.38, 3.39), for rows X (n, d) and labels y (n,).
+
+    >>> S = scatter_matrices([[0.0], [2.0], [4.0], [6.0]], ["a", "a", "b", "b"])
+    >>> [matrix.tolist() for matrix in S]
+    [[[4.0]], [[16.0]], [[20.0]]]
+    """
+    rows = np.asarray(X, dtype=float)
+    target, codes = encode_target(y, None)
+    centred = rows - rows.mean(axis=0)
+    within, between = (np.zeros((rows.shape[1], rows.shape[1])) for _ in range(2))
+    for c in range(len(target.levels)):
+        own = centred[codes == c]
+        if len(own):
+            mean = own.mean(axis=0)
+            within += (own - mean).T @ (own - mean)
+            between += len(own) * np.outer(mean, mean)
+    return ScatterMatrices(within, between, centred.T @ centred)
+
+
+def criterion(w: Array, within: Array, between: Array) -> Array:
+    """J(w) = wᵀS_b w / wᵀS_w w (Zhou, eq. 3.35, the generalized Rayleigh quotient), for directions w (..., d).
+
+    >>> float(criterion(np.array([1.0, 0.0]), np.eye(2), np.diag([3.0, 1.0])))
+    3.0
+    """
+    above, below = (np.einsum("...i,ij,...j->...", w, S, w) for S in (between, within))
+    return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.inf), where=below > 0))
+
+
+def criterion_by_angle(degrees: Sequence[float] | Array, within: Array, between: Array) -> Array:
+    """(m,) J of the directions of a plane at these angles to its first axis.
+
+    >>> criterion_by_angle([0, 90], np.eye(2), np.diag([3.0, 1.0])).round(6).tolist()
+    [3.0, 1.0]
+    """
+    angle = np.radians(np.asarray(degrees, dtype=float))
+    return criterion(np.stack([np.cos(angle), np.sin(angle)], axis=-1), within, between)
+
+
+class PrincipalAxes(NamedTuple):
+    """`axes` (d, d), one a column, and the `variance` (d,) along each, largest first."""
+
+    axes: Array
+    variance: Array
+
+
+def principal_axes(X: Any) -> PrincipalAxes:
+    """The principal components of rows X (n, d), which know nothing of classes: eigenvectors of S_t/n, the largest
+    entry of each positive.
+
+    >>> axes, variance = principal_axes([[-2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> axes.tolist(), variance.tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [2.0, 0.5])
+    """
+    rows = np.asarray(X, dtype=float)
+    centred = rows - rows.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(rows))
+    return PrincipalAxes(signed(vectors[:, ::-1]), np.maximum(values[::-1], 0.0))
+
+
+def trace_ratio(within: Array, between: Array, k: int) -> tuple[Array, tuple[float, ...]]:
+    """W (d, k) with WᵀW = I that maximizes tr(WᵀS_bW)/tr(WᵀS_wW), and that ratio at every step: W from the k largest
+    eigenvalues of S_b − λS_w, λ the ratio of the last W (Wang et al., CVPR 2007). The ratio never falls.
+
+    >>> W, trace = trace_ratio(np.diag([1.0, 2.0]), np.diag([3.0, 4.0]), 1)
+    >>> W.tolist(), trace[-1]
+    ([[1.0], [0.0]], 3.0)
+    """
+    trace: list[float] = []
+    ratio = 0.0
+    for _ in range(MAX_ITER):
+        W = np.linalg.eigh(between - ratio * within)[1][:, ::-1][:, :k]
+        ratio = float(np.trace(W.T @ between @ W) / np.trace(W.T @ within @ W))
+        trace.append(ratio)
+        if len(trace) > 1 and trace[-1] - trace[-2] <= TOL * trace[-1]:
+            break
+    return signed(W), tuple(trace)
+
+
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Fisher's projection and its classifier, the nearest projected mean.
+
+    "ratio-trace" maximizes tr((WᵀS_wW)⁻¹WᵀS_bW) by S_b w = λ S_w w, with WᵀS_wW/n = I: at most K − 1 directions.
+    "trace-ratio" maximizes tr(WᵀS_bW)/tr(WᵀS_wW) with WᵀW = I, by iteration (`trace_`); it depends on the columns'
+    units. For two classes the rule is that of LDA with equal priors, whatever the classes' own covariances.
+    More columns than rows are refused without shrinkage (TableError); collinear columns are exact, with a warning.
+
+    Parameters
+    ----------
+    n_components : how many directions; None for K − 1, or for as many as there are.
+    objective : "ratio-trace" | "trace-ratio".
+    shrinkage : as in `LinearDiscriminantAnalysis`: what is put in place of S_w/n; the amount is `shrinkage_`.
+    schema : kinds of the columns; None takes them from the dtypes.
+
+    Attributes: `scalings_` (d, n_components), each column's largest entry positive, `explained_ratio_` (n_components,)
+    of the between-class scatter over the spread, `means_` (C, d), `within_`, `between_`, `total_` (d, d), `shrinkage_`,
+    `xbar_` (d,), `trace_`, `gaussian_` (the discriminant analysis that holds the statistics), `classes_`.
+
+    >>> X = [[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]]
+    >>> FisherDiscriminant().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1.0]]).tolist()
+    [1]
+    """
+
+    def __init__(
+        self,
+        *,
+        n_components: int | None = None,
+        objective: Literal["ratio-trace", "trace-ratio"] = "ratio-trace",
+        shrinkage: Shrinkage = None,
+        schema: Schema | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.objective = objective
+        self.shrinkage = shrinkage
+        self.schema = schema
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the directions for rows X (n, d) with classes y (n,).
+
+        Raises TableError, ParameterError (both ValueErrors) where table, labels or parameters do not allow it.
+        """
+        if self.objective not in OBJECTIVES:
+            raise ParameterError(
+                "{name}={value} is none of {allowed}",
+                name="objective",
+                value=repr(self.objective),
+                allowed=", ".join(map(repr, OBJECTIVES)),
+            )
+        model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
+        return self._settle(model.fit(X, y, sample_weight))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows X (n, d), y (n,); as `GenerativeClassifier.partial_fit`."""
+        if not hasattr(self, "gaussian_"):
+            model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
+            return self._settle(model.partial_fit(X, y, classes, sample_weight))
+        return self._settle(self.gaussian_.partial_fit(X, y, classes, sample_weight))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows X (n, d), y (n,) away, as if they had never been seen. Raises NotASubset where they never were."""
+        check_is_fitted(self, "gaussian_")
+        return self._settle(self.gaussian_.forget(X, y, sample_weight))
+
+    def _settle(self, model: LinearDiscriminantAnalysis) -> Self:
+        factor, n = model._linear, model.stats_.class_weight.sum()
+        columns, root = factor.columns, factor.root
+        present = int((model.stats_.class_weight > 0).sum())
+        spread = np.ix_(columns, columns)
+        counted: Scatter = model.stats_.scatter  # type: ignore[assignment]
+        between = counted.between[spread] / n
+        if self.objective == "ratio-trace":
+            most = min(present - 1, root.rank)
+            k = most if self.n_components is None else checked_components(self.n_components, most)
+            W, values = discriminant_directions(root, between)
+            self.trace_: tuple[float, ...] = (float(values[:k].sum()),)
+        else:
+            most = root.rank
+            k = min(present - 1, most) if self.n_components is None else checked_components(self.n_components, most)
+            span = np.linalg.qr(root.whiten)[0]  # all directions, or those with spread where columns are collinear
+            inner, self.trace_ = trace_ratio(span.T @ factor.covariance @ span, span.T @ between @ span, k)
+            W = signed(span @ inner)
+            values = np.asarray(criterion(W.T, factor.covariance, between))
+        self.gaussian_ = model
+        self.scalings_ = np.zeros((len(counted.names), k))
+        self.scalings_[columns] = W[:, :k]
+        self.explained_ratio_ = values[:k] / max(float(values.sum()), np.finfo(float).tiny)
+        self.within_, self.between_ = counted.within, counted.between
+        self.total_ = self.within_ + self.between_
+        self.means_, self.xbar_, self.shrinkage_ = model.means_, model.xbar_, model.shrinkage_
+        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.scalings_.shape[1])
+
+    def transform(self, X: Any) -> Array:
+        """(n, n_components) the rows projected, (x − x̄)ᵀW. Raises TableError on a missing or infinite cell."""
+        check_is_fitted(self, "gaussian_")
+        return np.asarray(self.gaussian_._complete(X) @ self.scalings_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the class whose projected mean is nearest."""
+        closeness = self._closeness(X)
+        return np.asarray(self.classes_[closeness.argmax(axis=1)])
+
+    def decision_function(self, X: Any) -> Array:
+        """(n, C) −½ ‖Wᵀ(x − μ_c)‖²; for two classes (n,) the second less the first. Not a log-probability."""
+        closeness = self._closeness(X)
+        return closeness if closeness.shape[1] != 2 else closeness[:, 1] - closeness[:, 0]
+
+    def discriminant(self, for_: Any, against: Any) -> tuple[Array, float]:
+        """w (d,) and b with wᵀx + b > 0 where the projected mean of `for_` is nearer than that of `against`.
+
+        Raises ParameterError where a label is no class.
+        """
+        check_is_fitted(self, "gaussian_")
+        classes = self.classes_.tolist()
+        for label in (for_, against):
+            if label not in classes:
+                raise ParameterError(
+                    "there is no class '{label}'; the classes are {classes}",
+                    label=str(label),
+                    classes=", ".join(map(str, classes)),
+                )
+        i, j = (self.means_[classes.index(label)] for label in (for_, against))
+        w = self.scalings_ @ ((i - j) @ self.scalings_)
+        return w, float(-w @ (i + j) / 2.0)
+
+    def _closeness(self, X: Any) -> Array:
+        Z = self.transform(X)
+        means = (self.means_ - self.xbar_) @ self.scalings_
+        closeness = -0.5 * ((Z[:, None, :] - means) ** 2).sum(axis=2)
+        closeness[:, self.gaussian_.stats_.class_weight == 0] = -np.inf
+        return np.asarray(closeness)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "gaussian_")

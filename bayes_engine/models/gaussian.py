@@ -1,0 +1,842 @@
+"""Gaussian discriminant analysis: one Gaussian a class over all numeric columns, Σ shared (LDA) or its own (QDA).
+
+log p(c, x) = log π_c − ½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) − ½ log det Σ_c − (d/2) log 2π. Everything is a closed form of the
+scatter of each class (`bayes_engine.stats.scatter`), so rows come and go by addition. Hastie, Tibshirani & Friedman,
+The Elements of Statistical Learning, 2nd ed., sec. 4.3.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, ClassVar, Literal, Self, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # comes with scikit-learn
+
+from bayes_engine.covariance import (
+    ILL_CONDITIONED,
+    InverseRoot,
+    checked_shrinkage,
+    entangled,
+    inverse_root,
+    ledoit_wolf_amounts,
+    listed,
+    oas_amounts,
+    pooled,
+    refuse_constant,
+    shrunk,
+)
+from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError
+from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, Row
+from bayes_engine.language import Word
+from bayes_engine.ledger import Ledger, Status
+from bayes_engine.logspace import Array, log, normalize
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.gaussian_factors import (
+    BLOCK,
+    Discriminant,
+    LinearFactor,
+    NumberTable,
+    QuadraticFactor,
+    blocks,
+    matrix,
+)
+from bayes_engine.priors import class_prior
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.counts import Counts
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import LARGEST
+from bayes_engine.stats.scatter import Scatter, scatter
+from bayes_engine.table.encode import Table, code_dtype, encode
+from bayes_engine.table.schema import Schema, Variable, sort_levels
+
+TIED = 1e-11
+"""Scores nearer than this are left to `decide`, whose rule for ties is the one rule."""
+
+COVARIANCES = ("full", "diagonal")
+
+FLOOR = 1e-9
+"""The variance within classes, as a share of that between them, in a direction in which no class has any."""
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    return ThreadpoolController()  # finding the libraries takes milliseconds, limiting them does not
+
+
+def one_thread() -> Any:
+    """A context in which BLAS uses one thread: two make products of this size slower."""
+    return _pools().limit(limits=1, user_api="blas")
+
+
+# the models -----------------------------------------------------------------------------------------------------------
+
+
+class GaussianDiscriminant(GenerativeClassifier):
+    """What LDA and QDA share: complete numeric rows counted as one scatter a class, shrinkage, priors."""
+
+    structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
+    missing = "marginalize"
+    unseen = "ignore"
+    shrinkage: Any
+    covariance: str
+    variance: str
+    factor_: Discriminant
+
+    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
+        for variable in X.schema:
+            if not variable.numeric:
+                raise TableError(
+                    "column '{column}' is {kind}; discriminant analysis needs numbers. Encode it as numbers (one "
+                    "column of 0 and 1 a level, without one of them), leave it out, or use NaiveBayes",
+                    column=variable.name,
+                    kind=Word(variable.kind),
+                )
+        pivot = np.array([v.pivot for v in X.schema], dtype=float)
+        values = matrix(X)
+        with one_thread():
+            counted = scatter(X.schema.names, pivot, values, labels)
+        if not float(np.abs(counted.m2).max(initial=0.0)) < LARGEST**2:  # NaN too
+            _refuse_cell(X.schema, values, pivot)
+        return Statistics(X.schema, target, counted.weight, Counts({}), counted.moments, scatter=counted)
+
+    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+        if self.shrinkage == "auto":
+            assert stats.scatter is not None
+            amounts = ledoit_wolf_amounts(stats.scatter, matrix(X), labels)
+            self.ledoit_wolf_ = dict(zip(stats.target.levels, amounts.tolist(), strict=True))
+        return stats
+
+    @abstractmethod
+    def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> LinearFactor | QuadraticFactor:
+        """The factor over the columns `active`."""
+
+    def _estimate(self, stats: Statistics) -> Factor:
+        self._check()
+        if stats.scatter is None:
+            raise ParameterError("these statistics hold no scatter matrices; fit from the rows")
+        prior = self._prior(stats)
+        pivot, centre = stats.scatter.pivot, stats.scatter.centre
+        n, total = stats.class_weight.sum(), np.diagonal(stats.scatter.within + stats.scatter.between)
+        constant = total <= n * (1e-14 * (np.abs(pivot) + np.abs(centre))) ** 2
+        refuse_constant(stats.schema.names, constant)
+        if constant.any():
+            _say(
+                "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
+                names=", ".join(np.array(stats.schema.names, dtype=object)[constant]),
+            )
+        self._warn(stats, prior)
+        with one_thread():
+            gaussian = self._gaussian(stats, np.flatnonzero(~constant))
+        return Discriminant((ClassPrior(stats.target.name, prior, stats.class_weight, self._added), gaussian))
+
+    @property
+    def _added(self) -> float:
+        return 1.0 if isinstance(self.priors, str) and self.priors == "laplace" else 0.0
+
+    def _prior(self, stats: Statistics) -> Array:
+        return class_prior("empirical" if self.priors is None else self.priors, stats.class_weight, stats.target.levels)
+
+    def _amounts(self, counted: Scatter, stats: Statistics) -> tuple[Array, Literal["diagonal", "spherical"]]:
+        """(C,) how far each class's scatter is shrunk, and to what."""
+        shrinkage = checked_shrinkage(self.shrinkage)
+        if shrinkage == "oas":
+            return oas_amounts(counted.weight, counted.m2), "diagonal"
+        if shrinkage == "auto":
+            known = getattr(self, "ledoit_wolf_", None)
+            if known is None:
+                raise ParameterError(
+                    "shrinkage='auto' (Ledoit-Wolf) takes its amount from the rows of a first fit, and there are only "
+                    "statistics here; fit from the rows, or take shrinkage='oas'"
+                )
+            later = counted.weight @ [known.get(c, 0.0) for c in stats.target.levels] / counted.weight.sum()
+            return np.array([known.get(c, later) for c in stats.target.levels]), "diagonal"
+        return np.full(len(counted.weight), shrinkage or 0.0), "spherical"
+
+    def _covariances(self, stats: Statistics, active: NDArray[np.intp], share: float) -> Array:
+        """(C, k, k) covariances of the columns `active`, shrunk, and pooled by Friedman's `share`."""
+        assert stats.scatter is not None
+        used = _some(stats.scatter, active)
+        m2 = shrunk(used.m2, *self._amounts(used, stats))
+        if self.covariance == "diagonal":
+            m2 = shrunk(m2, np.ones(len(m2)), "diagonal")
+        return pooled(used.weight, m2, share, self._ddof)
+
+    @property
+    def _ddof(self) -> int:
+        return 1 if self.variance == "unbiased" else 0
+
+    @property
+    def class_prior_(self) -> dict[Any, float]:
+        """The model's own prior by class label."""
+        check_is_fitted(self, "stats_")
+        return dict(zip(self.target_.levels, self._prior(self.stats_).tolist(), strict=True))
+
+    @property
+    def priors_(self) -> Array:
+        """(C,) the prior, in the order of `classes_`."""
+        return np.array(list(self.class_prior_.values()))
+
+    @property
+    def shrinkage_(self) -> dict[Any, float]:
+        """How far each class's covariance is shrunk, from 0 to 1."""
+        check_is_fitted(self, "stats_")
+        assert self.stats_.scatter is not None
+        used = _some(self.stats_.scatter, self.factor_.gaussian.columns)
+        return dict(zip(self.target_.levels, self._amounts(used, self.stats_)[0].tolist(), strict=True))
+
+    @property
+    def means_(self) -> Array:
+        """(C, d) the class means."""
+        check_is_fitted(self, "stats_")
+        assert self.stats_.scatter is not None
+        return np.asarray(_means(self.stats_.scatter) + self.stats_.scatter.pivot)
+
+    @property
+    def xbar_(self) -> Array:
+        """(d,) the mean of all rows."""
+        check_is_fitted(self, "stats_")
+        assert self.stats_.scatter is not None
+        return np.asarray(self.stats_.scatter.centre + self.stats_.scatter.pivot)
+
+    def decision_function(self, X: Any) -> Array:
+        """(n, C) log p(c, x) without what all classes share; for two classes (n,) their log-odds, as scikit-learn has
+        it. A row that is infinite or too far out is -inf."""
+        scores = self._joint(X)[1]
+        if scores.shape[1] != 2:
+            return np.ascontiguousarray(scores)
+        with np.errstate(invalid="ignore"):
+            odds = scores[:, 1] - scores[:, 0]
+        return np.where(np.isnan(odds), -np.inf, odds)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
+        table = self._encode(X)
+        index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), np.empty(table.n, dtype=bool)
+        with one_thread():
+            for rows in blocks(table.n, 8 * BLOCK):  # so that scores are ranked while they are in the cache
+                index[rows], clear[rows] = _leading(self.factor_.scores(table.take(rows)).T)
+        if not clear.all():
+            joint = self.factor_.scores(table)
+            self._defined(table, joint)
+            rest = np.flatnonzero(~clear)
+            decision = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist())))
+            index[rest] = decision.position
+        return np.asarray(self.classes_.take(index))
+
+    # plumbing ---------------------------------------------------------------------------------------------------
+
+    def _joint(self, X: Any) -> tuple[Table, Array]:
+        table = self._encode(X)
+        with one_thread():
+            return table, self.factor_.scores(table)
+
+    def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
+        return self.factor_.rows(X if given is None else X.hiding(given))
+
+    def _status(self, X: Table, joint: Array, given: Collection[str] | None = None) -> NDArray[np.int8]:
+        status = super()._status(X, joint, given)  # a Gaussian is nowhere zero, only too small for a number
+        return np.where(status == Status.IMPOSSIBLE, np.int8(Status.OUT_OF_RANGE), status)
+
+    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and len(X):
+            names = super()._frame(X[:1], reset=reset).columns
+            return pd.DataFrame(X, columns=names, copy=False)  # the numbers as they lie
+        return super()._frame(X, reset=reset).infer_objects()
+
+    def _encode(self, X: Any, missing: str | None = None) -> Table:
+        check_is_fitted(self, "stats_")
+        return _numbers(self._frame(X, reset=False), self.schema_)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
+        self._check()
+        declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
+        frame, labels, target = self._read(X, y, sample_weight, declared if first else self.target_, reset=first)
+        table = _numbers(frame, self._initial_schema(frame, labels) if first else self.schema_)
+        stats = self._count(table, labels, target)
+        return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
+
+    def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
+        """Pivots from at most a thousand rows: they need only lie near the data."""
+        step = max(len(frame) // 1000, 1)
+        few = frame.iloc[::step]
+        if self.schema is None:
+            return Schema.from_dtypes(few)
+        return super()._initial_schema(few, labels)
+
+    def _check(self) -> None:
+        checked_shrinkage(self.shrinkage)
+        for name, allowed in (("covariance", COVARIANCES), ("variance", ("mle", "unbiased"))):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(
+                    "{name}={value} is none of {allowed}",
+                    name=name,
+                    value=repr(getattr(self, name)),
+                    allowed=", ".join(map(repr, allowed)),
+                )
+
+    def _warn(self, stats: Statistics, prior: Array) -> None:
+        levels, weight = stats.target.levels, stats.class_weight
+        never = [str(c) for c, p in zip(levels, prior, strict=True) if p == 0]
+        if never:
+            _say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
+        empty = [str(c) for c, p, w in zip(levels, prior, weight, strict=True) if p > 0 == w]
+        if empty:
+            _say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False  # what fit says; predict integrates a missing cell out
+        tags.input_tags.string = False
+        tags.input_tags.categorical = False
+        return tags
+
+
+Priors = Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] | None
+Shrinkage = Literal["auto", "oas"] | float | None
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianDiscriminant):  # type: ignore[misc]
+    """Gaussian classes with one covariance for all: log-odds linear in x,
+    log p(c, x) = log π_c + μ_cᵀΣ⁻¹x − ½ μ_cᵀΣ⁻¹μ_c + what all classes share.
+
+    Σ = S_w/n whatever the priors; every prior acts through log π_c alone. Missing cells are integrated out in predict
+    and refused in fit. Collinear columns are exact in the span of Σ, with a warning; more columns than rows are refused
+    without shrinkage (TableError). Log terms are in nats.
+
+    Parameters
+    ----------
+    priors : None | "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`; by label,
+        never by position. None is "empirical".
+    shrinkage : None | "auto" | "oas" | γ from 0 to 1. A number gives (1 − γ)Σ + γ (tr Σ/d) I (Friedman's γ); "auto"
+        (Ledoit-Wolf) and "oas" shrink each class towards its own diagonal by an amount from the data, `shrinkage_`.
+        Ledoit-Wolf's needs the rows: it is found by the first fit and kept when rows come and go.
+    covariance : "full" | "diagonal": with a diagonal Σ this is naive Bayes with a tied variance.
+    variance : "mle" (S_w/n) | "unbiased" (S_w/(n − K)).
+    n_components : how many directions `transform` keeps; None for all, at most K − 1.
+    schema : kinds of the columns; None takes them from the dtypes.
+
+    Attributes: `coef_` and `intercept_` (decision_function = X coefᵀ + intercept; one row for two classes), `means_`,
+    `covariance_` (d, d), `priors_`, `shrinkage_`, `scalings_` (d, n_components) with WᵀΣW = I and each column's largest
+    entry positive, `explained_variance_ratio_`, `xbar_`, `condition_` (of the correlations within classes), `stats_`,
+    `factor_`, `schema_`, `classes_`.
+
+    >>> X = [[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]]
+    >>> LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1.0]]).tolist()
+    [1]
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"priors", "shrinkage", "covariance", "variance", "n_components"}
+    )
+
+    def __init__(
+        self,
+        *,
+        priors: Priors = None,
+        shrinkage: Shrinkage = None,
+        covariance: Literal["full", "diagonal"] = "full",
+        variance: Literal["mle", "unbiased"] = "mle",
+        n_components: int | None = None,
+        schema: Schema | None = None,
+    ) -> None:
+        self.priors = priors
+        self.shrinkage = shrinkage
+        self.covariance = covariance
+        self.variance = variance
+        self.n_components = n_components
+        self.schema = schema
+
+    def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> LinearFactor:
+        assert stats.scatter is not None
+        used = _some(stats.scatter, active)
+        covariance = spanned(self._covariances(stats, active, 1.0)[0], used)
+        centre = used.centre
+        return LinearFactor(
+            used.names, active, stats.target.name, used.pivot + centre, _means(used) - centre, covariance
+        )
+
+    @property
+    def _linear(self) -> LinearFactor:
+        check_is_fitted(self, "stats_")
+        return cast(LinearFactor, self.factor_.gaussian)
+
+    @property
+    def condition_(self) -> float:
+        """The condition number of the correlations within classes: a unit more or less changes nothing."""
+        return self._linear.root.condition
+
+    @property
+    def covariance_(self) -> Array:
+        """(d, d) Σ, shrunk where it is."""
+        check_is_fitted(self, "stats_")
+        return np.asarray(self._covariances(self.stats_, np.arange(self.n_features_in_), 1.0)[0])
+
+    @property
+    def coef_(self) -> Array:
+        """(C, d) w_c = Σ⁻¹(μ_c − x̄); for two classes (1, d) their difference. A column set aside has 0."""
+        weights = np.zeros((len(self.classes_), self.n_features_in_))
+        weights[:, self._linear.columns] = self._linear.weights
+        return np.asarray(weights if len(weights) != 2 else weights[1:] - weights[:1])
+
+    @property
+    def intercept_(self) -> Array:
+        """(C,), or (1,) for two classes: what `decision_function` is at the origin."""
+        f = self._linear
+        at_zero = log(self.priors_) - (f.weights * (0.5 * f.apart + f.centre)).sum(axis=1)
+        return np.asarray(at_zero if len(at_zero) != 2 else at_zero[1:] - at_zero[:1])
+
+    def discriminant(self, for_: Any, against: Any) -> tuple[Array, float]:
+        """w (d,) and b with log P(for|x)/P(against|x) = wᵀx + b: w = Σ⁻¹(μ_for − μ_against).
+
+        Raises ParameterError where a label is no class.
+
+        >>> X = [[0.0], [2.0], [4.0], [6.0]]
+        >>> w, b = LinearDiscriminantAnalysis().fit(X, ["a", "a", "b", "b"]).discriminant("b", "a")
+        >>> w.tolist(), b
+        ([4.0], -12.0)
+        """
+        f, p = self._linear, log(self.priors_)
+        i, j = (_position(self.classes_.tolist(), label) for label in (for_, against))
+        w = np.zeros(self.n_features_in_)
+        w[f.columns] = f.weights[i] - f.weights[j]
+        between = f.centre + 0.5 * (f.apart[i] + f.apart[j])
+        return w, float(p[i] - p[j] - w[f.columns] @ between)
+
+    @property
+    def scalings_(self) -> Array:
+        """(d, n_components) discriminant directions W with WᵀΣW = I, most separating first."""
+        return self._directions()[0]
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """(n_components,) the share of the between-class variance in each direction."""
+        return self._directions()[1]
+
+    def _directions(self) -> tuple[Array, Array]:
+        f = self._linear
+        assert self.stats_.scatter is not None
+        between = _some(self.stats_.scatter, f.columns).between / self.stats_.class_weight.sum()
+        directions, values = discriminant_directions(f.root, between)
+        kept = self._n_features_out
+        W = np.zeros((self.n_features_in_, kept))
+        W[f.columns] = directions[:, :kept]
+        return W, values[:kept] / max(values.sum(), np.finfo(float).tiny)
+
+    @property
+    def _n_features_out(self) -> int:
+        most = min(len(self.classes_) - 1, self._linear.root.rank)
+        if self.n_components is None:
+            return most
+        return checked_components(self.n_components, most)
+
+    def transform(self, X: Any) -> Array:
+        """(n, n_components) the rows in the discriminant coordinates, (x − x̄)ᵀ `scalings_`; the classes are spheres of
+        variance 1 there. Raises TableError on a missing or infinite cell."""
+        return np.asarray(self._complete(X) @ self.scalings_)
+
+    def _complete(self, X: Any) -> Array:
+        """(n, d) the rows as offsets from x̄."""
+        check_is_fitted(self, "stats_")
+        table = self._encode(X)
+        values = matrix(table)
+        _refuse_incomplete(table.schema, values)
+        return np.asarray(values - self.xbar_)
+
+    def _leave_one_out(self, X: Table, labels: Labels) -> Array:
+        """All rows at once: without row i, S_w loses k z zᵀ, z its offset from its class mean and k = w n/(n − w), so
+        its inverse follows by Sherman & Morrison (Ann. Math. Stat. 21, 1950)."""
+        assert self.stats_.scatter is not None
+        f, d = self._linear, len(self.schema_)
+        plain = not self.shrinkage and self.covariance == "full" and len(f.columns) == d
+        within = inverse_root(self.stats_.scatter.within) if plain else f.root
+        if not plain or within.rank < d:
+            return super()._leave_one_out(X, labels)
+        own, w, left, k, ratio, prior = _without(self, labels)
+        weight, rows = self.stats_.class_weight, np.arange(X.n)
+        degrees_left = weight.sum() - w - self._ddof * (left > 0).sum(axis=1)
+        whiten = within.whiten
+        z = (matrix(X) - self.means_[own]) @ whiten  # (n, d) in units of S_w
+        q = (z**2).sum(axis=1)
+        rest = 1.0 - k * q
+        to = np.empty((X.n, len(weight)))
+        for c, mean in enumerate((self.means_ - self.means_[0]) @ whiten):
+            a = z + ((self.means_[own] - self.means_[0]) @ whiten) - mean
+            to[:, c] = (a**2).sum(axis=1) + k * (a * z).sum(axis=1) ** 2 / np.where(rest > 0, rest, 1.0)
+        to[rows, own] = ratio**2 * q / np.where(rest > 0, rest, 1.0)
+        log_det = within.log_det + log(np.maximum(rest, 0.0))
+        joint = prior - 0.5 * (degrees_left[:, None] * to + (log_det - d * np.log(degrees_left) + d * LOG_2PI)[:, None])
+        return self._mend(joint, X, labels, (rest < 1e-10) | (left[rows, own] == 0))
+
+    def _mend(self, joint: Array, X: Table, labels: Labels, rows: NDArray[np.bool_]) -> Array:
+        """The few rows whose removal changes more than a rank: their class is gone, or a direction lost its spread."""
+        for i in np.flatnonzero(rows):
+            one = slice(i, i + 1)
+            joint[one] = super()._leave_one_out(X.take(one), labels.take(one))
+        return joint
+
+
+class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
+    """Gaussian classes, each with a covariance of its own: log p(c, x) = log π_c − ½ log det Σ_c
+    − ½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c) − (d/2) log 2π.
+
+    Missing cells are integrated out in predict and refused in fit. `fit` raises TableError, naming the class, where a
+    covariance has no full rank (a class with too few rows, collinear columns). Log terms are in nats.
+
+    Parameters
+    ----------
+    priors, shrinkage, covariance, variance, schema : as in `LinearDiscriminantAnalysis`; "unbiased" divides by n_c − 1.
+    pooling : Friedman's λ from 0 (QDA) to 1 (LDA): Σ_c(λ) = ((1 − λ) S_c + λ S_w)/((1 − λ) n_c + λ n). Together with
+        a number as `shrinkage`, his γ, this is regularized discriminant analysis (JASA 84, 1989).
+
+    Attributes: `means_`, `covariance_` (C, d, d), `priors_`, `shrinkage_`, `condition_` by class, `stats_`, `factor_`,
+    `schema_`, `classes_`.
+
+    >>> X = [[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]]
+    >>> QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1.0]]).tolist()
+    [1]
+    """
+
+    estimation_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"priors", "shrinkage", "pooling", "covariance", "variance"}
+    )
+
+    def __init__(
+        self,
+        *,
+        priors: Priors = None,
+        shrinkage: Shrinkage = None,
+        pooling: float = 0.0,
+        covariance: Literal["full", "diagonal"] = "full",
+        variance: Literal["mle", "unbiased"] = "mle",
+        schema: Schema | None = None,
+    ) -> None:
+        self.priors = priors
+        self.shrinkage = shrinkage
+        self.pooling = pooling
+        self.covariance = covariance
+        self.variance = variance
+        self.schema = schema
+
+    def _check(self) -> None:
+        super()._check()
+        share = self.pooling
+        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0.0 <= share <= 1.0:
+            raise ParameterError("pooling={value} is no share from 0 (QDA) to 1 (LDA)", value=repr(share))
+
+    def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> QuadraticFactor:
+        assert stats.scatter is not None
+        used = _some(stats.scatter, active)
+        covariance = self._covariances(stats, active, float(self.pooling))
+        whole = (used.within + used.between) / used.weight.sum()
+        covariance[used.weight == 0] = whole
+        centre = used.centre
+        for c, (label, weight) in enumerate(zip(stats.target.levels, used.weight, strict=True)):
+            self._check_class(str(label), float(weight), covariance[c], whole, used)
+        return QuadraticFactor(
+            used.names, active, stats.target.name, used.pivot + centre, _means(used) - centre, covariance
+        )
+
+    def _check_class(self, label: str, weight: float, covariance: Array, whole: Array, used: Scatter) -> None:
+        none = np.diagonal(covariance) <= used_rounding(used) + 1e-26 * np.diagonal(whole)
+        if none.any():
+            names = tuple(np.array(used.names, dtype=object)[none].tolist())
+            condition = float("inf")
+        else:
+            root = inverse_root(covariance)
+            names, condition = entangled(root.flat, used.names), root.condition
+        if names:
+            raise TableError(
+                "class '{label}' ({weight:g} row(s), {d} columns) has no spread of its own in some direction of the "
+                "columns {names}: its covariance cannot be inverted. Take shrinkage='auto' or pooling > 0, leave out "
+                "a column that others determine, or use LinearDiscriminantAnalysis",
+                label=label,
+                weight=weight,
+                d=len(used.names),
+                names=listed(names),
+            )
+        if condition > ILL_CONDITIONED:
+            _say(
+                "class '{label}': the covariance is nearly singular, with the condition number {condition:.3g}; leave "
+                "out a column that others nearly determine, or take shrinkage='auto'",
+                label=label,
+                condition=condition,
+            )
+
+    @property
+    def _quadratic(self) -> QuadraticFactor:
+        check_is_fitted(self, "stats_")
+        return cast(QuadraticFactor, self.factor_.gaussian)
+
+    @property
+    def covariance_(self) -> Array:
+        """(C, d, d) the covariances, shrunk and pooled where they are."""
+        check_is_fitted(self, "stats_")
+        return self._covariances(self.stats_, np.arange(self.n_features_in_), float(self.pooling))
+
+    @property
+    def condition_(self) -> dict[Any, float]:
+        """By class, the condition number of its correlations."""
+        roots = self._quadratic.roots
+        return dict(zip(self.target_.levels, (root.condition for root in roots), strict=True))
+
+    def explain(self, X: Any, given: Collection[str] | None = None, order: Sequence[str] | None = None) -> Ledger:
+        """Every log term (n, C) of the prediction, as `GenerativeClassifier.explain`.
+
+        With `order`, all columns in some order, the density is split by the chain rule: one row a column,
+        log p(x_j | the columns before it, c). Another order gives other terms and the same sum.
+
+        Raises ParameterError where `order` is not the columns, each once.
+
+        >>> X = [[0.0, 0.0], [1.0, 2.0], [2.0, 1.0], [5.0, 5.0], [6.0, 8.0], [7.0, 5.0]]
+        >>> model = QuadraticDiscriminantAnalysis().fit(X, ["a", "a", "a", "b", "b", "b"])
+        >>> [row.name for row, _ in model.explain([[1.0, 1.0]], order=["x1", "x0"]).rows]
+        ['class', 'x1', 'x0']
+        """
+        ledger = super().explain(X, given)
+        if order is None:
+            return ledger
+        if sorted(order) != sorted(self.schema_.names):
+            raise ParameterError(
+                "order={order} must name every column once: {names}",
+                order=", ".join(map(str, order)),
+                names=", ".join(self.schema_.names),
+            )
+        table = self._encode(X)
+        split = self._quadratic.chain(table if given is None else table.hiding(given), order)
+        return replace(ledger, rows=(ledger.rows[0], *split))
+
+    def _leave_one_out(self, X: Table, labels: Labels) -> Array:
+        """All rows at once, as in LDA: a row's removal touches its own class only. A row without which its class's
+        covariance has no inverse has no posterior: -inf."""
+        d = len(self.schema_)
+        plain = not self.shrinkage and self.pooling == 0 and self.covariance == "full"
+        if not plain or len(self._quadratic.columns) < d:
+            return super()._leave_one_out(X, labels)
+        own, _, left, k, ratio, prior = _without(self, labels)
+        assert self.stats_.scatter is not None
+        joint = np.empty((X.n, len(self.classes_)))
+        values, rows = matrix(X), np.arange(X.n)
+        lost = np.zeros(X.n, dtype=bool)
+        for c, mean in enumerate(self.means_):
+            n_c, n_left = self.stats_.class_weight[c] - self._ddof, left[:, c] - self._ddof
+            if self.stats_.class_weight[c] == 0:
+                root, n_c = self._quadratic.roots[c], 1.0
+            else:
+                root = inverse_root(self.stats_.scatter.m2[c])
+            q = (((values - mean) @ root.whiten) ** 2).sum(axis=1)
+            mine = own == c
+            rest = np.where(mine, 1.0 - k * q, 1.0)
+            gone = mine & ((rest < 1e-10) | (n_left <= 0))
+            lost |= gone
+            rest, degrees = np.where(gone, 1.0, rest), np.where(mine & ~gone, n_left, n_c)
+            distance = degrees * np.where(mine, ratio**2, 1.0) * q / rest
+            joint[:, c] = -0.5 * (distance + root.log_det + np.log(rest) - d * np.log(degrees) + d * LOG_2PI)
+        joint += prior
+        joint[rows[lost]] = -np.inf
+        return joint
+
+
+# parts ----------------------------------------------------------------------------------------------------------------
+
+
+def _without(model: GaussianDiscriminant, labels: Labels) -> tuple[Any, Array, Array, Array, Array, Array]:
+    """For every row left out: its class, its weight w, the class weights left (n, C), k = w n/(n − w), n/(n − w), and
+    the log prior (n, C)."""
+    assert labels.codes is not None
+    own, rows = labels.codes, np.arange(len(labels.codes))
+    w = np.ones(len(own)) if labels.weight is None else labels.weight
+    weight = model.stats_.class_weight
+    left = np.repeat(weight[None, :], len(own), axis=0)
+    left[rows, own] -= w
+    if (left[rows, own] < -1e-9 * w).any():
+        raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
+    left[rows, own] *= left[rows, own] > 1e-9 * w
+    safe = np.where(left[rows, own] > 0, left[rows, own], 1.0)
+    prior = log(class_prior("empirical" if model.priors is None else model.priors, left, model.target_.levels))
+    return own, w, left, w * weight[own] / safe, weight[own] / safe, prior
+
+
+def _leading(scores: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """(n,) the class with the largest of the `scores` (C, n), and whether it is one alone."""
+    kind = code_dtype(len(scores))
+    least = scores.max(axis=0)
+    least -= TIED
+    near = (scores >= least).view(np.uint8)
+    index = sum((near[c] * kind(c) for c in range(2, len(scores))), start=near[1].astype(kind))
+    return index, near.sum(axis=0, dtype=kind) == 1
+
+
+def _numbers(frame: pd.DataFrame, schema: Schema) -> Table:
+    """The frame as a NumberTable where every column is numeric; otherwise as any table, for `_count` to say why not."""
+    if all(v.numeric for v in schema) and all(isinstance(t, np.dtype) and t.kind in "fiu" for t in frame.dtypes):
+        return NumberTable.of(schema, frame.to_numpy(dtype=float))
+    table = encode(frame, schema)
+    return NumberTable.of(schema, matrix(table)) if all(v.numeric for v in schema) else table
+
+
+def _some(counted: Scatter, columns: NDArray[np.intp]) -> Scatter:
+    """The scatter of some of the columns."""
+    if len(columns) == len(counted.names):
+        return counted
+    names = tuple(counted.names[j] for j in columns)
+    both = np.ix_(np.arange(len(counted.weight)), columns, columns)
+    return Scatter(names, counted.pivot[columns], counted.weight, counted.mean[:, columns], counted.m2[both])
+
+
+def _means(counted: Scatter) -> Array:
+    """(C, d) the class means as offsets from the pivot; a class without rows has the overall mean."""
+    return np.where(counted.weight[:, None] > 0, counted.mean, counted.centre)
+
+
+def used_rounding(counted: Scatter) -> Array:
+    """(d,) the variance that is nothing but the rounding of values of this size."""
+    return np.asarray((1e-14 * (np.abs(counted.pivot) + np.abs(counted.centre))) ** 2)
+
+
+def spanned(covariance: Array, counted: Scatter) -> Array:
+    """Σ (d, d) with something in every direction in which the classes differ.
+
+    In a direction without spread within classes: where the classes agree there, nothing is to be told apart, and the
+    span of Σ is enough (collinear columns). Where they differ, Σ gets FLOOR × their variance in that direction, as the
+    variance floor of naive Bayes; unless there are too few rows for this to mean anything, which is refused.
+
+    Warns in both cases, and where Σ is nearly singular, with the condition number; raises TableError in the last.
+    """
+    n, d = float(counted.weight.sum()), len(counted.names)
+    present = int((counted.weight > 0).sum())
+    between = counted.between / n
+    variance = np.diagonal(covariance)
+    bare = variance <= used_rounding(counted)
+    mended = np.where(bare[:, None] | bare, 0.0, covariance)
+    mended[bare, bare] = np.diagonal(FLOOR * between)[bare]
+    root = inverse_root(mended)
+    sd = np.sqrt(np.diagonal(mended))
+    apart = np.einsum("jk,ji,ik->k", root.flat, between / np.outer(sd, sd), root.flat)
+    rounding = 100.0 * d * np.finfo(float).eps * (d + float((np.diagonal(between) / sd**2)[~bare].sum()))
+    differ = apart > rounding
+    names = entangled(np.hstack([root.flat[:, differ], np.eye(d)[:, bare]]), counted.names)
+    if names and n - present < d:
+        raise TableError(
+            "the classes differ in a direction of the columns {names} in which no class has any spread ({n:g} rows, "
+            "{d} columns): there is no density to compare. Take shrinkage='auto', more rows, or fewer columns",
+            names=listed(names),
+            n=n,
+            d=d,
+        )
+    if names:
+        _say(
+            "in a direction of the columns {names} the classes differ and no class has any spread; the variance there "
+            "is {floor:g} of the variance between the classes",
+            names=listed(names),
+            floor=FLOOR,
+        )
+        axes = sd[:, None] * root.flat[:, differ]
+        mended = mended + FLOOR * (axes * apart[differ]) @ axes.T
+        root = inverse_root(mended)
+    if root.flat.size:
+        _say(
+            "the columns {names} determine one another within the classes (condition number {condition:.3g} or more): "
+            "only the {rank} directions with spread are used",
+            names=listed(entangled(root.flat, counted.names)),
+            condition=root.condition,
+            rank=root.rank,
+        )
+    elif root.condition > ILL_CONDITIONED and not names:
+        _say(
+            "the covariance within classes is nearly singular, with the condition number {condition:.3g}; leave out a "
+            "column that others nearly determine, or take shrinkage='auto'",
+            condition=root.condition,
+        )
+    return mended
+
+
+def discriminant_directions(root: InverseRoot, between: Array) -> tuple[Array, Array]:
+    """W (d, r) with S_b W = Σ W Λ and WᵀΣW = I, and the eigenvalues (r,), largest first; the largest entry of each
+    direction is positive."""
+    values, vectors = np.linalg.eigh(root.whiten.T @ between @ root.whiten)
+    order = np.argsort(values)[::-1]
+    return signed(root.whiten @ vectors[:, order]), np.maximum(values[order], 0.0)
+
+
+def signed(W: Array) -> Array:
+    """Each column with its largest entry positive.
+
+    >>> signed(np.array([[1.0, 1.0], [-2.0, 3.0]])).tolist()
+    [[-1.0, 1.0], [2.0, 3.0]]
+    """
+    if not W.size:
+        return W
+    largest = W[np.abs(W).argmax(axis=0), np.arange(W.shape[1])]
+    return np.asarray(W * np.where(largest < 0, -1.0, 1.0))
+
+
+def checked_components(n_components: Any, most: int) -> int:
+    """A number of directions. Raises ParameterError where it is not a whole number from 1 to `most`."""
+    if (
+        isinstance(n_components, bool)
+        or not isinstance(n_components, int | np.integer)
+        or not 1 <= n_components <= most
+    ):
+        raise ParameterError(
+            "n_components={value}; there are 1 to {most} directions (one less than classes, and no more than columns)",
+            value=repr(n_components),
+            most=most,
+        )
+    return int(n_components)
+
+
+def _position(classes: list[Any], label: Any) -> int:
+    if label not in classes:
+        raise ParameterError(
+            "there is no class '{label}'; the classes are {classes}",
+            label=str(label),
+            classes=", ".join(map(str, classes)),
+        )
+    return classes.index(label)
+
+
+def _refuse_cell(schema: Schema, values: Array, pivot: Array) -> None:
+    """Raises TableError naming the cell that is missing, infinite or too large."""
+    missing = np.isnan(values)
+    if missing.any():
+        row, j = np.argwhere(missing)[0]
+        raise TableError(
+            "column '{column}' has a missing cell (NaN) in row {row}: Input X contains NaN; discriminant analysis is "
+            "fitted to complete rows. Fill the cell, leave the row or the column out, or use NaiveBayes",
+            column=schema.names[j],
+            row=int(row) + 1,
+        )
+    with np.errstate(over="ignore"):
+        row, j = np.unravel_index(int(np.abs(values - pivot).argmax()), values.shape)
+    raise TableError(
+        "column '{column}' holds infinity or a value too large to be squared in row {row}: Input X contains "
+        "infinity; mend the cell, make it missing, or take a larger unit",
+        column=schema.names[int(j)],
+        row=int(row) + 1,
+    )
+
+
+def _refuse_incomplete(schema: Schema, values: Array) -> None:
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row, j = np.argwhere(bad)[0]
+        raise TableError(
+            "column '{column}' has a missing or infinite cell in row {row}: Input X contains NaN or infinity, and such "
+            "a row has no place in the projection; fill the cell or leave the row out",
+            column=schema.names[j],
+            row=int(row) + 1,
+        )
+
+
+def _say(template: str, **params: object) -> None:
+    warnings.warn(EstimationWarning(template, **params), stacklevel=6)

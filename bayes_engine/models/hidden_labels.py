@@ -1,0 +1,170 @@
+"""EM's two steps for a naive Bayes classifier whose labels are partly or all hidden: predict, count, estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.em import Collapse, EMTrace, Expected, em, memberships
+from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.sums import Terms
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.labels import Labels
+from bayes_engine.table.encode import Table
+
+
+class HiddenLabels:
+    """EM's steps for encoded rows with known `codes` (n,) (−1 hidden) and weights (n,)."""
+
+    def __init__(self, inner: GenerativeClassifier, table: Table, codes: NDArray[np.intp], weight: Array) -> None:
+        self.inner, self.table, self.codes, self.weight = inner, table, codes, weight
+        self.n, self.k = table.n, len(inner.target_.levels)
+        hidden = (codes < 0)[:, None]
+        self.own = np.eye(self.k)[np.maximum(codes, 0)] * ~hidden  # (n, C) one where the label is known
+        self.closed = ~hidden & (self.own == 0)
+        self.behind: dict[int, tuple[Factor, Statistics]] = {}  # the statistics each factor was estimated from
+        self.roots: dict[int, Array] = {}  # the responsibilities each start was made of
+
+    def fixed(self, r: Array) -> Array:
+        """Responsibilities with the known labels in their places."""
+        return np.where((self.codes >= 0)[:, None], self.own, r)
+
+    def count(self, r: Array) -> Statistics:
+        return self.inner._count(self.table, Labels(self.k, soft=r * self.weight[:, None]), self.inner.target_)
+
+    def start(self, r: Array) -> Factor:
+        """The factor of given responsibilities; here the supervised fit's floors hold."""
+        stats = self.count(r)
+        factor = self.inner._estimate(stats)
+        self.behind[id(factor)] = factor, stats
+        self.roots[id(factor)] = r
+        return factor
+
+    def expect(self, factor: Factor, hard: bool) -> Expected[Statistics]:
+        joint = factor.log(self.table)
+        found = memberships(np.where(self.closed, -np.inf, joint), hard=hard, weight=self.weight)
+        r = self.fixed(found.responsibilities)
+        return Expected(self.count(r), found.log_likelihood, found.q, found.entropy, r)
+
+    def estimate(self, stats: Statistics) -> Factor:
+        if (stats.class_weight <= 0).any():
+            raise Collapse("class '{label}' has no row left; take fewer classes, or another start",
+                           label=str(stats.target.levels[int(stats.class_weight.argmin())]))  # fmt: skip
+        factor = self.inner._estimate(stats)
+        for part in leaves(factor):
+            if isinstance(part, GaussianFactor) and part.replaced.any():
+                raise Collapse(
+                    "class '{label}' has collapsed: it has no spread left in column '{column}'; take "
+                    "tied_variance=True, fewer classes, or another start",
+                    label=str(stats.target.levels[int(part.replaced.argmax())]),
+                    column=part.variable.name,
+                )
+        self.behind[id(factor)] = factor, stats
+        return factor
+
+    def climb(self, start: Factor, **stopping: Any) -> EMTrace[Factor]:
+        return em(
+            start,
+            self.expect,
+            self.estimate,
+            complete=expected_log_likelihood,
+            log_prior=self._log_prior if self._alpha is not None or self._laplace else None,
+            distance=_apart,
+            **stopping,
+        )
+
+    @property
+    def _laplace(self) -> bool:
+        return isinstance(self.inner, NaiveBayes) and self.inner.priors == "laplace"
+
+    @property
+    def _alpha(self) -> Any:
+        """What smoothing adds to every count; None where it adds nothing."""
+        inner = self.inner
+        if isinstance(inner, NaiveBayes):
+            return float(inner.alpha) if inner.smoothing == "all" and inner.alpha > 0 else None
+        alpha = inner._alpha(inner.stats_)
+        return alpha if np.any(alpha > 0) else None
+
+    def _log_prior(self, factor: Factor) -> float:
+        """log p(Θ) = Σ α log θ, the Dirichlet priors whose modes the smoothed estimates are."""
+        total = 0.0
+        for part in leaves(factor):
+            if isinstance(part, ClassPrior) and self._laplace:
+                total += float(log(part.p).sum())
+            elif isinstance(part, TableFactor) and self._alpha is not None:
+                total += self._alpha * float(part.log_cpt.sum())
+            elif isinstance(part, Terms) and self._alpha is not None:
+                both = part.present if part.absent is None else part.present + part.absent
+                total += float((self._alpha * both).sum())
+        return total
+
+
+def expected_log_likelihood(stats: Statistics, factor: Factor) -> float:
+    """Q(Θ|·) = E[log p(X, Z|Θ)] from expected statistics: every log parameter as often as it is used.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"sound": ["dull", "crisp", "dull", None], "mass": [1.0, 5.0, np.nan, 5.5]})
+    >>> model = NaiveBayes(tied_variance=True).fit(X, ["good", "bad", "good", "bad"])
+    >>> by_rows = model.predict_joint_log_proba(X)[range(4), [1, 0, 1, 0]].sum()
+    >>> bool(abs(expected_log_likelihood(model.stats_, model.factor_) - by_rows) < 1e-12)
+    True
+    """
+    total = 0.0
+    for part in leaves(factor):
+        if isinstance(part, ClassPrior):
+            total += _dot(stats.class_weight, log(part.p))
+        elif isinstance(part, TableFactor):
+            table = stats.counts.tables[part.variable.name]
+            counts = np.concatenate([table[:, 1:], table[:, :1]], axis=1) if part.missing_is_level else table[:, 1:]
+            total += _dot(counts, part.log_cpt)
+        elif isinstance(part, GaussianFactor):
+            seen = stats.moments.column(part.variable.name)
+            square = seen.m2 + seen.weight * (seen.offset - part.moments.offset) ** 2
+            total -= 0.5 * float((seen.weight * np.log(2.0 * np.pi * part.variance) + square / part.variance).sum())
+        elif isinstance(part, Terms):
+            assert stats.terms is not None
+            total += _dot(stats.terms.sums, part.present)
+            if part.absent is not None:
+                total += _dot(np.maximum(stats.class_weight[:, None] - stats.terms.sums, 0.0), part.absent)
+    return total
+
+
+def leaves(factor: Factor) -> Iterator[Factor]:
+    """The factors of a product of products."""
+    if isinstance(factor, Product):
+        for part in factor.parts:
+            yield from leaves(part)
+    else:
+        yield factor
+
+
+def _dot(weight: Array, terms: Array) -> float:
+    """Σ w t with 0·(−inf) = 0."""
+    return float((weight * np.where(weight > 0, terms, 0.0)).sum())
+
+
+def _apart(before: Factor, after: Factor) -> float:
+    """The largest change of a probability, or of a mean or standard deviation in standard deviations."""
+    largest = 0.0
+    for a, b in zip(leaves(before), leaves(after), strict=True):
+        if isinstance(a, ClassPrior) and isinstance(b, ClassPrior):
+            change = a.p - b.p
+        elif isinstance(a, TableFactor) and isinstance(b, TableFactor):
+            change = exp(a.log_cpt) - exp(b.log_cpt)
+        elif isinstance(a, GaussianFactor) and isinstance(b, GaussianFactor):
+            unit = np.sqrt(np.maximum(a.variance, b.variance))
+            apart = np.abs(a.moments.offset - b.moments.offset), np.abs(np.sqrt(a.variance) - np.sqrt(b.variance))
+            change = np.maximum(*apart) / unit
+        else:
+            assert isinstance(a, Terms)
+            assert isinstance(b, Terms)
+            change = exp(a.present) - exp(b.present)
+        largest = max(largest, float(np.abs(change).max(initial=0.0)))
+    return largest

@@ -1,0 +1,337 @@
+"""Naive Bayes with labels partly or all hidden: EM around a classifier's own two verbs.
+
+The E step is its prediction, the M step its fit: `_count` with the posteriors as soft labels, then `_estimate` (Nigam,
+McCallum, Thrun & Mitchell 2000). With all labels hidden, word counts give the mixture of unigrams.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from bayes_engine.decision.loss import Decision
+from bayes_engine.em import STOPS, Runs, Stop, random_memberships, runs
+from bayes_engine.errors import EstimationWarning, ParameterError, TableError
+from bayes_engine.factors import Factor
+from bayes_engine.ledger import Ledger
+from bayes_engine.logspace import Array
+from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.models.classic import BernoulliNB, MultinomialNB
+from bayes_engine.models.hidden_labels import HiddenLabels
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.target import encode_target
+from bayes_engine.priors import checked_word
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.labels import checked_weights
+from bayes_engine.table.schema import Variable, sort_levels
+
+RESTARTS = 5
+"""Random starts tried where every run collapsed."""
+
+
+class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes fitted by EM where labels are missing: h(x) = argmax_c P(c) Π_j P(x_j|c), with P(c), P(x_j|c) from
+    expected counts.
+
+    `estimator_` is the fitted classifier itself, on expected statistics; predictions, `explain`, `risk` and `decide`
+    are its own. With no label hidden it is the supervised fit.
+
+    Parameters
+    ----------
+    estimator : NaiveBayes (mixed tables; None takes its defaults), MultinomialNB or BernoulliNB (counts, CSR too). What
+        is no maximum of a likelihood or a posterior is refused where a label is hidden: smoothing="zero-only",
+        variance="unbiased", cut points found by the labels; a class that falls on the variance floor has collapsed.
+    hidden : the value that stands for a hidden label, besides NaN and None.
+    classes : None: those among the labels; a list of them; a number where all labels are hidden (they are then called
+        0, 1, … in descending order of their weight, unless a start is given).
+    unlabeled_weight : what a row without a label counts, beside 1.
+    hard : put every row wholly into its likeliest class.
+    init : "labels" (a fit on the labelled rows; where a class has none, "random") | "random" | responsibilities (n, C).
+    n_init : random starts. tol, stop : as in GaussianMixture, per row. max_iter : M steps at most.
+    random_state : seed of the starts.
+
+    Attributes: `estimator_`, `trace_` (its parameters are factors), `responsibilities_` (n, C), `converged_`,
+    `n_iter_`, `runs_`, and `stats_`, `factor_`, `schema_`, `target_`, `classes_`, `class_prior_` of the estimator.
+
+    >>> X = pd.DataFrame({"sound": ["dull", "crisp", "dull", "crisp", "dull"], "mass": [1.0, 5.0, 1.2, 5.5, 0.9]})
+    >>> model = SemiSupervisedNB(NaiveBayes(tied_variance=True)).fit(X, ["good", "bad", None, None, None])
+    >>> model.predict(X).tolist(), model.stats_.class_weight.round(2).tolist()
+    (['good', 'bad', 'good', 'bad', 'good'], [2.0, 3.0])
+    """
+
+    def __init__(
+        self,
+        estimator: GenerativeClassifier | None = None,
+        *,
+        hidden: Any = None,
+        classes: int | Sequence[Any] | None = None,
+        unlabeled_weight: float = 1.0,
+        hard: bool = False,
+        init: Any = "labels",
+        n_init: int = 1,
+        tol: float = 1e-6,
+        stop: Stop = "objective",
+        max_iter: int = 500,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.hidden = hidden
+        self.classes = classes
+        self.unlabeled_weight = unlabeled_weight
+        self.hard = hard
+        self.init = init
+        self.n_init = n_init
+        self.tol = tol
+        self.stop = stop
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to the rows X (n, d) with labels y (n,), some or all of them hidden; y=None hides all.
+
+        Raises what the estimator's `fit` raises; ParameterError where its parameters do not go with EM; Collapse where
+        a class loses its rows or its spread in every run. Warns where the iterations run out.
+        """
+        self._check()
+        inner: GenerativeClassifier = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        target, codes = self._target(X, y)
+        known = codes >= 0
+        weight = checked_weights(sample_weight, len(codes))
+        counted = np.where(known, 1.0, self.unlabeled_weight) * (1.0 if weight is None else weight)
+        if not known.all():
+            _fit_for_em(inner)
+            codes = np.where(known, codes, np.arange(len(codes)) % len(target.levels))  # stands in: EM decides
+        levels = pd.Index(target.levels, dtype=object)
+        labels = pd.Series(pd.Categorical.from_codes(codes, levels), name=target.name)
+        if known.all():
+            inner.fit(X, y, sample_weight)
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", EstimationWarning)
+                inner.fit(X, labels, sample_weight)
+        self.estimator_ = inner
+        if hasattr(inner, "feature_names_in_"):
+            self.feature_names_in_ = inner.feature_names_in_
+        self.n_features_in_ = inner.n_features_in_
+        work = HiddenLabels(inner, inner._encode(X), np.where(known, codes, -1), counted)
+        self._learn(work)
+        return self
+
+    def _learn(self, work: HiddenLabels) -> None:
+        hidden = work.codes < 0
+        n_hidden = int(hidden.sum())
+        stopping: dict[str, Any] = {"hard": bool(self.hard), "stop": self.stop, "max_iter": self.max_iter}
+        stopping["tol"] = self.tol if self.stop == "parameters" else self.tol * max(work.weight.sum(), 1.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EstimationWarning)  # said once, of the last estimate
+            if not n_hidden:
+                trace = replace(work.climb(work.inner.factor_, **{**stopping, "max_iter": 0}), converged=True)
+                self.runs_ = Runs((trace,), ())
+            else:
+                self.runs_ = self._run(work, stopping)
+        best = self.runs_.best
+        if best is None:
+            raise self.runs_.collapsed[0]
+        if self.runs_.collapsed:
+            say("{n} run(s) collapsed and were dropped: {reason}", n=str(len(self.runs_.collapsed)),
+                reason=str(self.runs_.collapsed[0]))  # fmt: skip
+        self.trace_ = best
+        self.converged_, self.n_iter_ = best.converged, max(best.n_iter, 1)  # the supervised fit is an M step too
+        assert best.last.responsibilities is not None
+        self.responsibilities_ = best.last.responsibilities
+        if n_hidden:
+            work.inner._settle(work.behind[id(best.last.parameters)][1])
+        if not best.converged:
+            say("EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
+                n=str(best.n_iter), change=f"{best.last.change or 0.0:.3g}")  # fmt: skip
+
+    def _run(self, work: HiddenLabels, stopping: dict[str, Any]) -> Runs[Factor]:
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.uint32))
+        given = not isinstance(self.init, str)
+        labelled = np.bincount(work.codes[work.codes >= 0], minlength=work.k) > 0
+        by_labels = self.init == "labels" if not given else False
+        if given:
+            starts: list[Callable[[], Factor]] = [lambda: work.start(self._given(work))]
+        elif by_labels and labelled.all():
+            starts = [lambda: work.start(work.fixed(np.zeros((work.n, work.k))))]
+        else:
+            starts = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * self.n_init
+        found = runs(starts, lambda start: work.climb(start, **stopping))
+        if found.best is None and not given:
+            again = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * RESTARTS
+            more = runs(again, lambda start: work.climb(start, **stopping))
+            found = Runs(more.traces, found.collapsed + more.collapsed)
+        best = found.best
+        if best is None or given or labelled.any():
+            return found
+        order = np.argsort(-work.behind[id(best.last.parameters)][1].class_weight, kind="stable")
+        if (order == np.arange(work.k)).all():
+            return found
+        first = best.steps[0].parameters
+        again_best = work.climb(work.start(work.roots[id(first)][:, order]), **stopping)
+        return Runs(tuple(again_best if t is best else t for t in found.traces), found.collapsed)
+
+    def _given(self, work: HiddenLabels) -> Array:
+        r = np.asarray(self.init, dtype=float)
+        if r.shape != (work.n, work.k) or not (r >= 0).all() or not np.allclose(r.sum(axis=1), 1.0):
+            raise ParameterError(
+                "init has the shape {shape}; a start is {shares} responsibilities whose rows sum to 1",
+                shape=str(r.shape),
+                shares=str((work.n, work.k)),
+            )
+        return work.fixed(r)
+
+    def _check(self) -> None:
+        checked_word("stop", self.stop, STOPS)
+        if isinstance(self.init, str):
+            checked_word("init", self.init, ("labels", "random"))
+        for name, least in (("n_init", 1), ("max_iter", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+                raise ParameterError("{name}={value}; it must be a whole number of {least} and more", name=name,
+                                     value=repr(value), least=least)  # fmt: skip
+        for name in ("unlabeled_weight", "tol"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+                raise ParameterError("{name}={value}; it must be a number of 0 and more", name=name, value=repr(value))
+        if not isinstance(self.estimator, NaiveBayes | MultinomialNB | BernoulliNB | None):
+            raise ParameterError(
+                "estimator={value}; it must be a NaiveBayes, MultinomialNB or BernoulliNB", value=repr(self.estimator)
+            )
+
+    def _target(self, X: Any, y: Any) -> tuple[Variable, NDArray[np.intp]]:
+        """The target, its classes sorted, and (n,) codes, −1 where hidden."""
+        number = isinstance(self.classes, int | np.integer) and not isinstance(self.classes, bool)
+        if y is None and self.classes is None:
+            raise TableError("requires y to be passed, but the target y is None; where all labels are hidden, say how "
+                             "many classes there are: classes=2")  # fmt: skip
+        labels = np.full(X.shape[0] if hasattr(X, "shape") else len(X), None) if y is None else _flat(y)
+        column = y if isinstance(y, pd.Series) else pd.Series(labels, dtype=object)
+        absent = column.isna().to_numpy()
+        if self.hidden is not None:
+            absent = absent | (column == self.hidden).to_numpy(dtype=bool)
+        name = "class" if column.name is None else str(column.name)
+        declared: Variable | None = None
+        if number:
+            if not absent.all():
+                raise ParameterError("classes={n} is for labels that are all hidden; list the classes instead",
+                                     n=repr(self.classes))  # fmt: skip
+            declared = Variable(name, "categorical", tuple(range(int(self.classes))), declared=True)  # type: ignore[arg-type]
+        elif self.classes is not None:
+            declared = Variable(name, "categorical", sort_levels(self.classes), declared=True)  # type: ignore[arg-type]
+        codes = np.full(len(column), -1, dtype=np.intp)
+        if absent.all():
+            if declared is None:
+                raise TableError("every label is hidden; say how many classes there are: classes=2")
+            target = declared
+        else:
+            shown = column[~absent]
+            target, codes[~absent] = encode_target(shown.infer_objects() if shown.dtype == object else shown, declared)
+        if len(target.levels) < 2:
+            raise TableError(
+                "the target holds 1 class ('{label}'); a classifier needs two classes. Choose another target or "
+                "add rows of a second class",
+                label=str(target.levels[0]),
+            )
+        return target, codes
+
+    # the estimator's own --------------------------------------------------------------------------------------------
+
+    def _fitted(self) -> GenerativeClassifier:
+        check_is_fitted(self, "estimator_")
+        inner: GenerativeClassifier = self.estimator_
+        return inner
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the class with the largest posterior. Raises UndefinedPosterior where there is none."""
+        return self._fitted().predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, C) P(c|x), columns as `classes_`. Raises UndefinedPosterior where there is none."""
+        return self._fitted().predict_proba(X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """(n, C) log P(c|x)."""
+        return self._fitted().predict_log_proba(X)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """(n, C) log p(c, x), in nats."""
+        return self._fitted().predict_joint_log_proba(X)
+
+    def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
+        """Every log term of the prediction, as `GenerativeClassifier.explain`."""
+        return self._fitted().explain(X, given)
+
+    def risk(self, X: Any, loss: Any = None) -> Array:
+        """(n, A) conditional risks, as `GenerativeClassifier.risk`."""
+        return self._fitted().risk(X, loss)
+
+    def decide(self, X: Any, loss: Any = None) -> Decision:
+        """The action of least risk, as `GenerativeClassifier.decide`."""
+        return self._fitted().decide(X, loss)
+
+    @property
+    def stats_(self) -> Statistics:
+        """Expected statistics: those `factor_` is estimated from."""
+        return self._fitted().stats_
+
+    @property
+    def factor_(self) -> Factor:
+        return self._fitted().factor_
+
+    @property
+    def schema_(self) -> Any:
+        return self._fitted().schema_
+
+    @property
+    def target_(self) -> Variable:
+        return self._fitted().target_
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return self._fitted().classes_
+
+    @property
+    def class_prior_(self) -> dict[Any, float]:
+        return self._fitted().class_prior_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trace_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = NaiveBayes() if self.estimator is None else self.estimator
+        tags.input_tags = inner.__sklearn_tags__().input_tags
+        return tags
+
+
+def _fit_for_em(inner: GenerativeClassifier) -> None:
+    """Raises ParameterError on estimates that maximize nothing that EM could climb."""
+    if getattr(inner, "smoothing", None) == "zero-only":
+        raise ParameterError(
+            "smoothing='zero-only' does not go with hidden labels: expected counts are no longer zero or not; take "
+            "smoothing='all' or 'none'"
+        )
+    if getattr(inner, "variance", None) == "unbiased":
+        raise ParameterError(
+            "variance='unbiased' does not go with hidden labels: it maximizes no likelihood; take variance='mle'"
+        )
+    if inner.discretize == "mdlp":
+        raise ParameterError(
+            "discretize='mdlp' does not go with hidden labels: it cuts by the labels; take another way of cutting, "
+            "or none"
+        )
+
+
+def _flat(y: Any) -> NDArray[Any]:
+    values = np.asarray(y, dtype=object)
+    return values.ravel() if values.ndim == 2 and values.shape[1] == 1 else values

@@ -1,0 +1,92 @@
+"""Discriminant analysis beside scikit-learn, as ratios of CPU time in one run: `python tests/bench/bench_gaussian.py`.
+
+The bounds are the promise, on one BLAS thread; seconds are printed only to see what the ratio is made of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from sklearn import discriminant_analysis as peer
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+
+ROWS, COLUMNS, CLASSES = 1_000_000, 30, 3
+
+
+class Ratio(NamedTuple):
+    """CPU seconds of ours and of the peer's, and the bound on their ratio."""
+
+    what: str
+    ours: float
+    peer: float
+    bound: float
+
+    @property
+    def value(self) -> float:
+        return self.ours / self.peer
+
+
+def cpu(*work: Callable[[], object], repeats: int = 5) -> list[float]:
+    """The least CPU time of each, taken in turns, so that a busy machine is busy for all."""
+    times: list[list[float]] = [[] for _ in work]
+    for _ in range(repeats):
+        for job, taken in zip(work, times, strict=True):
+            start = time.process_time()
+            job()
+            taken.append(time.process_time() - start)
+    return [min(taken) for taken in times]
+
+
+def table() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, CLASSES, ROWS)
+    return rng.normal(size=(ROWS, COLUMNS)) + 0.3 * y[:, None], y
+
+
+def linear() -> list[Ratio]:
+    X, y = table()
+    ours, theirs = LinearDiscriminantAnalysis().fit(X, y), peer.LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
+    mine, lsqr = cpu(lambda: LinearDiscriminantAnalysis().fit(X, y), lambda: theirs.fit(X, y))
+    predict, their_predict = cpu(lambda: ours.predict(X), lambda: theirs.predict(X))
+    proba, their_proba = cpu(lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X))
+    what = f"{ROWS:,} x {COLUMNS}, {CLASSES} classes"
+    return [
+        Ratio(f"LDA fit, {what} / lsqr", mine, lsqr, 0.25),
+        Ratio(f"LDA predict, {what} / lsqr", predict, their_predict, 0.6),
+        Ratio(f"LDA predict_proba, {what} / lsqr", proba, their_proba, 0.6),
+    ]
+
+
+def quadratic() -> list[Ratio]:
+    X, y = table()
+    ours, theirs = QuadraticDiscriminantAnalysis().fit(X, y), peer.QuadraticDiscriminantAnalysis().fit(X, y)
+    mine, their_fit = cpu(lambda: QuadraticDiscriminantAnalysis().fit(X, y), lambda: theirs.fit(X, y), repeats=3)
+    predict, their_predict = cpu(lambda: ours.predict(X), lambda: theirs.predict(X), repeats=3)
+    what = f"{ROWS:,} x {COLUMNS}, {CLASSES} classes"
+    return [
+        Ratio(f"QDA fit, {what} / svd", mine, their_fit, 0.5),
+        Ratio(f"QDA predict, {what} / svd", predict, their_predict, 0.4),
+    ]
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("measure", [linear, quadratic])
+def test_ratios(measure: Callable[[], list[Ratio]]) -> None:
+    with threadpool_limits(1):
+        for ratio in measure():
+            assert ratio.value <= ratio.bound, f"{ratio.what}: {ratio.value:.2f}, wanted {ratio.bound:.2f} at most"
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        print(*(f"{pool['internal_api']}: {pool['num_threads']} thread" for pool in threadpool_info()), sep=", ")  # noqa: T201
+        print(f"{'ratio':>6} {'bound':>6} {'ours/ms':>9} {'peer/ms':>9}")  # noqa: T201
+        for ratio in linear() + quadratic():
+            times = f"{ratio.ours * 1e3:9.2f} {ratio.peer * 1e3:9.2f}"
+            print(f"{ratio.value:6.2f} {ratio.bound:6.2f} {times}  {ratio.what}")  # noqa: T201
