@@ -6,7 +6,6 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.working.conditionals import conditional
 from pages.shared import beliefs, data, shelf, size
 from pages.shared.escape import md
 from pages.shared.ready import unfit
@@ -25,18 +24,20 @@ except BayesEngineError as error:  # a knob forbids the fit: it can be turned ba
     st.error(error.message.local(md))
     finish()
 shelf.knobs(table, spec, tuple(fitted.prior[c] for c in table.classes))
+shelf.structure(table, fitted)
 
-columns, figure = st.columns([1, 2], gap="medium")
+columns, figure = st.columns([2, 3] if beliefs.various(fitted) else [1, 2], gap="medium")
 with columns:
     column = beliefs.choose_column(table, fitted)
 try:
-    found = conditional(fitted.model, column.name, table.classes)
+    with figure:
+        found = beliefs.believed(table, fitted, column)
 except BayesEngineError as error:  # one value in every row: no factor
     figure.info(error.message.local(md))
 else:
     with figure:
-        beliefs.draw(table, found)
-    beliefs.behind(table, found)
+        beliefs.draw(table, fitted, found)
+    beliefs.behind(table, fitted, found)
 
 prior, numbers = st.columns([5, 6], gap="medium")
 with prior:

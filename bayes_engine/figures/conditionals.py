@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -64,15 +65,18 @@ def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[st
             **above,
         )
     tallest = max([p for step in table.steps for p in step.factors] + [p for row in plain for p in row])
-    figure.update_layout(height=360, barmode="group", bargap=0.28, bargroupgap=0.06, **_frame())
+    height = 360 if table.variable.cuts is None else 270  # the values that were cut stand above
+    figure.update_layout(height=height, barmode="group", bargap=0.28, bargroupgap=0.06, **_frame())
     figure.update_xaxes(tickvals=places, ticktext=list(levels), showgrid=False, automargin=True)
-    figure.update_yaxes(title=_("P(level | class)"), range=[0.0, tallest * 1.16], nticks=6)
+    title = _("P(class, level)") if table.joint else _("P(level | class)")
+    figure.update_yaxes(title=title, range=[0.0, tallest * 1.16], nticks=6)
     return figure
 
 
 def _bar_hover(table: LevelTable, s: int, k: int, level: str, name: str) -> str:
     step, source = table.steps[s], table.fractions(s)[k]
-    lines = [f"P({level} | {name}) = {fraction(source)} = {number(step.factors[k])}"]
+    asked = f"{name}, {level}" if table.joint else f"{level} | {name}" + (", …" if table.given else "")
+    lines = [f"P({asked}) = {fraction(source)} = {number(step.factors[k])}"]
     plain = table.plain(s)[k]
     if source.added and plain is not None:
         bare = Fraction(source.count, source.total, 0.0, source.levels)
@@ -87,8 +91,8 @@ def _texts(table: LevelTable, bars: float) -> list[list[str]]:
     wide = WIDTH / bars
     if wide >= 7.0 * max(len(line) for row in fractions for text in row for line in text.split("<br>")):
         return fractions
-    short = wide >= 36
-    return [[number(step.factors[k], 3) if short else "" for step in table.steps] for k in k_classes]
+    plain = [[number(step.factors[k], 3) for step in table.steps] for k in k_classes]
+    return [[text if wide >= 7.0 * len(text) else "" for text in row] for row in plain]
 
 
 def density_curves(
@@ -137,6 +141,56 @@ def density_curves(
     figure.update_yaxes(title=_("density p(x | class)"), range=[0.0, ceiling], nticks=6, row=1, col=1)
     figure.update_yaxes(visible=False, range=[0.7 - len(classes), 0.7], row=2, col=1)
     return figure
+
+
+def cut_histogram(
+    table: LevelTable, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+) -> go.Figure:
+    """The values that a column of numbers was cut from, with a line at every cut point: a histogram of each class (its
+    area is 1), or where there are few the very values. `name` is the column's."""
+    figure = go.Figure()
+    known, cuts = [v for v in values if len(v)], table.variable.cuts or ()
+    ends = [*cuts, *(float(v[i]) for v in known for i in (0, -1))]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    edges, heights = histogram(values, low, high if high > low else low + 1.0)
+    few = max(map(len, values)) < HISTOGRAM_FROM
+    for k, (bars, there) in enumerate(zip(heights, values, strict=True)):
+        colour = colour_of(k, dark)
+        if few:
+            figure.add_scatter(x=there.tolist(), y=[-k] * len(there), **_strip(colour, classes[k]))
+            continue
+        figure.add_bar(
+            x=((edges[1:] + edges[:-1]) / 2).tolist(),
+            y=bars.tolist(),
+            width=float(edges[1] - edges[0]),
+            name=classes[k],
+            opacity=0.5,
+            marker={"color": colour, "line": {"width": 0}},
+            customdata=np.histogram(there, edges)[0].tolist(),
+            hovertemplate="%{x:.4g} · n = %{customdata}<extra>" + classes[k] + "</extra>",
+        )
+    for cut in cuts:
+        figure.add_vline(x=cut, line={"color": INK[dark], "width": 1.3, "dash": "dash"})
+    alone = not cuts  # no bars of intervals below, which would say whose colour is whose
+    height = 80 + 24 * len(classes) + 30 * alone if few else 300 if alone else 150
+    figure.update_layout(**{**_frame(), "height": height, "barmode": "overlay", "bargap": 0, "showlegend": alone})
+    if not alone:
+        figure.update_layout(margin={"l": 8, "r": 8, "t": 6, "b": 8})
+    figure.update_xaxes(title=name, showgrid=False, nticks=9)
+    figure.update_yaxes(title=None if few else _("density"), showticklabels=False, showgrid=False, zeroline=not few)
+    if few:
+        figure.update_yaxes(range=[0.7 - len(classes), 0.7])
+    return figure
+
+
+def _strip(colour: str, name: str) -> dict[str, object]:
+    """How the very values of a class are drawn."""
+    return {
+        "mode": "markers",
+        "name": name,
+        "marker": {"symbol": "line-ns-open", "size": 13, "color": colour, "line": {"width": 1.5}},
+        "hovertemplate": "%{x}<extra>" + name + "</extra>",
+    }
 
 
 def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named: dict[str, str], colour: str) -> None:

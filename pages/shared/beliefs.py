@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.figures.conditionals import STRIP, density_curves, level_bars
+from bayes_engine.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
+from bayes_engine.inference.directed import Domain
 from bayes_engine.language import _
 from bayes_engine.numerals import count, near, number
 from bayes_engine.table.schema import Variable
@@ -17,12 +18,19 @@ from bayes_engine.working.conditionals import (
     Conditional,
     Gaussians,
     LevelTable,
+    Smoothed,
+    best_cut,
+    choices,
     class_entropy,
+    conditional,
     information,
+    levels_of,
+    parents,
     rows_of,
+    super_parents,
     values_of,
 )
-from bayes_engine.working.derive import Density, Step
+from bayes_engine.working.derive import Cell, Density, Step
 from bayes_engine.working.render import fraction
 from pages.shared import data, words
 from pages.shared.chart import chart
@@ -45,6 +53,21 @@ def _information(key: str, spec: Spec, _fitted: data.Fitted) -> tuple[dict[str, 
     return information(_fitted.model), class_entropy(_fitted.model)
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _super_parents(key: str, spec: Spec, _fitted: data.Fitted) -> tuple[str, ...]:
+    return super_parents(_fitted.model)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _best_cut(key: str, column: str, _table: data.InUse) -> tuple[float, float] | None:
+    """Gain and threshold, in bits, of the best cut of a whole column."""
+    parts = _table.parts
+    assert parts is not None
+    weight = None if parts.weight is None else parts.weight.to_numpy()
+    cut = best_cut(parts.schema[column], parts.X[column], parts.y, weight)
+    return (cut.gain, cut.threshold) if cut else None
+
+
 def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     """The column looked at: a list that says how much each tells of the class."""
     nats, entropy = _information(table.key, fitted.spec, fitted)
@@ -54,7 +77,8 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     listed = features if by_table else sorted(features, key=lambda v: -told[v.name])
     position = {v.name: i for i, v in enumerate(features)}
     here = current().seen("column", -1)
-    best = max(features, key=lambda v: told[v.name])
+    looked_at = super_parent(table, fitted)  # under it the other columns are looked at
+    best = max([v for v in features if v.name != looked_at] or features, key=lambda v: told[v.name])
     chosen = features[here] if 0 <= here < len(features) else best
     st.segmented_control(
         _("Columns"),
@@ -67,9 +91,12 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     frame = pd.DataFrame(
         {
             "nats": [told[v.name] for v in listed],
-            "name": [clean(table.column(v.name), 60) for v in listed],
+            "name": [_listed(table, fitted, v) for v in listed],
+            "given": [_names_of_parents(table, fitted, v, looked_at) for v in listed],
         }
     )
+    if not various(fitted):
+        frame = frame.drop(columns="given")
     key, row = "column_list", listed.index(chosen)
 
     def pick() -> None:
@@ -92,15 +119,59 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
                 format="%.3f",
                 min_value=0.0,
                 max_value=max(entropy, 1e-9),
-                help=_(
-                    "Mutual information of column and class under this model, in nats: the evidence its value is "
-                    "expected to give. A full bar is all there is to know, {nats} nats."
-                ).format(nats=f"{entropy:.3f}"),
+                help=" ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"),
             ),
-            "name": st.column_config.TextColumn(_("column")),
+            "name": st.column_config.TextColumn(_("column"), width=130 if "given" in frame else None),
+            "given": st.column_config.TextColumn(
+                _("given"), width=110, help=_("What the column depends on besides the class.")
+            ),
         },
     )
     return chosen
+
+
+def dependent(fitted: data.Fitted) -> bool:
+    """Whether columns may depend on each other within a class, by tables."""
+    return fitted.spec.family in ("spode", "tan", "aode", "k-db")
+
+
+def various(fitted: data.Fitted) -> bool:
+    """Whether each column may have parents of its own; in AODE it is the super-parent looked at for all."""
+    return dependent(fitted) and fitted.spec.family != "aode"
+
+
+def _measure(fitted: data.Fitted) -> tuple[str, str]:
+    """What the bars of the list show."""
+    how = (
+        _(
+            "Mutual information of column and class, in nats, each column for itself: under naive Bayes of the same "
+            "counts and smoothing."
+        )
+        if dependent(fitted)
+        else _(
+            "Mutual information of column and class under this model, in nats: the evidence its value is expected to "
+            "give."
+        )
+    )
+    return how, _("A full bar is all there is to know, {nats} nats.")
+
+
+def _listed(table: data.InUse, fitted: data.Fitted, variable: Variable) -> str:
+    """A column's name; where it could not be cut, it says nothing of the class, and the list says so."""
+    name = clean(table.column(variable.name), 60)
+    return _("{column} · no cut found").format(column=name) if _uncut(fitted, variable) else name
+
+
+def _names_of_parents(table: data.InUse, fitted: data.Fitted, variable: Variable, looked_at: str | None) -> str:
+    """The columns that a column depends on."""
+    if not various(fitted):
+        return ""
+    above = parents(fitted.model, variable.name, looked_at)
+    return _(", ").join(clean(table.column(d.variable.name), 30) for d in above)
+
+
+def _uncut(fitted: data.Fitted, variable: Variable) -> bool:
+    return fitted.model.schema_[variable.name].cuts == ()
 
 
 def _high(rows: int, most: int) -> int:
@@ -129,19 +200,167 @@ def _width(table: data.InUse, found: LevelTable) -> int:
     return levels + len(found.classes) * (cells + len(" = 0.1234"))
 
 
+# the parents ------------------------------------------------------------------------------------------------------
+
+
+def super_parent(table: data.InUse, fitted: data.Fitted) -> str | None:
+    """The super-parent of AODE that is looked at: the one chosen, otherwise the most telling; None for other models."""
+    names = _super_parents(table.key, fitted.spec, fitted)
+    here = current().seen("super_parent", -1)
+    chosen = table.features.names[here] if 0 <= here < len(table.features) else ""
+    return chosen if chosen in names else next(iter(names), None)
+
+
+def believed(table: data.InUse, fitted: data.Fitted, column: Variable) -> Conditional:
+    """P(column | class, parents), with a selector for each parent's value; of AODE one for the super-parent.
+
+    Raises ParameterError where the model has no factor for the column.
+    """
+    looked_at = super_parent(table, fitted)
+    above = parents(fitted.model, column.name, looked_at)
+    held = _held(table, fitted, above)
+    if looked_at or above:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            if looked_at:
+                _choose_super_parent(table, fitted, looked_at)
+            for domain in above:
+                _choose_level(table, domain, held[domain.variable.name])
+    return conditional(fitted.model, column.name, table.classes, given=held, super_parent=looked_at)
+
+
+def _choose_super_parent(table: data.InUse, fitted: data.Fitted, looked_at: str) -> None:
+    names = table.features.names
+    shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(table.key, fitted.spec, fitted)}
+    st.selectbox(
+        _("Super-parent looked at"),
+        list(shown),
+        format_func=shown.__getitem__,
+        width=220,
+        help=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
+        **bound("super_parent", names.index(looked_at), lambda s, i: s.showing(super_parent=i, cell=())),
+    )
+
+
+def _held(table: data.InUse, fitted: data.Fitted, above: tuple[Domain, ...]) -> dict[str, Any]:
+    """The values that the parents are held at: those chosen, otherwise the case's, otherwise the most frequent."""
+    if not above:
+        return {}
+    case = levels_of(fitted.model, data.case_frame(table, data.case_values(table)))
+    chosen = _chosen_levels()
+    held = {}
+    for domain in above:
+        name, values = domain.variable.name, choices(domain)
+        at = chosen.get(table.features.position[name], -1)
+        often = domain.counted(fitted.model.stats_.counts.tables[name], 1).sum(axis=0).argmax()
+        held[name] = values[at] if 0 <= at < len(values) else case.get(name, values[int(often)])
+    return held
+
+
+def _chosen_levels() -> dict[int, int]:
+    """By a parent's place among the features, the place of the value chosen."""
+    pairs = [p for p in current().seen("held", ()) if isinstance(p, tuple) and len(p) == 2]
+    return {a: b for a, b in pairs if type(a) is int and type(b) is int}
+
+
+def _choose_level(table: data.InUse, domain: Domain, stands: Any) -> None:
+    name, values = domain.variable.name, choices(domain)
+    position = table.features.position[name]
+    shown = [clean(_value(table, domain.variable, value), 40) for value in values]
+
+    def hold(state: Any, at: int) -> Any:
+        held = {**_chosen_levels(), position: at}
+        return state.showing(held=tuple(sorted(held.items())), cell=())
+
+    st.selectbox(
+        f"{md(table.column(name), 30)} =",
+        range(len(values)),
+        format_func=shown.__getitem__,
+        width=180,
+        **bound(f"held_{position}", values.index(stands), hold),
+    )
+
+
+def _value(table: data.InUse, variable: Variable, value: Any) -> str:
+    """A level or an interval on screen."""
+    if value is None:
+        return _("missing")
+    return str(value) if variable.cuts is not None else table.level(variable.name, value)
+
+
+def _holds(table: data.InUse, variable: Variable, value: Any) -> str:
+    """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
+    name, shown = md(table.column(variable.name), 60), _value(table, variable, value)
+    bound_only = variable.cuts is not None and shown[:1] in "≤>"
+    return f"{name} {md(shown, 60)}" if bound_only else f"{name} = {md(shown, 60)}"
+
+
+def _conditions(table: data.InUse, given: tuple[Cell, ...]) -> list[str]:
+    """The parents' cells."""
+    return [_holds(table, cell.variable, cell.value) for cell in given]
+
+
 # discrete columns -------------------------------------------------------------------------------------------------
 
 
-def draw(table: data.InUse, found: Conditional) -> None:
+def draw(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
     """The class-conditionals: bars for a discrete column, curves for a numeric one."""
     on_dark = dark()
     letter = "P" if isinstance(found, LevelTable) else "p"
-    asked = f"{md(table.column(found.variable.name), 60)} \\| {md(table.column(table.target.name), 40)}"
-    st.markdown(f"**{letter}({asked})** · {words.kind(found.variable.kind)}")
+    name, target = md(table.column(found.variable.name), 60), md(table.column(table.target.name), 40)
+    kind = words.kind(found.variable.kind)
+    if found.variable.cuts:
+        kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(found.variable.levels))
+    if isinstance(found, LevelTable) and found.joint:
+        st.markdown(f"**P({target}, {name})** · {kind}")
+        st.caption(_("What AODE has of a super-parent: the joint probability of class and value."))
+    else:
+        asked = _(", ").join([target, *_conditions(table, found.given)])
+        st.markdown(f"**{letter}({name} \\| {asked})** · {kind}")
+        _super_parent_line(table, fitted, found)
     if isinstance(found, LevelTable):
-        _bars(table, found, on_dark)
+        if found.variable.cuts is not None:
+            _histogram(table, fitted, found, on_dark)
+        if found.variable.cuts != ():  # one interval holds all
+            _bars(table, found, on_dark)
     else:
         _curves(table, found, on_dark)
+
+
+def _super_parent_line(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
+    """Of AODE, P(c, x_i) at the value of the super-parent that is looked at."""
+    looked_at = super_parent(table, fitted)
+    if looked_at is None or not found.given:
+        return
+    joint = conditional(fitted.model, looked_at, table.classes, super_parent=looked_at)
+    step = next((s for s in joint.steps if s.value == found.given[0].value), None)  # type: ignore[union-attr]
+    if step is None or not getattr(joint, "joint", False):
+        return
+    shown = _conditions(table, found.given)[0]
+    st.caption(" · ".join(
+        f"P({md(table.class_(c), 24)}, {shown}) = {md(fraction(source))} = {number(p)}"
+        for c, source, p in zip(joint.classes, step.sources, step.factors, strict=True)
+    ))  # fmt: skip
+
+
+def _histogram(table: data.InUse, fitted: data.Fitted, found: LevelTable, on_dark: bool) -> None:
+    """The values that were cut, and where; or that nothing was worth a cut."""
+    assert table.parts is not None
+    if not found.variable.cuts and data.setting(fitted.spec, "discretize") == "mdlp":
+        best = _best_cut(table.key, found.variable.name, table)
+        said = _("No cut found: the best one gains {gain} bits, and {needed} are needed.")
+        nothing = _("No cut found: there is nothing to cut.")
+        st.info(
+            said.format(gain=f"{best[0]:.3f}", needed=f"{best[1]:.3f}") if best else nothing,
+            icon=":material/content_cut:",
+        )
+    figure = cut_histogram(
+        found,
+        values_of(replace(found, given=()), table.parts.X, table.parts.y),
+        name=plotly_text(table.column(found.variable.name)),
+        classes=[plotly_text(_class(table, c)) for c in found.classes],
+        dark=on_dark,
+    )
+    chart(figure, key="cuts", alt=_("histogram with the cut points"))
 
 
 def _bars(table: data.InUse, found: LevelTable, on_dark: bool) -> None:
@@ -171,7 +390,7 @@ def _total(step: Step) -> float:
 
 
 def _level(table: data.InUse, found: Conditional, step: Step) -> str:
-    return _("missing") if step.value is None else table.level(found.variable.name, step.value)
+    return _value(table, found.variable, step.value)
 
 
 def _class(table: data.InUse, label: Any) -> str:
@@ -254,19 +473,23 @@ def _curves(table: data.InUse, found: Gaussians, on_dark: bool) -> None:
 def _moments(table: data.InUse, found: Gaussians) -> tuple[Step, Any]:
     """n, mean, squared deviations, variance for each class; the class chosen there."""
     key, k = "moments", _chosen_cell(1, len(found.classes))[1]
+    smoothed = any(_drawn(found, j) for j in range(len(found.classes)))
     listed = pd.DataFrame(
         [
             {
-                "class": clean(table.class_(c), 60),
+                "class": clean(table.class_(c), 60) + (" ‡" if found.borrowed(j) else ""),
                 "n": count(d.n),
-                "mean": near(d.mean, d.sd),
+                "mean": near(x, d.sd),
                 "m2": f"{d.m2:.6g}",
                 "df": count(d.n - d.ddof),
-                "variance": f"{d.variance:.6g}" + (" †" if d.replaced else ""),
+                "mu": near(d.mean, d.sd),
+                "variance": f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(found, j) else ""),
                 "sd": f"{d.sd:.6g}",
                 "missing": count(m),
             }
-            for c, d, m in zip(found.classes, found.densities, found.missing, strict=True)
+            for j, (c, d, x, m) in enumerate(
+                zip(found.classes, found.densities, found.means, found.missing, strict=True)
+            )
         ]
     )
 
@@ -275,8 +498,9 @@ def _moments(table: data.InUse, found: Gaussians) -> tuple[Step, Any]:
         change(lambda s: s.showing(cell=(0, clicked)))
 
     _select(key, {"rows": [k], "cells": []})
+    needed = {"missing": any(found.missing), "mu": smoothed, "df": not smoothed}
     st.dataframe(
-        listed if any(found.missing) else listed.drop(columns="missing"),
+        listed.drop(columns=[name for name, there in needed.items() if not there]),
         key=key,
         on_select=pick,
         selection_mode=["single-row-required", "single-cell"],
@@ -287,39 +511,81 @@ def _moments(table: data.InUse, found: Gaussians) -> tuple[Step, Any]:
             "n": st.column_config.TextColumn("n", width=50),
             "mean": st.column_config.TextColumn(_("mean x̄")),
             "m2": st.column_config.TextColumn("Σ(x − x̄)²"),
-            "df": st.column_config.TextColumn("n − 1" if found.densities[0].ddof else "n", width=60),
-            "variance": st.column_config.TextColumn(_("variance")),
+            "df": st.column_config.TextColumn("÷ (n − 1)" if found.densities[0].ddof else "÷ n", width=75),
+            "mu": st.column_config.TextColumn(_("mean, smoothed")),
+            "variance": st.column_config.TextColumn(_("variance, smoothed") if smoothed else _("variance")),
             "sd": st.column_config.TextColumn(_("sd")),
             "missing": st.column_config.TextColumn(_("missing"), width=70),
         },
     )
-    _variance_line(found, found.densities[k])
+    _variance_line(found, k)
     return found.step, found.classes[k]
 
 
-def _variance_line(found: Gaussians, d: Density) -> None:
+def _drawn(found: Gaussians, k: int) -> bool:
+    """Whether imagined rows draw the k-th class's Gaussian towards that of the whole class."""
+    return bool(found.smoothed) and not found.smoothed[k].borrowed and found.smoothed[k].alpha > 0
+
+
+def _variance_line(found: Gaussians, k: int) -> None:
     """How the variance of the chosen class came about."""
-    if found.tied:
+    d = found.densities[k]
+    if _drawn(found, k):
+        _smoothed_line(d, found.smoothed[k])
+    elif d.replaced:
+        pass
+    elif found.tied:
         within, degrees = sum(g.m2 for g in found.densities), sum(g.n - g.ddof for g in found.densities)
         formula = rf"\frac{{\sum_c\sum_{{x \in c}}(x-\bar x_c)^2}}{{{'n-K' if d.ddof else 'n'}}}"
         st.markdown(rf"$\displaystyle\sigma^2={formula}=\frac{{{within:.6g}}}{{{count(degrees)}}}={d.variance:.6g}$")
-    elif not d.replaced:
+    else:
         formula = rf"\frac{{\sum(x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
         below = f"{count(d.n)}-1" if d.ddof else count(d.n)
         st.markdown(rf"$\displaystyle\sigma^2={formula}=\frac{{{d.m2:.6g}}}{{{below}}}={d.variance:.6g}$")
-    if any(g.replaced for g in found.densities):
+    if any(found.borrowed(j) for j in range(len(found.classes))):
+        st.caption(_("‡ too few rows of the class in this cell of the parents: the Gaussian of the whole class."))
+
+
+def _smoothed_line(d: Density, s: Smoothed) -> None:
+    """Mean and variance with α imagined rows of the class's own."""
+    a, n, whole = f"{s.alpha:g}", count(d.n), s.whole
+    mean, of_class = near(s.mean, d.sd), near(whole.mean, whole.sd)
+    share = d.n * s.alpha / (d.n + s.alpha)
+    st.markdown(
+        rf"$\displaystyle\mu=\frac{{n\bar x+\alpha\mu_c}}{{n+\alpha}}"
+        rf"=\frac{{{n}\cdot {mean}+{a}\cdot {of_class}}}{{{n}+{a}}}={near(d.mean, d.sd)}$"
+    )
+    spread = f"{d.m2:.6g}+{a}\\cdot {whole.variance:.6g}+{share:.6g}\\cdot ({s.mean - whole.mean:.6g})^2"
+    degrees = rf"{n}{'-1' if d.ddof else ''}+{a}"
+    top = r"\sum(x-\bar x)^2+\alpha\sigma_c^2+\frac{n\alpha}{n+\alpha}(\bar x-\mu_c)^2"
+    st.markdown(
+        rf"$\displaystyle\sigma^2=\frac{{{top}}}{{n{'-1' if d.ddof else ''}+\alpha}}"
+        rf"=\frac{{{spread}}}{{{degrees}}}={d.variance:.6g}$"
+    )
+    st.caption(_("Smoothed by α imagined rows that have the mean μ and the variance σ² of the whole class c."))
+
+
+def _notes(fitted: data.Fitted, found: Gaussians) -> None:
+    """What the dagger means."""
+    if not any(d.replaced and not _drawn(found, k) for k, d in enumerate(found.densities)):
+        return
+    if fitted.spec.family in ("lda", "qda"):
+        st.caption(_("† shrunk: drawn away from the variance of these rows by the amount of shrinkage chosen."))
+    else:
         st.caption(_("† too few rows or no spread in this class: the pooled variance, or the floor, stands in."))
 
 
 # the rows behind --------------------------------------------------------------------------------------------------
 
 
-def behind(table: data.InUse, found: Conditional) -> None:
+def behind(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
     if isinstance(found, Gaussians):
         st.caption(_("Choose a class; its rows stand below."))
-        _rows_behind(table, found, *_moments(table, found))
+        chosen = _moments(table, found)
+        _notes(fitted, found)
+        _rows_behind(table, found, *chosen)
         return
     if _width(table, found) > SIDE_BY_SIDE:
         st.caption(_("Choose a cell; its rows stand below."))
@@ -345,10 +611,12 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     of_class = int((parts.y == label).sum())
     condition = md(_class(table, label))
     if isinstance(found, LevelTable):
-        condition = f"{md(table.column(column))} = {md(_level(table, found, step))} · {condition}"
+        condition = f"{_holds(table, found.variable, step.value)} · {condition}"
+    whole_class = isinstance(found, Gaussians) and found.borrowed(found.classes.index(label))
+    condition = " · ".join([condition, *(() if whole_class else _conditions(table, found.given))])
     st.markdown(f"**{condition}** · " + _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class))
     made = [name for name in rows.columns if name not in whole.columns]
-    first = [column, *made, parts.target.name]
+    first = [column, *made, parts.target.name, *(cell.variable.name for cell in found.given)]
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
     st.dataframe(
         _on_screen(table, shown),

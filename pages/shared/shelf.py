@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS
+from bayes_engine.models.one_dependence import AVERAGING, SPODE, TAN
 from bayes_engine.priors import PRIORS, with_share
+from bayes_engine.table.discretize import METHODS
 from pages.shared import data, words
-from pages.shared.escape import md
+from pages.shared.escape import clean, md
 from pages.shared.state import Spec, State, bound, change, current
 
 MOST = 6
 """How many models the shelf holds."""
+BINNED = ("equal-width", "quantile")
+"""The ways to cut numbers that are told how many intervals."""
 
 
 def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
@@ -25,6 +29,32 @@ def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
     if value == data.setting(Spec(spec.preset, (), spec.family), knob):
         del kept[knob]
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def of_family(spec: Spec, family: str) -> Spec:
+    """The model as one of another family: with the knobs that this one has too."""
+    found = Spec(spec.preset, (), family)
+    for name, value in spec.knobs:
+        alike = name != "smoothing" or "aode" not in (family, spec.family)  # one word for two things
+        if name in data.settings(found) and alike:
+            found = with_knob(found, name, value)
+    return found
+
+
+def not_offered(table: data.InUse) -> dict[str, str]:
+    """The families that cannot take the table, and why."""
+    assert table.parts is not None
+    discrete = [v.name for v in table.features if v.discrete]
+    gaps = [v.name for v in table.features if table.parts.X[v.name].isna().any()]
+    if not discrete and not gaps:
+        return {}
+    named = md(table.column((discrete or gaps)[0]), 30)
+    reason = (
+        _("LDA and QDA take numbers only; {column} is none.")
+        if discrete
+        else _("LDA and QDA are not fitted to missing cells; {column} has some.")
+    )
+    return dict.fromkeys(("lda", "qda"), reason.format(column=named))
 
 
 def active(table: data.InUse) -> int:
@@ -66,19 +96,33 @@ def knob_name(name: str) -> str:
         "var_floor": _("Variance floor"),
         "missing": _("Missing cells"),
         "unseen": _("Unseen values"),
+        "discretize": _("Numbers"),
+        "bins": _("Intervals"),
+        "super_parent": _("Super-parent"),
+        "root": _("Root"),
+        "min_frequency": "m′",
+        "k": "k",
+        "shrinkage": _("Shrinkage"),
     }[name]
 
 
-def option(name: str, value: Any) -> str:
-    """A setting of a knob on screen."""
+def option(name: str, value: Any, table: data.InUse | None = None) -> str:
+    """A setting of a knob on screen; a column by its name in `table`, or by its place."""
+    if name in ("super_parent", "root"):
+        if value < 0:
+            return _("by leave-one-out") if name == "super_parent" else _("most telling")
+        named = table.column(table.features.names[value]) if table else ""
+        return clean(named, 30) or _("column {n}").format(n=value + 1)
     if isinstance(value, tuple):
         return _("set by hand")
-    if isinstance(value, float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:g}"
     return {
         ("smoothing", "all"): _("everywhere"),
         ("smoothing", "zero-only"): _("zeros only"),
         ("smoothing", "none"): _("none"),
+        ("smoothing", "factored"): _("each table by itself"),
+        ("smoothing", "joint"): _("one joint table"),
         ("priors", "empirical"): _("empirical"),
         ("priors", "laplace"): "Laplace",
         ("priors", "uniform"): _("uniform"),
@@ -93,25 +137,60 @@ def option(name: str, value: Any) -> str:
         ("missing", "marginalize"): _("marginalize"),
         ("missing", "category"): _("a level of its own"),
         ("missing", "error"): _("refuse"),
+        ("discretize", None): _("Gaussian"),
+        ("discretize", "mdlp"): _("cut by MDLP"),
+        ("discretize", "equal-width"): _("equal width"),
+        ("discretize", "quantile"): _("quantiles"),
+        ("shrinkage", None): _("none"),
+        ("shrinkage", "auto"): "Ledoit–Wolf",
+        ("shrinkage", "oas"): "OAS",
+        ("shrinkage", "by hand"): _("set by hand"),
     }[name, value]
 
 
-def title(spec: Spec) -> str:
-    """A model on the shelf: its preset and what differs from it."""
-    differing = [_knob(name, value) for name, value in spec.knobs]
-    return " · ".join([words.preset(spec.preset), *differing[:1]]) + (" …" if len(differing) > 1 else "")
+def title(spec: Spec, table: data.InUse | None = None) -> str:
+    """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
+    differing = [_knob(name, value, table) for name, value in spec.knobs]
+    named = words.preset(spec.preset) if spec.family == "naive-bayes" else words.family(spec.family)
+    return " · ".join([named, *differing[:1]]) + (" …" if len(differing) > 1 else "")
 
 
-def summary(spec: Spec, *, discrete: bool, numeric: bool) -> str:
+@dataclass(frozen=True)
+class Acting:
+    """What a model's knobs can act on in a table: `counted` columns, discrete or cut; `numbers`, and whether they are
+    `gaussian` to this model."""
+
+    counted: bool
+    numbers: bool
+    gaussian: bool
+
+
+def acting(table: data.InUse, spec: Spec) -> Acting:
+    """What the model's knobs act on here."""
+    discrete, numbers = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
+    cut = data.settings(spec).get("discretize") is not None
+    return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
+
+
+def summary(table: data.InUse, spec: Spec) -> str:
     """What the model does, in a line: of its knobs those that act on this table, and those that differ."""
-    smooth = ["smoothing"] + (["alpha"] if data.setting(spec, "smoothing") != "none" else [])
-    acting = [*(smooth if discrete else []), "priors", *(["variance"] if numeric else [])]
-    others = [name for name, _value in spec.knobs if name not in acting]
-    return " · ".join(_knob(name, data.setting(spec, name)) for name in [*acting, *others])
+    values, on = data.settings(spec), acting(table, spec)
+    smoothed = ["alpha"] if values.get("smoothing") != "none" else []
+    shown = [
+        *("super_parent", "root", "k"),
+        *(["smoothing", *smoothed] if on.counted else []),
+        *("priors", "shrinkage", "min_frequency"),
+        *(["discretize"] if on.numbers else []),
+        *(["bins"] if on.numbers and values.get("discretize") in BINNED else []),
+        *(["variance"] if on.gaussian and spec.family not in ("lda", "qda") else []),
+    ]
+    others = [name for name, _value in spec.knobs if name not in shown]
+    return " · ".join(_knob(name, values[name], table) for name in [*shown, *others] if name in values)
 
 
-def _knob(name: str, value: Any) -> str:
-    return f"{knob_name(name)} {'= ' if name == 'alpha' else ''}{option(name, value)}"
+def _knob(name: str, value: Any, table: data.InUse | None = None) -> str:
+    equals = "= " if name in ("alpha", "k", "min_frequency", "bins") else ""
+    return f"{knob_name(name)} {equals}{option(name, value, table)}"
 
 
 # widgets --------------------------------------------------------------------------------------------------------
@@ -126,7 +205,7 @@ def choose_model(table: data.InUse) -> Spec:
             range(len(specs)),
             required=True,
             wrap=True,
-            format_func=lambda i: f"{i + 1} · {md(title(specs[i]))}",
+            format_func=lambda i: f"{i + 1} · {md(title(specs[i], table))}",
             **bound("shelf", here, lambda s, i: replace(s, active=i)),
         )
         st.button(
@@ -147,86 +226,109 @@ def choose_model(table: data.InUse) -> Spec:
             args=(lambda s: remove(table, s),),
         )
     spec = specs[here]
-    st.segmented_control(
-        f"{_('Estimation')} · {words.preset_help(spec.preset)}",
-        list(PRESETS),
-        format_func=words.preset,
-        required=True,
-        **bound("preset", spec.preset, lambda s, preset: on_active(table, lambda _old: Spec(preset))(s)),
-    )
+    closed = not_offered(table)
+    naive = spec.family == "naive-bayes"
+    with st.container(horizontal=True, gap="medium"):
+        st.segmented_control(
+            _("Family"),
+            [name for name in data.FAMILIES if name not in closed or name == spec.family],
+            format_func=words.family,
+            required=True,
+            **bound("family", spec.family, lambda s, name: on_active(table, lambda old: of_family(old, name))(s)),
+        )
+        if naive:
+            st.segmented_control(
+                _("Estimation"),
+                list(PRESETS),
+                format_func=words.preset,
+                required=True,
+                **bound("preset", spec.preset, lambda s, preset: on_active(table, lambda _old: Spec(preset))(s)),
+            )
+    told = [words.family_help(spec.family), *([words.preset_help(spec.preset)] if naive else []), *set(closed.values())]
+    st.caption(" ".join(told))
     return spec
 
 
 def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
     """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
-    discrete, numeric = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
-    st.caption(summary(spec, discrete=discrete, numeric=numeric))
+    st.caption(md(summary(table, spec), 400))
     opened = bound("knobs_open", current().seen("knobs", False), lambda s, on: s.showing(knobs=bool(on)))
     with st.expander(_("Knobs"), icon=":material/tune:", **opened):
-        first, second, third, fourth = st.columns(4, gap="medium")
-        with first:
-            _choice(
-                table,
-                spec,
-                "smoothing",
-                off=not discrete,
-                about=_(
-                    "Zeros only: the whole attribute–class pair that has a zero, nothing else; the prior is left alone."
-                ),
-            )
-        _alpha(table, spec, second, third, off=not discrete or data.setting(spec, "smoothing") == "none")
-        with fourth:
-            _prior_rule(table, spec, prior)
-        first, second, third, fourth = st.columns(4, gap="medium")
-        with first:
-            _choice(
-                table,
-                spec,
-                "variance",
-                off=not numeric,
-                about=_("n−1 is the sample variance of the worked examples; n is maximum likelihood."),
-            )
-            st.toggle(
-                _("shared"),
-                disabled=not numeric,
-                help=_(
-                    "One variance for all classes: Gaussian discriminant analysis with a diagonal Σ; the classes "
-                    "differ in their means only."
-                ),
-                **_turned(table, "tied_variance", bool(data.setting(spec, "tied_variance"))),
-            )
-        with second:
-            floor = float(data.setting(spec, "var_floor"))
-            st.number_input(
-                _("Variance floor, 10^"),
-                -300,
-                -1,
-                step=1,
-                disabled=not numeric,
-                help=_("No variance falls below this share of the column's own."),
-                **_turned(table, "var_floor", int(f"{floor:e}".split("e")[1]), lambda v: float(f"1e{v or -9}")),
-            )
-        with third:
-            _choice(
-                table,
-                spec,
-                "missing",
-                about=_(
-                    "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is "
-                    "for discrete columns."
-                ),
-            )
-        with fourth:
-            _choice(
-                table,
-                spec,
-                "unseen",
-                off=not discrete,
-                about=_("What a value does at prediction that no row of the table had."),
-            )
+        widgets = _widgets(table, spec, prior)
+        for start in range(0, len(widgets), 4):
+            for draw, cell in zip(widgets[start : start + 4], st.columns(4, gap="medium"), strict=False):
+                with cell:
+                    draw()
         by_hand = data.setting(spec, "priors")
         if isinstance(by_hand, tuple):
             _prior_by_hand(table, by_hand)
+
+
+def structure(table: data.InUse, fitted: data.Fitted) -> None:
+    """What a semi-naive model chose: the super-parent and how it did, the root; in a line."""
+    spec, model = fitted.spec, fitted.model
+    if spec.family not in ("spode", "tan", "aode", "k-db"):
+        return
+
+    def named(name: str) -> str:
+        return md(table.column(name), 30)
+
+    if not any(v.discrete for v in model.schema_):
+        st.caption(_("No column is discrete here, and only such a one can be a parent: this is naive Bayes."))
+    elif isinstance(model, SPODE) and model.super_parent == "loo":
+        best = _(", ").join(
+            _("{column} {right} right, log-loss {loss}").format(
+                column=f"**{named(name)}**" if k == 0 else named(name), right=f"{accuracy:.1%}", loss=f"{loss:.3f}"
+            )
+            for k, (name, accuracy, loss) in enumerate(model.candidate_scores_.head(3).itertuples())
+        )
+        st.caption(_("The best super-parents, leaving out one row at a time: {best}.").format(best=best))
+    elif isinstance(model, TAN) and model.tree_:
+        tops = {
+            parent: None for parent, _child in model.tree_ if parent not in {child for _parent, child in model.tree_}
+        }
+        roots = _(", ").join(f"**{named(name)}**" for name in tops)
+        st.caption(_("The tree is directed away from {root}.").format(root=roots))
+
+
+def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Callable[[], None]]:
+    """The widgets of the knobs that the model has, in their order; those for numbers where there are any."""
+    values, on = data.settings(spec), acting(table, spec)
+    smooth = on.counted and values.get("smoothing") != "none"
+    made: dict[str, Callable[[], None]] = {
+        "super_parent": lambda: _column(table, spec, "super_parent", _("The column that all others depend on.")),
+        "root": lambda: _column(table, spec, "root", _("The column that the tree is directed away from.")),
+        "k": lambda: _k(table, spec),
+        "smoothing": lambda: _smoothing(table, spec, off=not on.counted),
+        "alpha": lambda: _alpha_slider(table, spec, off=not smooth),
+        "alpha_exact": lambda: _alpha_exact(table, spec, off=not smooth),
+        "priors": lambda: _prior_rule(table, spec, prior),
+        "shrinkage": lambda: _shrinkage(table, spec),
+        "min_frequency": lambda: _threshold(table, spec),
+        "discretize": lambda: _numbers(table, spec),
+        "bins": lambda: _bins(table, spec),
+        "variance": lambda: _variance(table, spec, off=not on.gaussian),
+        "var_floor": lambda: _floor(table, spec, off=not on.gaussian),
+        "missing": lambda: _choice(
+            table,
+            spec,
+            "missing",
+            about=_(
+                "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is for "
+                "discrete columns."
+            ),
+        ),
+        "unseen": lambda: _choice(
+            table,
+            spec,
+            "unseen",
+            off=not on.counted,
+            about=_("What a value does at prediction that no row of the table had."),
+        ),
+    }
+    hidden = {"variance"} if spec.family in ("lda", "qda") else set()
+    hidden |= set() if on.numbers else {"discretize", "bins", "variance", "var_floor"}
+    return [draw for name, draw in made.items() if name.removesuffix("_exact") in values and name not in hidden]
 
 
 def _turned(table: data.InUse, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v) -> dict[str, Any]:
@@ -238,26 +340,38 @@ def _turned(table: data.InUse, name: str, value: Any, read: Callable[[Any], Any]
     return bound(f"knob_{name}", value, turn)
 
 
-def _choice(table: data.InUse, spec: Spec, name: str, *, about: str, off: bool = False) -> None:
+def _choice(
+    table: data.InUse, spec: Spec, name: str, *, about: str, off: bool = False, among: Sequence[Any] = ()
+) -> None:
+    """A knob that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
     st.selectbox(
         knob_name(name),
-        CHOICES[name],
-        format_func=lambda o: option(name, o),
+        among or CHOICES[name],
+        format_func=lambda o: option(name, o or None),
         help=about,
         disabled=off,
-        **_turned(table, name, data.setting(spec, name)),
+        **_turned(table, name, data.setting(spec, name) or "", lambda v: v or None),
     )
 
 
-def _alpha(table: data.InUse, spec: Spec, slider: Any, exact: Any, *, off: bool) -> None:
-    """α as a slider and, beside it, to the digit."""
-    assert table.parts is not None
+def _smoothing(table: data.InUse, spec: Spec, *, off: bool) -> None:
+    if spec.family != "aode":
+        about = _("Zeros only: the whole attribute–class pair that has a zero, nothing else; the prior is left alone.")
+        _choice(table, spec, "smoothing", off=off, about=about)
+        return
+    about = _(
+        "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
+    )
+    _choice(table, spec, "smoothing", off=off, about=about, among=AVERAGING)
+
+
+def _alpha_slider(table: data.InUse, spec: Spec, *, off: bool) -> None:
     alpha = float(data.setting(spec, "alpha"))
 
     def slide(state: State, value: float) -> State:
         return on_active(table, lambda old: with_knob(old, "alpha", round(value, 6)))(state)
 
-    slider.slider(
+    st.slider(
         "α",
         0.0,
         max(10.0, alpha),
@@ -266,7 +380,13 @@ def _alpha(table: data.InUse, spec: Spec, slider: Any, exact: Any, *, off: bool)
         help=_("Rows imagined for each level of a column, in every class."),
         **bound("knob_alpha_slider", alpha, slide),
     )
-    exact.number_input(
+
+
+def _alpha_exact(table: data.InUse, spec: Spec, *, off: bool) -> None:
+    """α to the digit."""
+    assert table.parts is not None
+    alpha = float(data.setting(spec, "alpha"))
+    st.number_input(
         _("α, exactly"),
         0.0,
         1e6 * len(table.parts.X),
@@ -275,6 +395,122 @@ def _alpha(table: data.InUse, spec: Spec, slider: Any, exact: Any, *, off: bool)
         disabled=off,
         **_turned(table, "alpha", alpha, lambda v: float(v or 0.0)),
     )
+
+
+def _column(table: data.InUse, spec: Spec, name: str, about: str) -> None:
+    """A knob that is a discrete column of this model, or its own choice."""
+    stands, cut = data.setting(spec, name), data.setting(spec, "discretize") is not None
+    can = [-1, *(i for i, v in enumerate(table.features) if v.discrete or cut or i == stands)]
+    shown = {i: option(name, i, table) for i in can}
+    st.selectbox(
+        knob_name(name),
+        can,
+        format_func=shown.__getitem__,
+        help=about,
+        **_turned(table, name, stands),
+    )
+
+
+def _k(table: data.InUse, spec: Spec) -> None:
+    st.segmented_control(
+        _("Parents besides the class"),
+        [0, 1, 2, 3],
+        format_func=lambda k: f"0 · {words.family('naive-bayes')}" if k == 0 else str(k),
+        required=True,
+        **_turned(table, "k", data.setting(spec, "k")),
+    )
+
+
+def _threshold(table: data.InUse, spec: Spec) -> None:
+    assert table.parts is not None
+    st.number_input(
+        _("Threshold m′"),
+        0,
+        max(len(table.parts.X), 1),
+        step=1,
+        help=_("A value takes part as super-parent if at least so many rows have it."),
+        **_turned(table, "min_frequency", int(data.setting(spec, "min_frequency")), lambda v: float(v or 0)),
+    )
+
+
+def _numbers(table: data.InUse, spec: Spec) -> None:
+    _choice(
+        table,
+        spec,
+        "discretize",
+        among=("", *METHODS),
+        about=_(
+            "A Gaussian in each class; or intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others "
+            "do not look at them. Only a column of intervals can be another's parent."
+        ),
+    )
+
+
+def _bins(table: data.InUse, spec: Spec) -> None:
+    st.number_input(
+        knob_name("bins"),
+        2,
+        100,
+        step=1,
+        disabled=data.setting(spec, "discretize") not in BINNED,
+        help=_("How many, at equal width or by quantiles; MDLP finds the number itself."),
+        **_turned(table, "bins", int(data.setting(spec, "bins")), lambda v: int(v or 10)),
+    )
+
+
+def _variance(table: data.InUse, spec: Spec, *, off: bool) -> None:
+    about = _("n−1 is the sample variance of the worked examples; n is maximum likelihood.")
+    _choice(table, spec, "variance", off=off, about=about)
+    if "tied_variance" in data.settings(spec):
+        st.toggle(
+            _("shared"),
+            disabled=off,
+            help=_(
+                "One variance for all classes: Gaussian discriminant analysis with a diagonal Σ; the classes differ in "
+                "their means only."
+            ),
+            **_turned(table, "tied_variance", bool(data.setting(spec, "tied_variance"))),
+        )
+
+
+def _floor(table: data.InUse, spec: Spec, *, off: bool) -> None:
+    floor = float(data.setting(spec, "var_floor"))
+    st.number_input(
+        _("Variance floor, 10^"),
+        -300,
+        -1,
+        step=1,
+        disabled=off,
+        help=_("No variance falls below this share of the column's own."),
+        **_turned(table, "var_floor", int(f"{floor:e}".split("e")[1]), lambda v: float(f"1e{v or -9}")),
+    )
+
+
+def _shrinkage(table: data.InUse, spec: Spec) -> None:
+    """How far Σ is drawn towards a multiple of the identity or its diagonal: by rule, or γ by hand."""
+    stands = data.setting(spec, "shrinkage")
+    by_hand = isinstance(stands, float)
+
+    def choose(state: State, rule: str) -> State:
+        amount = 0.1 if rule == "by hand" else rule or None
+        return on_active(table, lambda old: with_knob(old, "shrinkage", amount))(state)
+
+    st.selectbox(
+        knob_name("shrinkage"),
+        ["", "auto", "oas", "by hand"],
+        format_func=lambda rule: option("shrinkage", rule or None),
+        help=_(
+            "By hand: (1−γ)Σ + γ(tr Σ/d)I. Ledoit–Wolf and OAS draw each class towards its own diagonal, by an amount "
+            "from the data."
+        ),
+        **bound("knob_shrinkage", "by hand" if by_hand else stands or "", choose),
+    )
+    if by_hand:
+
+        def slide(state: State, share: float) -> State:
+            return on_active(table, lambda old: with_knob(old, "shrinkage", round(share, 4)))(state)
+
+        st.slider("γ", 0.0, 1.0, step=0.01, **bound("knob_gamma", stands, slide))
 
 
 def _prior_rule(table: data.InUse, spec: Spec, own: tuple[float, ...]) -> None:

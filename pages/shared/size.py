@@ -8,11 +8,11 @@ import streamlit as st
 
 from bayes_engine.figures.conditionals import prior_bars
 from bayes_engine.language import _
-from bayes_engine.working.conditionals import model_size, prior_step
-from pages.shared import data
+from bayes_engine.working.conditionals import Size, model_size, prior_step
+from pages.shared import data, words
 from pages.shared.chart import chart
 from pages.shared.escape import md, plotly_text
-from pages.shared.state import dark
+from pages.shared.state import Spec, dark
 
 
 def prior(table: data.InUse, fitted: data.Fitted) -> None:
@@ -24,33 +24,70 @@ def prior(table: data.InUse, fitted: data.Fitted) -> None:
 
 
 def how_many(table: data.InUse, fitted: data.Fitted) -> None:
-    """What the independence assumption saves."""
-    discrete, gaussian = model_size(fitted.model)
+    """What the model's assumption of independence saves."""
+    found = model_size(fitted.model)
+    semi = fitted.spec.family not in ("naive-bayes", "lda", "qda")
     st.subheader(_("How many numbers"))
-    if discrete.factor_cells:
+    if found.joint_cells > len(table.classes):
+        naive = ([found.naive_cells], [found.naive_free]) if semi else ([], [])
+        heads = [_("full joint table"), *([words.family("naive-bayes")] if semi else []), _("this model")]
+        free = "–" if found.factor_free is None else _big(found.factor_free)
         lines = [
-            ("", _("full joint table"), _("this model")),
-            (":--", "--:", "--:"),
-            (_("table cells"), f"${_big(discrete.joint_cells)}$", f"${_big(discrete.factor_cells)}$"),
-            (_("free parameters"), f"${_big(discrete.joint_free)}$", f"${_big(discrete.factor_free)}$"),
+            ("", *heads),
+            (":--", *("--:" for _head in heads)),
+            (_("table cells"), *(f"${_big(n)}$" for n in (found.joint_cells, *naive[0], found.factor_cells))),
+            (_("free parameters"), *(f"${_big(n)}$" for n in (found.joint_free, *naive[1])), f"${free}$"),
         ]
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
-        st.caption(
-            _("Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against $K\\sum_j S_j$.")
-            + " "
-            + _("A cell holds a probability; free is what is left to choose when every distribution sums to 1.")
+        st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
+                                                  "every distribution sums to 1."))  # fmt: skip
+    if found.gaussian:
+        alone = found.joint_cells <= len(table.classes)
+        said = _("The class prior: {n} free.").format(n=len(table.classes) - 1) + " " if alone else ""
+        st.caption(said + _numbers(fitted, found))
+
+
+def _formula(spec: Spec) -> str:
+    """How the cells are counted."""
+    if spec.family == "aode":
+        return _(
+            "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
+            "$K\\sum_i S_i(1+\\sum_{j\\neq i}S_j)$. AODE is a mean of models: it has no free parameters to count."
         )
-    if gaussian:
+    if spec.family == "naive-bayes":
+        return _("Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against $K\\sum_j S_j$.")
+    return _(
+        "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
+        "$K\\sum_j S_j\\prod_{i\\in\\mathrm{pa}(j)}S_i$; free: $K-1+K\\sum_j (S_j-1)\\prod_{i\\in\\mathrm{pa}(j)}S_i$."
+    )
+
+
+def _numbers(fitted: data.Fitted, found: Size) -> str:
+    """What the numeric columns cost, in a sentence."""
+    family = fitted.spec.family
+    if family == "naive-bayes":
         tied = bool(data.setting(fitted.spec, "tied_variance"))
         said = (
             _("Numeric columns: {n} parameters more, a mean for each class and one variance a column.")
             if tied
             else _("Numeric columns: {n} parameters more, a mean and a variance for each class and column.")
         )
-        alone = (
-            _("The class prior: {n} free.").format(n=len(table.classes) - 1) + " " if not discrete.factor_cells else ""
+    elif family == "lda":
+        said = _(
+            "Numeric columns: {n} parameters more, the classes' means and one covariance, $Kd+d(d+1)/2$; naive Bayes "
+            "has {naive}."
         )
-        st.caption(alone + said.format(n=gaussian))
+    elif family == "qda":
+        said = _(
+            "Numeric columns: {n} parameters more, means and a covariance for each class, $K(d+d(d+1)/2)$; naive Bayes "
+            "has {naive}."
+        )
+    else:
+        said = _(
+            "Numeric columns: {n} parameters more, a mean and a variance in every cell of class and parents; naive "
+            "Bayes has {naive}."
+        )
+    return said.format(n=found.gaussian, naive=found.naive_gaussian)
 
 
 def _big(n: int) -> str:

@@ -9,6 +9,7 @@ from bayes_engine.decision.loss import Decision
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.numerals import certain, signed
+from bayes_engine.working.render import row_word
 from pages.shared.escape import md
 from pages.shared.state import Spec
 
@@ -24,6 +25,39 @@ def family(name: str) -> str:
         "tan": "TAN",
         "aode": "AODE",
         "k-db": "k-DB",
+        "lda": _("LDA"),
+        "qda": "QDA",
+    }[name]
+
+
+def family_help(name: str) -> str:
+    """What a family of models assumes, in a sentence with its formula."""
+    return {
+        "naive-bayes": _("Within a class all columns are independent: $P(c)\\prod_j P(x_j\\mid c)$ (eq. 7.14–7.15)."),
+        "spode": _(
+            "Every column depends on the class and on one and the same super-parent $x_p$: "
+            "$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$ (eq. 7.21)."
+        ),
+        "tan": _(
+            "Every column depends on the class and on one other, along the maximum spanning tree of "
+            "$I(x_i;x_j\\mid y)$ (eq. 7.22): $P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$."
+        ),
+        "aode": _(
+            "The mean of all SPODEs whose super-parent has its value in at least $m'$ rows: "
+            "$\\sum_i P(c,x_i)\\prod_{j\\neq i}P(x_j\\mid c,x_i)$ (eq. 7.23–7.25)."
+        ),
+        "k-db": _(
+            "Every column depends on the class and on up to $k$ others, each of which tells more of the class: "
+            "$P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$ (Sahami 1996)."
+        ),
+        "lda": _(
+            "Within a class the numbers are one Gaussian, with a covariance that all classes share, so that boundaries "
+            "are planes: $P(c)\\,N(\\mathbf{x};\\boldsymbol\\mu_c,\\Sigma)$."
+        ),
+        "qda": _(
+            "Within a class the numbers are one Gaussian with a covariance of its own, so that boundaries are "
+            "quadrics: $P(c)\\,N(\\mathbf{x};\\boldsymbol\\mu_c,\\Sigma_c)$."
+        ),
     }[name]
 
 
@@ -126,7 +160,7 @@ def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
 def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     """What speaks for the likeliest class and what against it, strongest first, in nats against the next class."""
     nats = ledger.by_variable().contributions(best, other).iloc[0]
-    names = {row.name: prior_word(row.name, row.kind) or table.column(row.child) for row, _term in ledger.rows}
+    names = {row.name: row_word(row) or table.column(row.child) for row, _term in ledger.rows}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
     told = {
         sign: _(", ").join(f"{md(names[n], 24)} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
@@ -135,10 +169,3 @@ def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     if told[True] and told[False]:
         return _("{pro}, in spite of {contra} (nats)").format(pro=told[True], contra=told[False])
     return _("{pro} (nats)").format(pro=told[True]) if told[True] else _("no evidence either way")
-
-
-def prior_word(name: str, kind: str) -> str:
-    """The on-screen name of the ledger's rows that are no column; "" for a column."""
-    if name == "prior of use":
-        return _("prior of use")
-    return _("class prior") if kind == "prior" else ""

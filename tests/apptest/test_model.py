@@ -211,3 +211,176 @@ def test_in_english_the_rows_wear_english_labels() -> None:
     assert set(app.dataframe[2].value["knock"]) == {"muffled"}
     app = opened("model", State(table="watermelon3", language="en", labels="file").showing(column=KNOCK))
     assert set(app.dataframe[2].value["敲声"]) == {"浊响"}
+
+
+# every family ---------------------------------------------------------------------------------------------------
+
+
+def model(table: str, family: str, **knobs: object) -> State:
+    held = tuple(sorted(knobs.items()))
+    return State(table=table, language="en", labels="file", shelf=(Spec("textbook", held, family),))
+
+
+def sizes(app: AppTest) -> list[list[str]]:
+    """Cells and free parameters: full joint table, naive Bayes, this model."""
+    (counted,) = [m.value for m in app.markdown if "full joint table" in m.value]
+    return [[cell.strip().strip("$") for cell in line.split("|")[2:-1]] for line in counted.splitlines()[2:]]
+
+
+MELON_COLUMNS = {"colour": 0, "stalk": 1, "knock": 2, "texture": 3, "navel": 4, "touch": 5}
+
+
+def test_aode_of_the_book_with_its_fractions() -> None:
+    """Zhou, after eq. 7.25: P̂(是, 浊响) = 7/23, P̂(凹陷 | 是, 浊响) = 4/9."""
+    app = opened("model", model("watermelon2", "aode").showing(super_parent=KNOCK, column=MELON_COLUMNS["navel"]))
+    assert app.selectbox(key="held_2").value == 0, "the case's level"
+    assert fractions(app)[0] == ["凹陷", "(3+1)/(6+3) = 0.4444", "(1+1)/(4+3) = 0.2857"]
+    assert "P(是, 敲声 = 浊响) = (6+1)/(17+6) = 0.3043" in said(app).replace("\\", "")
+    assert rows(app) == [1, 3, 5]
+    app.selectbox(key="held_2").set_value(1).run()
+    assert fractions(app)[0][1] == "(2+1)/(2+3) = 0.6000"
+    assert "(2+1)/(17+6)" in said(app).replace("\\", "")
+
+
+def test_aode_has_of_the_super_parent_itself_the_joint_with_the_class() -> None:
+    app = opened("model", model("watermelon2", "aode").showing(super_parent=KNOCK, column=KNOCK))
+    assert fractions(app)[0] == ["浊响", "(6+1)/(17+6) = 0.3043", "(4+1)/(17+6) = 0.2174"]
+    assert rows(app) == [1, 3, 5, 6, 7, 8]
+    app.selectbox(key="super_parent").set_value(MELON_COLUMNS["texture"]).run()
+    assert fractions(app)[0][1] == "(5+1)/(7+3) = 0.6000", "now under texture = clear"
+
+
+def test_aode_opens_with_the_most_telling_super_parent_and_the_next_column_under_it() -> None:
+    app = opened("model", model("watermelon2", "aode"))
+    assert app.selectbox(key="super_parent").value == MELON_COLUMNS["texture"]
+    assert "P(脐部 | 好瓜, 纹理 = 清晰)" in said(app).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("family", "knobs", "cells", "free"),
+    [
+        ("spode", {}, ["972", "34", "90"], ["971", "23", "59"]),  # 2·3 + 2·3·(3+3+3+3+2); 1 + 2·2 + 2·3·(2+2+2+2+1)
+        ("tan", {}, ["972", "34", "90"], ["971", "23", "59"]),
+        ("aode", {}, ["972", "34", "514"], ["971", "23", "–"]),
+        ("k-db", {"k": 0}, ["972", "34", "34"], ["971", "23", "23"]),
+        ("k-db", {"k": 2}, ["972", "34", "222"], ["971", "23", "143"]),
+    ],
+)
+def test_cells_and_free_parameters_of_every_family(
+    family: str, knobs: dict[str, object], cells: list[str], free: list[str]
+) -> None:
+    assert sizes(opened("model", model("watermelon2", family, **knobs))) == [cells, free]
+
+
+def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
+    app = opened("model", model("watermelon2", "spode"))
+    table = data.in_use(State(table="watermelon2"))
+    fitted = data.fit(table, Spec("textbook", (), "spode"))
+    best = fitted.model.candidate_scores_.iloc[0]
+    assert f"**纹理** {best.accuracy:.1%} right, log-loss {best.log_loss:.3f}" in said(app)
+    app.selectbox(key="knob_super_parent").set_value(KNOCK).run()
+    assert spec(app) == Spec("textbook", (("super_parent", KNOCK),), "spode")
+    assert set(app.dataframe[0].value["given"]) == {"", "敲声"}
+
+
+def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> None:
+    app = opened("model", model("watermelon2", "tan").showing(columns_by="table"))
+    fitted = data.fit(data.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
+    tree = {child: parent for parent, child in fitted.model.tree_}
+    assert list(app.dataframe[0].value["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
+    app.selectbox(key="knob_root").set_value(KNOCK).run()
+    assert app.dataframe[0].value["given"][KNOCK] == ""
+
+
+def test_k_parents_each_with_a_selector_of_its_own() -> None:
+    app = opened("model", model("watermelon2", "k-db", k=2).showing(column=MELON_COLUMNS["colour"]))
+    texture, hollow = app.selectbox(key="held_3"), app.selectbox(key="held_4")
+    assert (texture.value, hollow.value) == (0, 0)
+    assert rows(app) == [1, 4], "green, good, clear and hollow"
+    texture.set_value(1).run()
+    assert fractions(app)[0][1] == "(0+1)/(0+3) = 0.3333"
+
+
+def test_a_family_keeps_the_knobs_that_both_have() -> None:
+    app = opened("model", MELONS.showing(column=KNOCK))
+    app.selectbox(key="knob_smoothing").set_value("all").run()
+    app.number_input(key="knob_alpha").set_value(0.5).run()
+    app.segmented_control(key="family").set_value("aode").run()
+    assert spec(app) == Spec("textbook", (("alpha", 0.5),), "aode")
+    app.segmented_control(key="family").set_value("k-db").run()
+    app.segmented_control(key="knob_k").set_value(0).run()
+    assert fractions(app)[2][1] == "(0+0.5)/(8+1.5) = 0.0526", "k = 0 is naive Bayes"
+    app.segmented_control(key="family").set_value("naive-bayes").run()
+    assert spec(app) == Spec("textbook", (("alpha", 0.5),))
+
+
+def test_discriminants_are_offered_to_complete_numbers_only() -> None:
+    iris = opened("model", State(table="iris", language="en"))
+    assert {"LDA", "QDA"} <= set(iris.segmented_control(key="family").options)
+    melons = opened("model", MELONS)
+    assert not {"LDA", "QDA"} & set(melons.segmented_control(key="family").options)
+    assert "LDA and QDA take numbers only; 色泽 is none" in said(melons)
+
+
+def test_a_discriminant_believes_its_marginals() -> None:
+    app = opened("model", model("iris", "lda").showing(column=2))
+    moments = app.dataframe[1].value
+    assert moments["mean"].tolist() == ["1.462", "4.26", "5.552"]
+    assert set(moments["variance"]) == {f"{(1.4778 + 10.82 + 14.9248) / 150:.6g}"}
+    assert "22 parameters" in said(app) and "naive Bayes has 24" in said(app)
+    app.segmented_control(key="family").set_value("qda").run()
+    assert app.dataframe[1].value["variance"].tolist() == [f"{m2 / 50:.6g}" for m2 in (1.4778, 10.82, 14.9248)]
+    app.selectbox(key="knob_shrinkage").set_value("by hand").run()
+    app.slider(key="knob_gamma").set_value(1.0).run()
+    assert dict(spec(app).knobs) == {"shrinkage": 1.0}
+    assert "†" in app.dataframe[1].value["variance"][0] and "shrunk" in said(app)
+
+
+def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -> None:
+    app = opened("model", State(table="iris", language="en", shelf=(Spec(),)).showing(column=2))
+    app.selectbox(key="knob_discretize").set_value("mdlp").run()
+    assert [row[0] for row in fractions(app)] == ["≤ 2.45", "2.45 – 4.75", "> 4.75"]
+    assert fractions(app)[1][2] == "44/50 = 0.8800"
+    app.selectbox(key="knob_discretize").set_value("quantile").run()
+    app.number_input(key="knob_bins").set_value(2).run()
+    assert len(fractions(app)) == 2 and dict(spec(app).knobs) == {"bins": 2, "discretize": "quantile"}
+    app.selectbox(key="knob_discretize").set_value("").run()
+    assert spec(app) == Spec(spec(app).preset, (("bins", 2),)), "Gaussians again"
+
+
+def test_no_cut_is_a_finding_with_its_bits() -> None:
+    app = opened("model", model("watermelon3", "naive-bayes", discretize="mdlp").showing(column=DENSITY))
+    assert {"密度 · no cut found", "纹理"} <= set(column_list(app))
+    assert "0.262 bits, and 0.396 are needed" in app.info[0].value
+
+
+def test_numbers_under_a_parent_are_smoothed_towards_their_class_and_say_how() -> None:
+    """Bill length of the Adelie penguins on Biscoe, with one imagined row like all Adelie penguins."""
+    app = opened("model", model("penguins", "aode", discretize=None).showing(super_parent=0, column=1))
+    adelie, chinstrap, gentoo = app.dataframe[1].value.to_dict("records")
+    assert (adelie["n"], adelie["mean"], adelie["mu"], adelie["variance"]) == ("44", "38.975", "38.9709", "6.03872")
+    assert chinstrap["class"] == "Chinstrap ‡" and chinstrap["n"] == "68", "none lives there: the whole class"
+    assert gentoo["class"] == "Gentoo" and gentoo["n"] == "123" and gentoo["missing"] == "1"
+    assert len(rows(app)) == 44
+
+
+@pytest.mark.parametrize("family", ["spode", "tan", "aode", "k-db"])
+@pytest.mark.parametrize("name", ["loan", "penguins", "breast-cancer", "mushroom"])
+def test_every_family_on_tables_of_every_kind(family: str, name: str) -> None:
+    for knobs in ({}, {"discretize": None}):
+        app = opened("model", model(name, family, **knobs))
+        assert not app.error and not app.warning
+
+
+def test_forged_parents_and_super_parents_fall_back() -> None:
+    state = model("watermelon2", "aode").showing(super_parent=99, column=4, held=((2, 9), ("x", 1), 7, (3, 1)))
+    app = opened("model", state)
+    assert app.selectbox(key="super_parent").value == MELON_COLUMNS["texture"]
+    assert app.selectbox(key="held_3").value == 1 and rows(app)
+
+
+def test_a_family_that_cannot_take_the_table_says_why_and_can_be_left() -> None:
+    app = opened("model", model("watermelon3", "lda"))
+    assert "discriminant analysis needs numbers" in app.error[0].value
+    app.segmented_control(key="family").set_value("tan").run()
+    assert not app.error and spec(app).family == "tan"

@@ -10,21 +10,28 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from bayes_engine import NaiveBayes, load_dataset
+from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
+from bayes_engine.figures.conditionals import cut_histogram
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.working.conditionals import (
     Gaussians,
     LevelTable,
+    best_cut,
     class_entropy,
     conditional,
     curve,
     histogram,
     information,
+    levels_of,
     model_size,
+    parents,
     prior_step,
     rows_of,
     size,
+    super_parents,
     values_of,
 )
 from bayes_engine.working.derive import Given, derive
@@ -152,16 +159,16 @@ def test_prior_as_counted_and_as_set() -> None:
 def test_cells_and_free_parameters_of_watermelon_2() -> None:
     table = load_dataset("watermelon2")
     X, y = table.frame[list(table.schema.features.names)], table.frame["好瓜"]
-    found, gaussian = model_size(NaiveBayes(schema=table.schema.features).fit(X, y))
+    found = model_size(NaiveBayes(schema=table.schema.features).fit(X, y))
     assert (found.joint_cells, found.factor_cells) == (972, 34)
     assert (found.joint_free, found.factor_free) == (971, 23)
-    assert gaussian == 0
+    assert found.gaussian == 0
 
 
 def test_a_shared_variance_is_one_number_a_column() -> None:
     model = melons("textbook")[0]
-    assert model_size(model)[1] == 2 * 2 * 2
-    assert model_size(model.with_params(tied_variance=True))[1] == 2 * (2 + 1)
+    assert model_size(model).gaussian == 2 * 2 * 2
+    assert model_size(model.with_params(tied_variance=True)).gaussian == 2 * (2 + 1)
 
 
 def test_sizes_stay_whole_numbers_however_large() -> None:
@@ -226,3 +233,156 @@ def test_a_curve_keeps_the_peak_of_a_narrow_class() -> None:
 def test_histograms_have_area_one() -> None:
     edges, (a, b) = histogram([np.arange(50.0), np.array([3.0, 4.0])], 0.0, 49.0)
     assert (a * np.diff(edges)).sum() == pytest.approx(1.0) == (b * np.diff(edges)).sum()
+
+
+# beyond naive Bayes ---------------------------------------------------------------------------------------------
+
+
+def semi(
+    model: GenerativeClassifier, name: str = "watermelon2"
+) -> tuple[GenerativeClassifier, pd.DataFrame, pd.Series]:
+    table = load_dataset(name)
+    X, y = table.frame[list(table.schema.features.names)], table.frame[table.info.target]
+    return model.set_params(schema=table.schema.features).fit(X, y), X, y
+
+
+def test_what_is_believed_of_every_column_at_a_row_s_own_levels_is_the_ledger_s_term() -> None:
+    for estimator in (TAN(), SPODE("纹理"), KDependence(2), TAN(alpha=0.0)):
+        model, X, _ = semi(estimator)
+        for i in range(4):
+            ledger = model.explain(X.iloc[[i]])
+            for row, term in ledger.rows[1:]:
+                found = conditional(model, row.child, given=levels_of(model, X.iloc[[i]]))
+                assert isinstance(found, LevelTable)
+                (step,) = [s for s in found.steps if s.value == X[row.child].iloc[i]]
+                assert step.factors == pytest.approx(np.exp(term[0])) and step.row == row
+                assert step.factors == pytest.approx([s.value for s in step.sources])  # type: ignore[union-attr]
+
+
+def test_the_parts_of_aode_multiply_to_its_joint() -> None:
+    model, X, _ = semi(AODE())
+    case = X.iloc[[0]]
+    held, total = levels_of(model, case), np.zeros(2)
+    for parent in super_parents(model):
+        product = np.ones(2)
+        for column in X.columns:
+            found = conditional(model, column, given=held, super_parent=parent)
+            assert isinstance(found, LevelTable) and found.joint == (column == parent)
+            product *= next(s.factors for s in found.steps if s.value == held[column])
+        total += product / len(X.columns)
+    assert total == pytest.approx(np.exp(model.predict_joint_log_proba(case)[0]))
+
+
+def test_under_a_prior_that_is_not_the_rows_own_a_super_parent_is_given_the_class() -> None:
+    found = conditional(semi(AODE(priors="uniform"))[0], "敲声", GOOD_FIRST, super_parent="敲声")
+    assert isinstance(found, LevelTable) and not found.joint
+    assert [fraction(s) for s in found.steps[0].sources] == ["(6+1)/(8+3)", "(4+1)/(9+3)"]
+
+
+def test_rows_behind_a_cell_are_those_counted_and_missing_ones_are_left_out() -> None:
+    for estimator in (KDependence(3), AODE(), TAN(missing="category"), TAN()):
+        model, X, y = semi(estimator, "penguins")
+        frame = X.assign(species=y)
+        for column in X.columns:
+            found = conditional(model, column, super_parent="sex")
+            assert isinstance(found, LevelTable)
+            for k, label in enumerate(found.classes):
+                counts = [len(rows_of(found, frame, step, label)) for step in found.steps]
+                assert counts == [found.fractions(s)[k].count for s in range(len(found.steps))]
+                there = frame[y == label]
+                for cell in found.given:
+                    there = there[cell.held_by(there[cell.variable.name])]
+                assert sum(counts) + found.missing[k] == len(there)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("variance", ["mle", "unbiased"])
+def test_a_number_under_a_parent_is_the_density_that_predicts(alpha: float, variance: str) -> None:
+    model, X, y = semi(TAN(discretize=None, alpha=alpha, variance=variance), "penguins")  # type: ignore[arg-type]
+    row = X.dropna().iloc[[7]]
+    terms = {r.child: (r, term[0]) for r, term in model.explain(row).rows}
+    for column in ("bill_length_mm", "body_mass_g"):
+        found = conditional(model, column, given=levels_of(model, row))
+        assert isinstance(found, Gaussians) and terms[column][0].parents[1:] == ("sex",)
+        x = float(row[column].iloc[0])
+        assert [norm.logpdf(x, d.mean, d.sd) for d in found.densities] == pytest.approx(terms[column][1])
+        for k, label in enumerate(found.classes):
+            there = X[(y == label) & (X["sex"] == row["sex"].iloc[0])][column].dropna()
+            assert found.means[k] == pytest.approx(there.mean()) and found.densities[k].n == len(there)
+            (deviations,) = [c for c in rows_of(found, X.assign(species=y), found.step, label) if c == "(x − x̄)²"]
+            squares = rows_of(found, X.assign(species=y), found.step, label)[deviations].sum()
+            assert squares == pytest.approx(found.densities[k].m2)
+            assert len(values_of(found, X, y)[k]) == len(there)
+
+
+def test_a_cell_without_rows_borrows_its_class() -> None:
+    model, X, y = semi(AODE(discretize=None), "penguins")
+    found = conditional(model, "bill_length_mm", given={"island": "Biscoe"}, super_parent="island")
+    assert isinstance(found, Gaussians)
+    borrowed = {c: found.borrowed(k) for k, c in enumerate(found.classes)}
+    assert borrowed == {"Adelie": False, "Chinstrap": True, "Gentoo": False}
+    k = found.classes.index("Chinstrap")
+    assert found.densities[k].mean == pytest.approx(X["bill_length_mm"][y == "Chinstrap"].mean())
+    assert len(rows_of(found, X.assign(species=y), found.step, "Chinstrap")) == 68 == len(values_of(found, X, y)[k])
+
+
+def test_information_of_a_semi_naive_model_is_that_of_naive_bayes() -> None:
+    for name in ("watermelon2", "watermelon3"):
+        naive = information(semi(NaiveBayes(), name)[0])
+        for estimator in (TAN(discretize=None), AODE(discretize=None), SPODE(discretize=None)):
+            assert information(semi(estimator, name)[0]) == pytest.approx(naive)
+
+
+def test_free_parameters_are_those_of_the_tables() -> None:
+    for estimator in (TAN(), KDependence(2), KDependence(0), SPODE("敲声")):
+        model, X, _ = semi(estimator)
+        found, free, cells = model_size(model), 1, 0
+        for column in X.columns:
+            levels = int(X[column].nunique())
+            above = int(np.prod([d.size for d in parents(model, column)]))
+            free, cells = free + 2 * above * (levels - 1), cells + 2 * above * levels
+        assert (found.factor_free, found.factor_cells) == (free, cells)
+        assert (found.naive_free, found.joint_cells) == (23, 972)
+    assert model_size(semi(AODE())[0]).factor_free is None
+    assert model_size(semi(TAN(discretize=None), "penguins")[0])[-2:] == (48, 24)
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.3])
+def test_a_discriminant_s_marginals_are_the_gaussians_it_uses(shrinkage: float | None) -> None:
+    lda, X, _ = semi(LinearDiscriminantAnalysis(shrinkage=shrinkage), "iris")
+    qda, _, _ = semi(QuadraticDiscriminantAnalysis(shrinkage=shrinkage), "iris")
+    for model in (lda, qda):
+        for j, column in enumerate(X.columns):
+            found = conditional(model, column)
+            assert isinstance(found, Gaussians) and found.tied == (model is lda)
+            assert [d.mean for d in found.densities] == pytest.approx(model.means_[:, j])
+            diagonal = np.broadcast_to(model.covariance_, (3, 4, 4))[:, j, j]
+            assert [d.variance for d in found.densities] == pytest.approx(diagonal)
+            assert [d.replaced for d in found.densities] == [shrinkage is not None] * 3
+    assert (model_size(lda).gaussian, model_size(qda).gaussian, model_size(lda).naive_gaussian) == (22, 42, 24)
+
+
+def test_the_best_cut_that_was_not_made() -> None:
+    table = load_dataset("watermelon3")
+    split = best_cut(table.schema["密度"], table.frame["密度"], table.frame["好瓜"])
+    assert split is not None and not split.accepted
+    assert (round(split.gain, 3), round(split.threshold, 3)) == (0.262, 0.396)
+    assert best_cut(table.schema["密度"], pd.Series([1.0, 1.0]), pd.Series(["a", "b"])) is None
+
+
+def test_cut_points_stand_in_the_histogram() -> None:
+    model, X, y = semi(NaiveBayes(discretize="mdlp"), "iris")
+    found = conditional(model, "petal length")
+    assert isinstance(found, LevelTable)
+    figure = cut_histogram(found, values_of(found, X, y), classes=["a", "b", "c"], name="petal length")
+    assert [line.x0 for line in figure.layout.shapes] == list(found.variable.cuts or ()) == [2.45, 4.75]
+    assert [sum(bar.customdata) for bar in figure.data] == [50, 50, 50]
+
+
+def test_few_values_stand_as_they_are_instead_of_a_histogram() -> None:
+    model, X, y = semi(NaiveBayes(discretize="quantile", bins=3), "watermelon3")
+    found = conditional(model, "密度", GOOD_FIRST)
+    assert isinstance(found, LevelTable)
+    figure = cut_histogram(found, values_of(found, X, y), classes=GOOD_FIRST, name="密度")
+    assert [sorted(strip.x) for strip in figure.data] == [sorted(X["密度"][y == c]) for c in GOOD_FIRST]
+    assert len(figure.layout.shapes) == 2

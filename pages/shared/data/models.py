@@ -14,6 +14,7 @@ from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.language import Message
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
 from bayes_engine.models.one_dependence import AODE, AVERAGING, SPODE, TAN, KDependence
 from bayes_engine.priors import PRIORS
@@ -28,6 +29,8 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
     "tan": TAN,
     "aode": AODE,
     "k-db": KDependence,
+    "lda": LinearDiscriminantAnalysis,
+    "qda": QuadraticDiscriminantAnalysis,
 })  # fmt: skip
 """The families of models, from the simplest on."""
 COLUMN_KNOBS = {"super_parent": "loo", "root": None}
@@ -61,6 +64,7 @@ def setting(spec: Spec, knob: str) -> Any:
 def settings(spec: Spec) -> dict[str, Any]:
     """All knobs of a model with their values; of a column its position, −1 where the model chooses."""
     defaults = FAMILIES[spec.family]().get_params(deep=False)
+    defaults["priors"] = defaults["priors"] or "empirical"  # scikit-learn's None
     preset = PRESETS[spec.preset] if spec.family == "naive-bayes" else {}
     columns = {name: -1 for name in COLUMN_KNOBS if name in defaults}
     return {k: v for k, v in {**defaults, **columns, **preset, **dict(spec.knobs)}.items() if k != "schema"}
@@ -87,6 +91,7 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
         "bins": lambda v: type(v) is int and 2 <= v <= 100,
         "k": lambda v: type(v) is int and 0 <= v <= 3,
         "min_frequency": lambda v: number(v, 0.0, 1e9),
+        "shrinkage": lambda v: v in (None, "auto", "oas") or number(v, 0.0, 1.0),
         **dict.fromkeys(COLUMN_KNOBS, column),
         **{name: words.__contains__ for name, words in CHOICES.items()},
     }
@@ -131,8 +136,9 @@ def fit(table: InUse, spec: Spec) -> Fitted:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     chosen, family = _parameters(spec, _parts), FAMILIES[spec.family]
-    # a super-parent chosen by leave-one-out is chosen under the estimate: it is part of the fit
-    estimating = set() if chosen.get("super_parent") == "loo" else family.estimation_parameters
+    # what is chosen from the rows (a super-parent by leave-one-out, Ledoit and Wolf's amount) is part of the fit
+    by_rows = chosen.get("super_parent") == "loo" or chosen.get("shrinkage") == "auto"
+    estimating = set() if by_rows else family.estimation_parameters
     counting = {k: v for k, v in chosen.items() if k not in estimating}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", EstimationWarning)
