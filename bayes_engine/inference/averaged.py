@@ -6,7 +6,7 @@ entropy of q, and −log m.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.factors import ClassPrior, Factor, Row
-from bayes_engine.inference.directed import HIDDEN, Directed, Domain, Family, Left, less_weight
+from bayes_engine.inference.directed import HIDDEN, Directed, Domain, Family, Left, TableFamily, less_weight
+from bayes_engine.inference.packed import every_place, pack, row_width
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.table.encode import Table
 
@@ -79,7 +80,8 @@ class Member:
 @dataclass(frozen=True)
 class Averaged(Factor):
     """The mean over the super-parents whose value, in the row, has a weight of at least `min_frequency`; a row without
-    one is naive Bayes (`naive`)."""
+    one is naive Bayes (`naive`). `prior` is P(c) where nothing but the class is known; it is a row of its own, and the
+    rest of P(c, x_i) is in the row of x_i."""
 
     prior: ClassPrior
     members: tuple[Member, ...]
@@ -87,7 +89,53 @@ class Averaged(Factor):
     min_frequency: float
 
     def log(self, X: Table) -> Array:
-        return self.over(X, np.broadcast_to(log(self.prior.p), (X.n, len(self.prior.p))), None)
+        if self.discrete and max(m.domain.size for m in self.members) ** 2 <= X.n:  # tables are soon made
+            return self._packed(X)
+        return self.over(X, self._own_prior(X.n), None)
+
+    def _own_prior(self, n: int) -> Array:
+        return np.broadcast_to(log(self.prior.p), (n, len(self.prior.p)))
+
+    @cached_property
+    def discrete(self) -> bool:
+        """Whether every column is."""
+        children = (f for m in self.members for f in m.families)
+        return bool(self.members) and all(isinstance(f, TableFamily) for f in children)
+
+    def _packed(self, X: Table) -> Array:
+        """`log`, from tables. As one more class stands one with all terms 0 under a super-parent
+        that takes part, so that its sum over the super-parents is log m."""
+        packed = pack(X, [member.domain for member in self.members])
+        tables = [packed.tables(self._terms(i, packed.extents)) for i in range(len(self.members))]
+        k = len(self.prior.p)
+        joint = np.empty((X.n, k))
+        for rows, joints in packed.sums(tables, 0, X.n):
+            total = log_sum(joints, axis=0)
+            log_m = total[:, k : k + 1]
+            alone = np.isneginf(log_m[:, 0])
+            joint[rows] = total[:, :k] - np.where(alone[:, None], 0.0, log_m)
+            if alone.any():
+                last = rows.start + np.flatnonzero(alone)
+                joint[last] = self.over(X.take(last), self._own_prior(len(last)), None)
+        return joint
+
+    def _terms(self, i: int, extents: Sequence[int]) -> list[Array]:
+        """The terms (places of i, places of j, W) under one super-parent, its own column with the first one's (places of i,
+        1, W); 0 where j is not known."""
+        member, k = self.members[i], len(self.prior.p)
+        terms = [np.zeros((extents[i], extent, row_width(k + 1))) for extent in extents]
+        terms[i] = terms[i][:, :1]
+        every = every_place(member.domain, extents[i])
+        first, total = member.first(every, self._own_prior(every.n), None)
+        terms[i][:, :, :k] = first[:, None]
+        idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
+        terms[i][idle, :, : k + 1] = -np.inf
+        for family, term in zip(member.families, terms[:i] + terms[i + 1 :], strict=True):
+            assert isinstance(family, TableFamily)
+            inside = term.shape[0] <= member.domain.size and term.shape[1] <= family.domain.size
+            table = (family.log_cpt if inside else family.lookup).transpose(1, 2, 0)[: term.shape[0], : term.shape[1]]
+            term[: table.shape[0], : table.shape[1], :k] = table
+        return terms
 
     def over(self, X: Table, log_prior: Array, left: Left | None) -> Array:
         """(n, C) the joint over a log prior (n, C); with `left`, of each row under the counts without it."""
@@ -132,20 +180,21 @@ class Averaged(Factor):
 
     def responsibilities(self, X: Table) -> tuple[Array, NDArray[np.bool_]]:
         """(d, n, C) q_i = P(i | x, c), zeros where there is no super-parent or p(c, x) is 0; (d, n) who takes part."""
-        log_prior = np.broadcast_to(log(self.prior.p), (X.n, len(self.prior.p)))
-        joints, active = self.joints(X, log_prior)
+        joints, active = self.joints(X, self._own_prior(X.n))
         total = log_sum(joints, axis=0)
-        return exp(joints - np.where(np.isfinite(total), total, 0.0)), active
+        q = exp(joints - np.where(np.isfinite(total), total, 0.0))
+        whole = q.sum(axis=0)  # 1, up to the rounding of joints far out
+        return q / np.where(whole > 0, whole, 1.0), active
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         if not self.members:
             yield from self.naive.rows(X)
             return
         prior, log_prior = next(self.prior.rows(X))
-        yield prior, log_prior
         q, active = self.responsibilities(X)
         shape, target = q.shape[1:], self.prior.target
         alone = ~np.any(active, axis=0)
+        yield prior, log_prior
         terms = {v: np.zeros(shape) for v in self.naive.names}
         met = set()
         for i, member in enumerate(self.members):

@@ -7,8 +7,8 @@ log p(c, x) = Σ_f E_{h|x,c}[log φ_f] + H(h|x, c).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -25,6 +25,8 @@ from bayes_engine.table.schema import Variable
 
 HIDDEN = -1
 """The place of a cell that is not known."""
+OUT = -1
+"""The code of a cell that is integrated out, also where a missing cell is a level of its own."""
 CHUNK = 2_000_000
 """Cells of hidden tables that are held at a time."""
 
@@ -56,8 +58,20 @@ class Domain:
         codes = X[self.variable.name]
         places = codes.astype(np.intp) - 1
         places[codes == MISSING] = self.size - 1 if self.missing_is_level else HIDDEN
+        places[codes == OUT] = HIDDEN
         places[codes == unseen_code(codes)] = self.size if self.smooth_unseen else HIDDEN
         return places
+
+
+def integrating(X: Table, given: Collection[str]) -> Table:
+    """The same rows with the columns that are not among `given` integrated out."""
+    columns = (
+        column
+        if v.name in given
+        else np.full(X.n, OUT if v.discrete else np.nan, dtype=np.int64 if v.discrete else float)
+        for v, column in zip(X.schema, X.columns, strict=True)
+    )
+    return replace(X, columns=tuple(columns))
 
 
 @dataclass(frozen=True)
@@ -130,12 +144,15 @@ class TableFamily:
     @cached_property
     def lookup(self) -> Array:
         """`log_cpt` with one more place on each axis for a value outside the domain, smoothed: the column's own is
-        log α/(n_cs + α(S_j + 1)), a parent's has no counts."""
+        log a/(n_cs + a(S_j + 1)), a parent's has no counts."""
         size = self.domain.size
-        reserved = log(self.alpha) - log(np.maximum(self.totals + self.alpha * (size + 1), 1e-300))
-        table = np.concatenate([self.log_cpt, reserved[..., None]], axis=-1)
+        a = _added(self.totals, self.alpha)
+        table = np.concatenate([self.log_cpt, (log(a) - log(self.totals + a * (size + 1)))[..., None]], axis=-1)
         pads = [(0, 0), *((0, 1) for _ in self.parents), (0, 0)]
-        return np.pad(table, pads, constant_values=-np.log(size))
+        table = np.pad(table, pads, constant_values=-np.log(max(size, 1)))
+        for axis in range(1, 1 + len(self.parents)):
+            np.moveaxis(table, axis, -2)[..., -1, -1] = -np.log(size + 1)
+        return table
 
     def known(self, X: Table) -> NDArray[np.bool_]:
         return np.asarray(self.domain.places(X) != HIDDEN)
@@ -185,6 +202,8 @@ class GaussianFamily:
         least = self.floor * np.expand_dims(whole.m2 / np.maximum(whole.weight, 1e-300), inner)
         pads = [(0, 0)] * classes.weight.ndim + [(0, 1)] * len(inner)
         n, offset, m2 = (np.pad(a.reshape(shape), pads) for a in (cells.weight, cells.offset, cells.m2))
+        if not inner:
+            return used.offset, class_variance
         mean, variance = (np.expand_dims(a, inner) for a in (used.offset, class_variance))
         share = self.alpha / np.where(n + self.alpha > 0, n + self.alpha, 1.0)
         degrees = n - self.ddof + self.alpha
@@ -332,8 +351,13 @@ class Directed(Factor):
 
 def _estimate(count: Array, total: Array, size: int, alpha: float) -> Array:
     """log (n + a)/(N + a S)."""
-    a = np.where((total == 0) & (alpha == 0), 1.0, alpha)
+    a = _added(total, alpha)
     return log(count + a) - log(total + a * size)
+
+
+def _added(total: Array, alpha: float) -> Array:
+    """What is added to every level of a cell of the parents: α, and 1 where nothing was counted and α is 0."""
+    return np.where((total == 0) & (alpha == 0), 1.0, alpha)
 
 
 def less_weight(count: Array, weight: Array, variable: Variable) -> Array:

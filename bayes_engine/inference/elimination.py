@@ -69,6 +69,8 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
         for i in cluster.members:
             if i < len(potentials):
                 found[i] = _margin(cluster.scope, beliefs[k], potentials[i].scope)
+    if np.isneginf(log_z).any():
+        found = [np.where(np.expand_dims(np.isneginf(log_z), tuple(range(2, f.ndim))), -np.inf, f) for f in found]
     return log_z, found
 
 

@@ -27,7 +27,7 @@ from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import class_prior
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
-from bayes_engine.table.discretize import cuts_for, interval_names
+from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
 from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
 from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
@@ -88,6 +88,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         >>> NaiveBayes(alpha=0).fit_stats(model.stats_ + model.stats_).predict([["crisp"]]).tolist()
         ['bad']
         """
+        for name in self.structural:
+            self.__dict__.pop(name, None)
         names = stats.schema.names
         self.n_features_in_ = len(names)
         if names != tuple(f"x{j}" for j in range(len(names))):  # these stand for an array's columns
@@ -280,6 +282,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
+        if self.discretize is not None:
+            checked_method(self.discretize, self.bins)
         schema = Schema.from_dtypes(frame) if self.schema is None else self.schema.features
         if self.schema is not None:  # it gives kinds and levels; the pivots come from the rows
             pivots = {v.name: middle(numbers(frame[v.name], v)) for v in schema if v.numeric}

@@ -15,11 +15,22 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.errors import NotASubset, ParameterError
 from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.inference.averaged import Averaged, Member
-from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, Left, TableFamily, integrating
+from bayes_engine.inference.directed import (
+    HIDDEN,
+    Directed,
+    Domain,
+    Family,
+    GaussianFamily,
+    Left,
+    TableFamily,
+    integrating,
+)
+from bayes_engine.inference.packed import scores_left_out
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
@@ -30,10 +41,11 @@ from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, 
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.structure.tree import (
+    TIE,
     Dependence,
     Edge,
     TreeStep,
-    conditional_information,
+    conditional_informations,
     directed,
     gaussian_information,
     information,
@@ -111,8 +123,12 @@ class SemiNaive(GenerativeClassifier):
         return Directed(self._prior(stats), tuple(families))
 
     def _prior(self, stats: Statistics) -> ClassPrior:
-        prior = class_prior(self.priors, stats.class_weight, stats.target.levels)
+        prior = self._prior_of(stats.class_weight, stats.target.levels)
         return ClassPrior(stats.target.name, prior, stats.class_weight, 1.0 if self.priors == "laplace" else 0.0)
+
+    def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
+        """P(c) (..., C) from class weights."""
+        return class_prior(self.priors, weight, classes)
 
     def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], alpha: float) -> Family:
         """P(column | class, parents) from the statistics."""
@@ -221,7 +237,7 @@ class SemiNaive(GenerativeClassifier):
         if (own < -1e-9 * left.weight).any():
             raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
         rest[np.arange(n), left.own] = np.where(own <= 1e-9 * left.weight, 0.0, own)
-        return log(class_prior(self.priors, rest, self.target_.levels))
+        return log(self._prior_of(rest, self.target_.levels))
 
     def _last_missing(self, X: Table, weight: Array) -> Any:
         """(n,) where a row holds the only missing cell of a column whose missing cell is a level."""
@@ -311,20 +327,34 @@ class SPODE(SemiNaive):
         weight = np.ones(X.n) if labels.weight is None else labels.weight
         left = Left(labels.codes, np.minimum(weight, 1.0))
         prior = self._prior_without(left)
-        found = {}
-        for name in names:
-            anew = partial(self._directed, structure=star(self.stats_.schema, name))
-            log_posterior = log_normalize(self._without_one(X, left, prior, anew(self.stats_), anew))
-            own = log_posterior[np.arange(X.n), labels.codes]
-            right = (log_posterior.argmax(axis=1) == labels.codes) & ~np.isneginf(own)  # without a posterior: wrong
-            there = weight > 0
-            loss = -(weight[there] @ own[there])
-            found[name] = (float(weight @ right / weight.sum()), float(loss / weight.sum()))
-        losses = {name: -loss for name, (_, loss) in found.items()}
+        along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
+        stars = [anew(self.stats_) for anew in along]
+        share, fast = weight / weight.sum(), self._all_at_once(X, left)
+        rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
+        hits, gains = np.zeros(len(names)), np.zeros(len(names))
+        if len(rows):
+            rows = rows[np.argsort(labels.codes[rows], kind="stable")]
+            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior[rows], stars, share[rows])
+        if len(others):
+            part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), labels.codes[others])
+            for i, (anew, factor) in enumerate(zip(along, stars, strict=True)):
+                log_posterior = log_normalize(self._without_one(part, gone, prior[others], factor, anew))
+                right = (log_posterior.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # none: wrong
+                hits[i] += right @ share[others]
+                gains[i] += log_posterior[own] @ share[others]
+        scores = {name: (float(hits[i]), -float(gains[i])) for i, name in enumerate(names)}
+        losses = {name: -loss for name, (_, loss) in scores.items()}
         by_loss = {name: -k for k, name in enumerate(ranked(losses))}
-        order = sorted(found, key=lambda n: (-round(found[n][0], 12), -by_loss[n]))
+        order = sorted(scores, key=lambda n: (-round(scores[n][0], 12), -by_loss[n]))
         index = pd.Index(order, name="super_parent")
-        return pd.DataFrame([found[n] for n in order], index=index, columns=["accuracy", "log_loss"])
+        return pd.DataFrame([scores[n] for n in order], index=index, columns=["accuracy", "log_loss"])
+
+    def _all_at_once(self, X: Table, left: Left) -> NDArray[np.bool_]:
+        """(n,) the rows that `scores_left_out` takes: all cells known and discrete, and a weight of 1."""
+        if not X.n or any(not v.discrete for v in X.schema):
+            return np.zeros(X.n, dtype=bool)
+        known = (self._domain(self.stats_, v).places(X) != HIDDEN for v in X.schema)
+        return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._last_missing(X, left.weight)]))
 
     def _structure(self, stats: Statistics) -> Structure:
         parent = self._super_parent(stats.schema)
@@ -409,7 +439,7 @@ class TAN(SemiNaive):
         for v in schema:
             if not v.discrete:
                 own = {e: w for e, w in weights.items() if e[1] == v.name}
-                steps += tuple(TreeStep(e, own[e], k == 0) for k, e in enumerate(ranked(own)))
+                steps += tuple(TreeStep(e, own[e], k == 0 and own[e] > TIE) for k, e in enumerate(ranked(own)))
         return steps
 
     def _structure(self, stats: Statistics) -> Structure:
@@ -490,7 +520,9 @@ class AODE(SemiNaive):
     """Averaged one-dependence estimators: P(c, x) = (1/m) Σ_i P(c, x_i) Π_{j≠i} P(x_j | c, x_i), over the m
     super-parents whose value has at least `min_frequency` rows (Webb, Boughton & Wang 2005; Zhou, eq. 7.23–7.25).
 
-    min_frequency : the threshold m′; a row without any such value is judged by naive Bayes.
+    min_frequency : the threshold m′; a row without any such value is judged by naive Bayes (its class
+        prior smoothed as P(c, x_i) is, (n_c + α)/(n + α K)). A super-parent whose cell
+        is not known takes no part (Weka's rule), so `explain(given=…)` averages over the others.
     smoothing : "factored": P(c, x_i) = (n + α)/(n_known(x_i) + α K S_i), P(x_j|c, x_i) = (n + α)/(n_ci + α S_j), the
         textbook's (corrected) and Weka's; "joint": α rows a class, spread evenly over each joint table, so that the
         margins of all tables agree: α/S_i and α/(S_i S_j) a cell.
@@ -550,7 +582,8 @@ class AODE(SemiNaive):
                 "min_frequency={value} is no number of rows: 0 and more", value=repr(self.min_frequency)
             )
         members = tuple(self._member(stats, v) for v in stats.schema if v.discrete)
-        return Averaged(self._prior(stats), members, self._directed(stats, {}), float(self.min_frequency))
+        naive = self._directed(stats, {})
+        return Averaged(self._prior(stats), members, naive, float(least))
 
     def _member(self, stats: Statistics, variable: Variable) -> Member:
         domain = self._domain(stats, variable)
@@ -562,8 +595,26 @@ class AODE(SemiNaive):
                 own = max(self._domain(stats, v).size, 1) if joint and v.discrete else 1
                 families.append(self._family(stats, v, (variable.name,), alpha / own))
         counts = domain.counted(stats.counts.tables[variable.name], 1)
-        given = not (isinstance(self.priors, str) and self.priors == "empirical")
-        return Member(domain, counts, alpha, given, tuple(families))
+        return Member(domain, counts, alpha, self._prior_given, tuple(families))
+
+    def _prior(self, stats: Statistics) -> ClassPrior:
+        prior = super()._prior(stats)
+        return prior if self._prior_given else replace(prior, added=float(self.alpha))
+
+    def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
+        """Where it is the rows' own, smoothed as P(c, x_i) is: (n_c + α)/(n + α K)."""
+        return super()._prior_of(weight if self._prior_given else weight + float(self.alpha), classes)
+
+    @property
+    def class_prior_(self) -> dict[Any, float]:
+        """P(c) where nothing but the class is known, by label."""
+        check_is_fitted(self, "stats_")
+        return dict(zip(self.target_.levels, self.factor_.prior.p.tolist(), strict=True))
+
+    @property
+    def _prior_given(self) -> bool:
+        """Whether the class prior is another than the rows' own."""
+        return not (isinstance(self.priors, str) and self.priors == "empirical")
 
 
 # structures -------------------------------------------------------------------------------------------------------
@@ -602,10 +653,15 @@ def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Depe
         else:
             column = stats.moments.column(v.name)
             with_class[v.name] = gaussian_information(column, 1, floor)
-    for a, b in all_pairs(stats.schema):
-        edge, table = (a, b), stats.families.tables[a, b][:, first:, first:]
-        given_class[edge] = conditional_information(table)
-        overall[edge] = information(table.sum(axis=0))
+    pairs = [(a, b) for a, b in all_pairs(stats.schema)]
+    alike: dict[tuple[int, ...], list[Edge]] = {}
+    for edge in pairs:
+        alike.setdefault(stats.families.tables[edge].shape, []).append(edge)
+    for edges in alike.values():
+        tables = np.stack([stats.families.tables[edge][:, first:, first:] for edge in edges])
+        given_class.update(zip(edges, conditional_informations(tables), strict=True))
+        overall.update(zip(edges, conditional_informations(tables.sum(axis=1, keepdims=True)), strict=True))
+    given_class, overall = ({edge: found[edge] for edge in pairs} for found in (given_class, overall))
     k = len(stats.class_weight)
     for (parent,), moments in ((n, m) for n, m in stats.families.moments.items() if len(n) == 1):
         for name in moments.names:

@@ -130,10 +130,10 @@ def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
             b=b.name,
             kind_b=b.kind,
         )
-    if a.declared and b.declared and set(a.levels) != set(b.levels):
-        raise SchemaMismatch("column '{column}' has other declared levels on the two sides", column=a.name)
     if a.cuts != b.cuts:
         raise SchemaMismatch("column '{column}' has other cut points on the two sides", column=a.name)
+    if a.declared and b.declared and set(a.levels) != set(b.levels):
+        raise SchemaMismatch("column '{column}' has other declared levels on the two sides", column=a.name)
     if b.declared and not a.declared:
         return unite(b, a, ordered=ordered)
     grown = a.observing(b.levels)

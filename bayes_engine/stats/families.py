@@ -6,8 +6,9 @@ slot 0 of every axis counts the missing cells, so that each table keeps its own 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.logspace import Array
-from bayes_engine.stats.counts import less
+from bayes_engine.stats.counts import JOINT_CELLS, less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
 from bayes_engine.table.encode import MISSING, Table, unseen_code
@@ -24,8 +25,6 @@ from bayes_engine.table.schema import Schema
 
 MOST_CELLS = 50_000_000
 """The largest number of cells that are counted: 400 MB of them."""
-BLOCK = 16_384
-"""Rows counted at a time: their ones and zeros stay in the cache, and their float32 sums are exact."""
 
 Name = tuple[str, ...]
 
@@ -136,34 +135,31 @@ def _affordable(cells: float) -> None:
 
 
 def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Name, Array]:
-    """All pairs in one pass: with the rows as ones and zeros (n, D), one column a level, the pair tables are the
-    blocks of OᵀO for each class. The missing cells are what is lacking to the margins."""
-    names = sorted({n for pair in pairs for n in pair}, key=table.schema.position.__getitem__)
-    widths = [len(table.schema[n].levels) for n in names]
-    starts = np.concatenate([[1], 1 + np.cumsum(widths)])  # column 0 is one in every row
-    at = {n: slice(int(starts[j]), int(starts[j + 1])) for j, n in enumerate(names)}
-    gram = np.zeros((labels.n_classes, int(starts[-1]), int(starts[-1])))
-    columns = [known_codes(table, n) for n in names]
-    for begin in range(0, table.n, BLOCK):
-        rows = slice(begin, min(begin + BLOCK, table.n))
-        block = labels.take(rows)
-        for c, members, weight in block.members():
-            ones = np.zeros((len(members), gram.shape[1]), dtype=np.float32 if weight is None else np.float64)
-            ones[:, 0] = 1.0
-            flat, line = ones.reshape(-1), np.arange(len(members)) * gram.shape[1]
-            for j, column in enumerate(columns):
-                codes = column[rows][members].astype(np.intp)
-                there = codes != MISSING
-                where = line + codes + (int(starts[j]) - 1)
-                flat[where if there.all() else where[there]] = 1.0
-            gram[c] += ones.T @ (ones if weight is None else ones * weight[:, None])
-    found: dict[Name, Array] = {}
-    for a, b in pairs:
-        inner = gram[:, at[a], at[b]]
-        whole = np.empty((labels.n_classes, 1 + inner.shape[1], 1 + inner.shape[2]))
-        whole[:, 1:, 1:] = inner
-        whole[:, 1:, 0] = less(gram[:, at[a], 0], inner.sum(axis=2))
-        whole[:, 0, 1:] = less(gram[:, 0, at[b]], inner.sum(axis=1))
-        whole[:, 0, 0] = less(gram[:, 0, 0], whole[:, 1:, :].sum(axis=(1, 2)) + whole[:, 0, 1:].sum(axis=1))
-        found[a, b] = whole
+    """All pairs by groups of columns: every two groups share one joint code, counted once, and the tables of the pairs
+    in it are its margins (of whole numbers, so exact)."""
+    sizes = {v.name: 1 + len(v.levels) for v in table.schema if any(v.name in pair for pair in pairs)}
+    groups = _groups(sizes, math.isqrt(min(table.n, JOINT_CELLS) // labels.n_classes))
+    cells = [math.prod(sizes[n] for n in group) for group in groups]
+    kind = np.min_scalar_type(labels.n_classes * math.prod(sorted(cells)[-2:]))  # narrow numbers are fast to add
+    codes = [joint_codes(table, group).astype(kind) for group in groups]
+    narrow = labels if labels.codes is None else replace(labels, codes=labels.codes.astype(kind))
+    left, found = set(pairs), dict[Name, Array]()
+    for a, b in combinations(range(len(groups)), 2):
+        both = groups[a] + groups[b]
+        cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
+        cube = cube.reshape(-1, *(sizes[n] for n in both))
+        for pair in left.intersection(combinations(both, 2)):
+            found[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
+        left -= found.keys()
     return found
+
+
+def _groups(sizes: Mapping[str, int], most: int) -> list[Name]:
+    """Neighbouring columns with at most so many joint cells, or one alone; two groups at least."""
+    groups: list[Name] = []
+    for name, size in sizes.items():
+        if len(groups) > 1 and size * math.prod(sizes[n] for n in groups[-1]) <= most:
+            groups[-1] += (name,)
+        else:
+            groups.append((name,))
+    return groups

@@ -60,10 +60,11 @@ class Moments:
         mean = self.mean - delta * other.weight / kept
         between = (other.mean - mean) ** 2 * kept * other.weight / (kept + other.weight)
         m2 = self.m2 - other.m2 - between
-        tolerance = 1e-9 * np.maximum(self.m2, other.m2 + between)
+        dust = 1e-28 * self.weight * np.maximum(self.mean**2, other.mean**2)  # equal values whose means were rounded
+        tolerance = 1e-9 * np.maximum(self.m2, other.m2 + between) + dust
         if (~empty & (m2 < -tolerance)).any():
             raise NotASubset("cannot forget rows that were never counted: a variance would fall below zero")
-        nothing = empty | (m2 <= ROUNDING * np.maximum(self.m2, other.m2 + between))
+        nothing = empty | (m2 <= ROUNDING * np.maximum(self.m2, other.m2 + between) + dust)
         return replace(self, weight=weight, mean=np.where(empty, 0.0, mean), m2=np.where(nothing, 0.0, m2))
 
     def scaled(self, weight: float) -> Moments:

@@ -1,0 +1,145 @@
+"""Labels that are known but hidden, to see what naive Bayes with EM makes of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.em import EMTrace, memberships
+from bayes_engine.errors import EstimationWarning
+from bayes_engine.factors import Factor, GaussianFactor
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array
+from bayes_engine.models.hidden_labels import leaves
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.semi_supervised import SemiSupervisedNB
+
+
+def hidden_rows(n: int, share: float, seed: int, flipped: Sequence[int] = ()) -> NDArray[np.bool_]:
+    """(n,) which labels are hidden: a `share` of the rows by `seed`, a larger share hiding more of the same, with the
+    rows in `flipped` turned over.
+
+    >>> few, more = hidden_rows(10, 0.3, 0), hidden_rows(10, 0.6, 0)
+    >>> int(few.sum()), int(more.sum()), bool((few <= more).all()), int(hidden_rows(10, 0.0, 0, [4, 99])[4])
+    (3, 6, True, 1)
+    """
+    hidden = np.zeros(n, dtype=bool)
+    hidden[np.random.default_rng(seed).permutation(n)[: round(share * n)]] = True
+    turned = [row for row in flipped if 0 <= row < n]
+    hidden[turned] = ~hidden[turned]
+    return hidden
+
+
+@dataclass(frozen=True, eq=False)
+class Hiding:
+    """A run of EM over labels that are known to us but `hidden` (n,) from it; `truth` (n,) are positions in `levels`.
+
+    `named` says whether a class's own rows tell what it is: without a single label classes have no names.
+    """
+
+    model: SemiSupervisedNB
+    levels: tuple[Any, ...]
+    hidden: NDArray[np.bool_]
+    truth: NDArray[np.intp]
+    notes: tuple[Message, ...]
+    _table: Any
+
+    @property
+    def trace(self) -> EMTrace[Factor]:
+        trace: EMTrace[Factor] = self.model.trace_
+        return trace
+
+    @property
+    def named(self) -> bool:
+        return not self.hidden.all()
+
+    @cached_property
+    def _order(self) -> list[int]:
+        sorted_levels = self.model.classes_.tolist()
+        return [sorted_levels.index(c) for c in self.levels]
+
+    @cached_property
+    def shares(self) -> tuple[Array, ...]:
+        """(n, C) responsibilities of every step, columns as `levels`."""
+        found = []
+        for step in self.trace.steps:
+            r = step.responsibilities
+            if r is None:  # too large to be kept by the trace
+                r = memberships(step.parameters.log(self._table), hard=self.trace.hard).responsibilities
+            r = r[:, self._order].copy()
+            r[~self.hidden] = np.eye(len(self.levels))[self.truth[~self.hidden]]
+            found.append(r)
+        return tuple(found)
+
+    def right(self, step: int) -> int:
+        """How many hidden rows have their true class as the likeliest."""
+        guess = self.shares[step][self.hidden].argmax(axis=1)
+        return int((guess == self.truth[self.hidden]).sum())
+
+    def changes_of_mind(self, rows: NDArray[np.intp]) -> list[int]:
+        """For each row how often its likeliest class was another one than in the step before."""
+        guesses = np.stack([r[rows].argmax(axis=1) for r in self.shares])
+        return [int(c) for c in (guesses[1:] != guesses[:-1]).sum(axis=0)]
+
+    def normal(self, step: int, column: str) -> tuple[Array, Array] | None:
+        """(C,) means and (C,) variances of a numeric column in each class after a step."""
+        for part in leaves(self.trace.steps[step].parameters):
+            if isinstance(part, GaussianFactor) and part.variable.name == column:
+                mean = part.moments.pivot + part.moments.offset
+                variance = np.broadcast_to(part.variance, mean.shape)
+                return mean[self._order], variance[self._order]
+        return None
+
+    def priors(self, step: int) -> Array:
+        """(C,) the expected share of the rows of each class in a step."""
+        return np.asarray(self.shares[step].mean(axis=0))
+
+
+def hide(
+    X: pd.DataFrame,
+    y: pd.Series,
+    hidden: NDArray[np.bool_],
+    estimator: NaiveBayes,
+    *,
+    weight: Array | None = None,
+    **parameters: Any,
+) -> Hiding:
+    """Naive Bayes by EM, the labels in `hidden` kept from it. `y` is categorical, its categories all classes;
+    `parameters` are SemiSupervisedNB's. Where the labels left make a class collapse at once, raises Collapse.
+
+    >>> X = pd.DataFrame({"mass": [1.0, 5.0, 1.2, 5.5, 0.9, 5.2]})
+    >>> y = pd.Series(pd.Categorical(["a", "b", "a", "b", "a", "b"]))
+    >>> study = hide(X, y, np.array([False, False, True, True, True, True]), NaiveBayes(tied_variance=True))
+    >>> study.right(0), study.right(-1)
+    (4, 4)
+    """
+    levels = tuple(y.cat.categories)
+    labels = pd.Series(y.to_numpy(dtype=object), name=y.name, dtype=object)
+    labels[hidden] = None
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", EstimationWarning)
+        model = SemiSupervisedNB(estimator, classes=list(levels), **parameters).fit(X, labels, weight)
+    notes = tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning))
+    inner = model.estimator_
+    return Hiding(model, levels, hidden, np.asarray(y.cat.codes, dtype=np.intp), notes, inner._encode(X))
+
+
+def ceiling(X: pd.DataFrame, y: pd.Series, hidden: NDArray[np.bool_], estimator: NaiveBayes) -> int:
+    """How many of the hidden rows naive Bayes has right when every label is seen, those rows' own too.
+
+    >>> X = pd.DataFrame({"mass": [1.0, 5.0, 1.2, 5.5]})
+    >>> ceiling(X, pd.Series(pd.Categorical(["a", "b", "a", "b"])), np.array([False, False, True, True]), NaiveBayes())
+    2
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        joint = estimator.fit(X, y).predict_joint_log_proba(X)
+    guess = np.asarray(estimator.classes_, dtype=object)[joint.argmax(axis=1)]
+    return int((guess[hidden] == y.to_numpy(dtype=object)[hidden]).sum())

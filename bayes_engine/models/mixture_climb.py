@@ -1,0 +1,216 @@
+"""One run of a Gaussian mixture from one start, shown whole: a collapse too, and where every label is seen.
+
+`GaussianMixture.fit` drops a run that collapses and may begin again; here a start is followed to its own end.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.em import Collapse, EMTrace, memberships
+from bayes_engine.errors import EstimationWarning, ParameterError, TableError
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array
+from bayes_engine.models.classic import GaussianNB
+from bayes_engine.models.component_starts import to_standard
+from bayes_engine.models.components import MixtureParameters, standardized
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.mixture import GaussianMixture, mixture_table
+
+
+@dataclass(frozen=True)
+class Climb:
+    """A run: the fitted `model`, or the model as it stood before it collapsed, with the engine's `collapse`."""
+
+    model: GaussianMixture
+    collapse: Collapse | None
+    notes: tuple[Message, ...]
+
+    @property
+    def trace(self) -> EMTrace[MixtureParameters]:
+        trace: EMTrace[MixtureParameters] = self.model.trace_
+        return trace
+
+    @property
+    def objective(self) -> float:
+        """What was reached."""
+        return self.trace.last.objective
+
+
+def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any) -> Climb:
+    """EM from one start, "kmeans" and "random" by `seed`, or a start given as `GaussianMixture` takes it; components
+    keep the order in which they begin. `parameters` are the mixture's.
+
+    Raises what `GaussianMixture.fit` raises; Collapse only where the start itself is one.
+
+    >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
+    >>> run = climb(X, 2, "kmeans")
+    >>> run.model.means_.round(2).ravel().tolist(), run.collapse
+    ([0.13, 5.17], None)
+    """
+
+    def fitted(steps: int, begin: Any) -> tuple[GaussianMixture, tuple[Message, ...]]:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", EstimationWarning)
+            model = GaussianMixture(k, init=begin, max_iter=steps, random_state=seed, **parameters).fit(X)
+        return model, tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning))
+
+    begin = fitted(0, start)[0].parameters_ if isinstance(start, str) else start
+    try:
+        model, notes = fitted(max_iter, begin)
+    except Collapse as reason:
+        sound, lost = 0, max_iter  # the last number of steps known to be taken, the first known not to be
+        kept = fitted(sound, begin)[0]
+        while lost - sound > 1:
+            middle = min(2 * sound + 1, (sound + lost) // 2)
+            try:
+                kept, sound = fitted(middle, begin)[0], middle
+            except Collapse:
+                lost = middle
+        return Climb(kept, reason, ())
+    return Climb(model, None, notes)
+
+
+def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array:
+    """(n, K) the responsibilities of rows under the parameters of one step.
+
+    >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
+    >>> run = climb(X, 2, "kmeans")
+    >>> bool(np.allclose(at_step(run.model, run.trace.last.parameters, X), run.trace.last.responsibilities))
+    True
+    """
+    rows = standardized(np.asarray(X, dtype=float), model._center, model._scale)
+    joint = model._problem(rows, None).joint(to_standard(theta, model._center, model._scale))
+    return memberships(joint, hard=bool(model.hard)).responsibilities
+
+
+def nearest_rows(X: Array, axes: tuple[int, int], points: Iterable[tuple[float, float]]) -> Array:
+    """(K, d) for each point of a plane the complete row nearest to it there, in standard deviations: a place in the
+    plane becomes a place among all columns.
+
+    >>> nearest_rows(np.array([[0.0, 0.0, 7.0], [1.0, 1.0, 8.0]]), (0, 1), [(0.9, 0.7)]).tolist()
+    [[1.0, 1.0, 8.0]]
+    """
+    whole = X[~np.isnan(X).any(axis=1)]
+    if not len(whole):
+        raise TableError(
+            "no row is complete, so no start can be set by hand; let it be random, or use two columns only"
+        )
+    plane = whole[:, list(axes)]
+    scale = np.where((spread := plane.std(axis=0)) > 0, spread, 1.0)
+    away = ((plane[None] - np.asarray(list(points))[:, None]) / scale) ** 2
+    return np.asarray(whole[away.sum(axis=2).argmin(axis=1)])
+
+
+# every label seen ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Supervised:
+    """The M step with every label seen beside the classifier it is: `climb` has one step, `peer` is the classifier's
+    name ("" where the form has none), `difference` the largest of any weight, mean or covariance (in standard
+    deviations), `alike` the rows that both decide alike, of the `rows` that are complete."""
+
+    climb: Climb
+    peer: str
+    difference: float
+    alike: int
+    rows: NDArray[np.intp]
+
+
+PEERS = {
+    "full": QuadraticDiscriminantAnalysis,
+    "tied": LinearDiscriminantAnalysis,
+    "diagonal": GaussianNB,
+}
+"""What a mixture is, its labels seen, by its form of covariance."""
+
+
+def supervised(X: Array, codes: NDArray[np.intp], k: int, covariance: str) -> Supervised:
+    """One M step on labels that are all seen, and the classifier of the same form fitted by its own code.
+
+    Rows with a missing cell are left out, as discriminant analysis does. Raises Collapse where a class has no spread,
+    and what the classifiers' `fit` raises.
+
+    >>> X = np.array([[0.0, 1.0], [0.4, 0.2], [0.1, 0.9], [5.0, 5.1], [5.2, 4.0], [5.3, 4.8]])
+    >>> found = supervised(X, np.array([0, 0, 0, 1, 1, 1]), 2, "full")
+    >>> found.peer, found.difference < 1e-12, found.alike
+    ('QuadraticDiscriminantAnalysis', True, 6)
+    """
+    kept = np.flatnonzero(~np.isnan(X).any(axis=1))
+    x, y = X[kept], codes[kept]
+    empty = np.bincount(y, minlength=k) == 0
+    if empty.any():
+        raise TableError("class {k} has no complete row", k=int(empty.argmax()) + 1)
+    run = climb(x, k, np.eye(k)[y], covariance=covariance, max_iter=0)
+    if covariance not in PEERS:
+        return Supervised(run, "", 0.0, 0, kept)
+    peer = PEERS[covariance]()
+    if isinstance(peer, GaussianNB):
+        peer.set_params(var_smoothing=0.0)
+    peer.fit(x, y)
+    theta, scale = run.trace.last.parameters, run.model._scale
+    if isinstance(peer, GaussianNB):
+        means, own = np.asarray(peer.theta_), np.asarray(peer.var_)[:, :, None] * np.eye(x.shape[1])
+        prior = np.asarray(peer.class_prior_)
+    else:
+        means, own, prior = peer.means_, np.asarray(peer.covariance_), peer.priors_
+    apart = (
+        np.abs(theta.weights - prior).max(),
+        np.abs((theta.means - means) / scale).max(),
+        np.abs((theta.full() - own) / np.outer(scale, scale)).max(),
+    )
+    alike = int((run.model.predict(x) == peer.predict(x)).sum())
+    return Supervised(run, type(peer).__name__, float(max(apart)), alike, kept)
+
+
+def crossed(shares: Array, codes: NDArray[np.intp], classes: int) -> NDArray[np.intp]:
+    """(K, C) how many rows of each class have each component as their likeliest.
+
+    >>> crossed(np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]), np.array([0, 1, 1]), 2).tolist()
+    [[1, 1], [0, 1]]
+    """
+    table = np.zeros((shares.shape[1], classes), dtype=np.intp)
+    np.add.at(table, (shares.argmax(axis=1), codes), 1)
+    return table
+
+
+# how many components ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bills:
+    """`mixture_table` over K, as far as K could be fitted, with what the fits said."""
+
+    table: pd.DataFrame
+    notes: tuple[tuple[int, Message], ...]
+
+
+def bills(X: Array, most: int, **parameters: Any) -> Bills:
+    """BIC, AIC and ICL for K = 1 … `most`; a K for which there are too few rows ends the table.
+
+    >>> bills(np.array([[0.0], [0.1], [0.3], [5.0]]), 2, n_init=2).table["parameters"].tolist()
+    [2, 5]
+    """
+    if most < 1:
+        raise ParameterError("most={value}; it must be a whole number of 1 and more", value=most)
+    lines: list[pd.DataFrame] = []
+    notes: list[tuple[int, Message]] = []
+    for k in range(1, most + 1):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", EstimationWarning)
+            try:
+                lines.append(mixture_table(X, [k], random_state=0, **parameters))
+            except (TableError, Collapse):
+                if k == 1:
+                    raise
+                break
+        notes += [(k, w.message.message) for w in said if isinstance(w.message, EstimationWarning)]
+    return Bills(pd.concat(lines), tuple(notes))

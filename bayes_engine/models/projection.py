@@ -1,0 +1,449 @@
+"""Tables seen along a line or on a plane: Fisher's directions beside the principal axes and LDA's, and what each leaves
+of the classes, on rows held out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from bayes_engine.decision.evaluate import TINY, held_out
+from bayes_engine.errors import BayesEngineError, EstimationWarning, TableError
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array
+from bayes_engine.models.classic import GaussianNB
+from bayes_engine.models.fisher import FisherDiscriminant, principal_axes
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.stats.assumptions import BoxM, Mardia, box_m, mardia
+from bayes_engine.table.roles import Parts
+
+T = TypeVar("T")
+WIDE = 3.0
+"""Two columns whose spreads differ by more than this factor are drawn in units of their own spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The rows without a missing cell of some numeric columns: `X` (n, d), `y` (n,) positions among `classes`, `weight`
+    (n,), `groups` (n,) or None, `rows` (n,) positions in the table; `left_out` rows had a missing cell."""
+
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]
+    X: Array
+    y: NDArray[np.intp]
+    weight: Array
+    groups: Any
+    rows: NDArray[np.intp]
+    left_out: int
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """X with its names."""
+        return pd.DataFrame(self.X, columns=list(self.names))
+
+    @property
+    def labels(self) -> pd.Series:
+        """y as class labels."""
+        return pd.Series([self.classes[c] for c in self.y], dtype=object)
+
+
+def numbers(parts: Parts, names: Sequence[str]) -> Numbers:
+    """The rows of a table taken apart that have all cells of the columns `names`; classes without such a row are gone.
+
+    Raises TableError where fewer than two classes are left.
+
+    >>> from bayes_engine.table.roles import take_apart
+    >>> from bayes_engine.table.schema import Schema
+    >>> table = pd.DataFrame({"x": [1.0, None, 3.0], "y": ["a", "a", "b"]})
+    >>> found = numbers(take_apart(table, Schema.from_dtypes(table).with_role("y", "target")), ["x"])
+    >>> found.X.ravel().tolist(), found.y.tolist(), found.left_out
+    ([1.0, 3.0], [0, 1], 1)
+    """
+    X = parts.X[list(names)].to_numpy(dtype=float)
+    whole = np.isfinite(X).all(axis=1)
+    labels = parts.y[whole]
+    present = tuple(c for c in parts.target.levels if (labels == c).any())
+    if len(present) < 2:
+        raise TableError(
+            "only {n} class(es) have a row without a missing cell in {names}; choose other columns",
+            n=len(present),
+            names=", ".join(names),
+        )
+    codes = pd.Categorical(labels, categories=list(present)).codes.astype(np.intp)
+    weight = np.ones(len(codes)) if parts.weight is None else parts.weight[whole].to_numpy(dtype=float)
+    groups = None if parts.groups is None else parts.groups[whole].to_numpy()
+    kept = np.flatnonzero(whole)
+    return Numbers(tuple(names), present, X[whole], codes, weight, groups, kept, int((~whole).sum()))
+
+
+# one line in the plane of two columns ---------------------------------------------------------------------------------
+
+
+class Turned(NamedTuple):
+    """Along a direction: J = `between`/`within`, both per row, and the `accuracy` of the nearest projected mean with
+    the weight it gets `right`."""
+
+    J: float
+    within: float
+    between: float
+    right: float
+    accuracy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Two columns and the lines to project them onto, in units of `scale` (2,) around `mean` (2,).
+
+    `points` (n, 2), class `means` (C, 2), `within` S_w/n and `between` S_b/n (2, 2) are in these units. The directions
+    are angles in degrees from 0 to 180: `fisher`, the first principal axis `pca`, and `lda` Σ⁻¹(μ_i − μ_j) for the
+    `pair` of classes that are hardest to tell apart. `w` (2,) is Fisher's direction in the columns' own units.
+    """
+
+    numbers: Numbers
+    mean: Array
+    scale: Array
+    points: Array
+    means: Array
+    within: Array
+    between: Array
+    fisher: float
+    pca: float
+    lda: float
+    pair: tuple[int, int]
+    w: Array
+
+    def along(self, degrees: float) -> Turned:
+        """What the direction at this angle leaves."""
+        u = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+        within, between = float(u @ self.within @ u), float(u @ self.between @ u)
+        nearest = np.abs((self.points @ u)[:, None] - self.means @ u).argmin(axis=1)
+        weight = self.numbers.weight
+        right = float(weight[nearest == self.numbers.y].sum())
+        J = between / within if within > 0 else float("inf")
+        return Turned(J, within, between, right, right / float(weight.sum()))
+
+
+def project(found: Numbers, *, standardized: bool | None = None) -> Projection:
+    """The lines for two columns. J and Fisher's and LDA's lines do not depend on the units, the principal axis does:
+    `standardized` divides each column by its spread; None does so where the spreads differ much.
+
+    Raises TableError where a column has one value only.
+
+    >>> X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 11.0]])
+    >>> found = Numbers(("x", "y"), ("a", "b"), X, np.array([0, 0, 1, 1]), np.ones(4), None, np.arange(4), 0)
+    >>> round(project(found, standardized=False).pca)
+    90
+    """
+    model = _fitted(FisherDiscriminant(n_components=1), found)
+    spread = np.sqrt(np.diagonal(model.total_) / found.weight.sum())
+    wide = bool(spread.max() > WIDE * spread.min()) if standardized is None else standardized
+    scale = spread if wide else np.ones(2)
+    n, per = float(found.weight.sum()), np.outer(scale, scale)
+    within, between = model.within_ / per / n, model.between_ / per / n
+    means = (model.means_ - model.xbar_) / scale
+    pair = _nearest_pair(means, within)
+    separating = np.linalg.lstsq(within, means[pair[1]] - means[pair[0]], rcond=None)[0]
+    # for two classes S_w⁻¹(μ₂ − μ₁) with its length, Zhou's eq. 3.39
+    w = separating / scale / n if len(found.classes) == 2 else model.scalings_[:, 0]
+    return Projection(
+        numbers=found,
+        mean=model.xbar_,
+        scale=scale,
+        points=(found.X - model.xbar_) / scale,
+        means=means,
+        within=within,
+        between=between,
+        fisher=_degrees(model.scalings_[:, 0] * scale),
+        pca=_degrees(np.linalg.eigh(within + between)[1][:, -1]),
+        lda=_degrees(separating),
+        pair=pair,
+        w=w,
+    )
+
+
+def _degrees(direction: Array) -> float:
+    return float(np.degrees(np.arctan2(direction[1], direction[0])) % 180.0)
+
+
+def _nearest_pair(means: Array, within: Array) -> tuple[int, int]:
+    """The two classes with the least Mahalanobis distance between their means."""
+    inverse = np.linalg.pinv(within)
+    pairs = [(i, j) for j in range(len(means)) for i in range(j)]
+    return min(pairs, key=lambda p: float((means[p[0]] - means[p[1]]) @ inverse @ (means[p[0]] - means[p[1]])))
+
+
+# all columns, on two directions ---------------------------------------------------------------------------------------
+
+Objective = Literal["ratio-trace", "trace-ratio"]
+
+
+@dataclass(frozen=True, eq=False)
+class Screen:
+    """All rows on two directions: `points` (n, 2), class `means` (C, 2), the `explained` share of each direction (of
+    the spread for the principal axes, of that between the classes for the others), and the `accuracy` of the nearest
+    projected mean on rows held out. `trace` is that of the trace-ratio iteration."""
+
+    points: Array
+    means: Array
+    explained: tuple[float, ...]
+    accuracy: float
+    trace: tuple[float, ...] = ()
+
+
+class Screens(NamedTuple):
+    """The same rows as Fisher, PCA and LDA show them, and how rows were held out."""
+
+    fisher: Screen
+    pca: Screen
+    lda: Screen
+    scheme: Message
+
+
+def screens(found: Numbers, objective: Objective = "ratio-trace", *, folds: int = 5) -> Screens:
+    """Fisher's first two directions, the first two principal axes, and LDA's two discriminant coordinates, each of the
+    columns in units of their spread (PCA and trace-ratio depend on the units).
+
+    Raises TableError where there are fewer than three classes or two columns, or where rows cannot be held out.
+    """
+    if len(found.classes) < 3 or len(found.names) < 2:
+        raise TableError("a plane needs three classes and two columns; two classes have one direction only")
+    splits, scheme = _splits(found, folds)
+
+    def screen(make: Callable[[Numbers], _Map]) -> Screen:
+        seen = make(found)
+        points = seen.of(found.X)
+        guesses = np.empty(len(found.y), dtype=np.intp)
+        for train, test in splits:
+            part = _some(found, train)
+            fold = make(part)
+            there = _means(fold.of(part.X), part)
+            guesses[test] = ((fold.of(found.X[test])[:, None, :] - there) ** 2).sum(axis=2).argmin(axis=1)
+        accuracy = float(found.weight[guesses == found.y].sum() / found.weight.sum())
+        return Screen(points, _means(points, found), seen.explained, accuracy, seen.trace)
+
+    return Screens(screen(lambda part: _fisher_map(part, objective)), screen(_pca_map), screen(_lda_map), scheme)
+
+
+class _Map(NamedTuple):
+    """x ↦ ((x − mean)/scale) W."""
+
+    mean: Array
+    scale: Array
+    W: Array
+    explained: tuple[float, ...] = ()
+    trace: tuple[float, ...] = ()
+
+    def of(self, X: Array) -> Array:
+        return np.asarray(((X - self.mean) / self.scale) @ self.W)
+
+
+def _standard(found: Numbers) -> _Map:
+    mean = np.average(found.X, axis=0, weights=found.weight)
+    spread = np.sqrt(np.average((found.X - mean) ** 2, axis=0, weights=found.weight))
+    return _Map(mean, np.where(spread > 0, spread, 1.0), np.eye(len(mean)))
+
+
+def _pca_map(found: Numbers, k: int = 2) -> _Map:
+    plain = _standard(found)
+    axes, variance = principal_axes(plain.of(found.X))
+    return plain._replace(W=axes[:, :k], explained=tuple((variance / variance.sum())[:k].tolist()))
+
+
+def _fisher_map(found: Numbers, objective: Objective, k: int | None = 2) -> _Map:
+    plain = _standard(found)
+    k = None if k is None else min(k, len(found.names))
+    model = _fitted(FisherDiscriminant(n_components=k, objective=objective), found, plain.of(found.X))
+    return plain._replace(W=model.scalings_, explained=tuple(model.explained_ratio_.tolist()), trace=model.trace_)
+
+
+def _lda_map(found: Numbers, k: int | None = 2) -> _Map:
+    plain = _standard(found)
+    model = _fitted(LinearDiscriminantAnalysis(n_components=k), found, plain.of(found.X))
+    return plain._replace(W=model.scalings_, explained=tuple(model.explained_variance_ratio_.tolist()))
+
+
+def _means(points: Array, found: Numbers) -> Array:
+    """(C, k) the weighted class means; of a class without a row, infinitely far."""
+    out = np.full((len(found.classes), points.shape[1]), np.inf)
+    for c in range(len(found.classes)):
+        own = found.y == c
+        if own.any():
+            out[c] = np.average(points[own], axis=0, weights=found.weight[own])
+    return out
+
+
+# from LDA to QDA ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """Gaussian discriminant analysis with the covariances pooled by λ and shrunk by γ, and how it does on rows held
+    out: `accuracy` and `log_loss` (nats, ∞ where a row left out leaves its class without a density)."""
+
+    model: QuadraticDiscriminantAnalysis
+    accuracy: float
+    log_loss: float
+    scheme: Message
+
+
+def pooled_analysis(found: Numbers, pooling: float, shrinkage: float = 0.0) -> Pooled:
+    """Friedman's regularized discriminant analysis on the rows: λ = 1 is LDA, λ = 0 is QDA.
+
+    Raises TableError where a class has no covariance to invert.
+    """
+    frame, labels = found.frame, found.labels
+    model = QuadraticDiscriminantAnalysis(pooling=pooling, shrinkage=shrinkage or None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        model.fit(frame, labels, found.weight)
+        held = held_out(model, frame, labels, groups=found.groups, sample_weight=found.weight)
+    accuracy, log_loss = _scores(held.log_posterior, held.truth, held.weight)
+    return Pooled(model, accuracy, log_loss, held.scheme)
+
+
+class Assumptions(NamedTuple):
+    """What LDA assumes, tested: `box` equal covariances, `mardia` a normal class, for each; an error says why a test
+    is impossible. `condition` is that of the correlations within the classes, `sizes` the rows of each class."""
+
+    box: BoxM | BayesEngineError
+    mardia: tuple[Mardia | BayesEngineError, ...]
+    sizes: tuple[int, ...]
+    condition: float
+
+
+def assumptions(found: Numbers) -> Assumptions:
+    """Box's M over the classes, Mardia's tests in each, and the condition number."""
+    model = _fitted(LinearDiscriminantAnalysis(), found)
+    members = [found.X[found.y == c] for c in range(len(found.classes))]
+    return Assumptions(
+        _tried(box_m, model.stats_.scatter),
+        tuple(_tried(mardia, rows) for rows in members),
+        tuple(len(rows) for rows in members),
+        model.condition_,
+    )
+
+
+def _tried(test: Callable[[Any], T], given: Any) -> T | BayesEngineError:
+    try:
+        return test(given)
+    except BayesEngineError as error:
+        return error
+
+
+# before naive Bayes ---------------------------------------------------------------------------------------------------
+
+STEPS = ("raw", "pca", "lda")
+
+
+class Before(NamedTuple):
+    """Gaussian naive Bayes after a step: `columns` it reads, the mean absolute `correlation` of two of them within the
+    classes (NaN of one column), and on rows held out its `accuracy` and `log_loss` (nats)."""
+
+    columns: int
+    correlation: float
+    accuracy: float
+    log_loss: float
+
+
+def before_naive_bayes(found: Numbers, *, folds: int = 5) -> tuple[Mapping[str, Before], Message]:
+    """Gaussian naive Bayes on the columns as they are ("raw"), turned onto their principal axes ("pca") and onto LDA's
+    directions ("lda"); the step is learnt on the training rows alone. And how rows were held out.
+
+    PCA makes columns uncorrelated over all rows, LDA within the classes (on average); naive Bayes asks for
+    independence within each class.
+    """
+    splits, scheme = _splits(found, folds)
+    maps: Mapping[str, Callable[[Numbers], _Map]] = {
+        "raw": _standard,
+        "pca": lambda part: _pca_map(part, len(part.names)),
+        "lda": lambda part: _lda_map(part, None),
+    }
+    results = {}
+    for step, make in maps.items():
+        log_p = np.empty((len(found.y), len(found.classes)))
+        for train, test in splits:
+            part = _some(found, train)
+            fold = make(part)
+            # every class keeps its column, also where a fold has none of its rows
+            model = GaussianNB(priors=None).partial_fit(
+                fold.of(part.X), part.y, np.arange(len(found.classes)), part.weight
+            )
+            log_p[test] = model.predict_log_proba(fold.of(found.X[test]))
+        points = make(found).of(found.X)
+        accuracy, log_loss = _scores(log_p, found.y, found.weight)
+        results[step] = Before(points.shape[1], _correlation(points, found), accuracy, log_loss)
+    return results, scheme
+
+
+def _correlation(points: Array, found: Numbers) -> float:
+    """The mean of |r| over the pairs of columns and the classes, each by its weight."""
+    pairs = np.triu_indices(points.shape[1], 1)
+    if not len(pairs[0]):
+        return float("nan")
+    sums = weights = 0.0
+    for c in range(len(found.classes)):
+        own = found.y == c
+        if own.sum() > 2:
+            w = found.weight[own]
+            centred = points[own] - np.average(points[own], axis=0, weights=w)
+            cov = (centred.T * w) @ centred
+            sd = np.sqrt(np.diagonal(cov))
+            r = np.divide(cov, np.outer(sd, sd), out=np.zeros_like(cov), where=np.outer(sd, sd) > 0)
+            sums += float(w.sum() * np.abs(r[pairs]).mean())
+            weights += float(w.sum())
+    return sums / weights if weights else float("nan")
+
+
+def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float, float]:
+    total = float(weight.sum())
+    right = float(weight[log_p.argmax(axis=1) == truth].sum())
+    return right / total, -float(weight @ log_p[np.arange(len(truth)), truth]) / total
+
+
+# plumbing -------------------------------------------------------------------------------------------------------------
+
+
+def _fitted(model: Any, found: Numbers, X: Array | None = None) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)  # collinear columns are exact in their span
+        rows = found.frame if X is None else X
+        return model.partial_fit(rows, found.y, np.arange(len(found.classes)), found.weight)
+
+
+def _some(found: Numbers, rows: NDArray[np.intp]) -> Numbers:
+    groups = None if found.groups is None else found.groups[rows]
+    return Numbers(
+        found.names, found.classes, found.X[rows], found.y[rows], found.weight[rows], groups, found.rows[rows], 0
+    )
+
+
+def _splits(found: Numbers, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
+    """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
+    n, sizes = len(found.y), np.bincount(found.y)
+    every = np.arange(n)
+    if found.groups is None and n <= TINY:
+        return [(np.delete(every, i), np.array([i])) for i in every], Message("each row held out in turn")
+    k = min(folds, int(sizes.max() if found.groups is not None else sizes.min()))
+    if found.groups is not None:
+        together = pd.factorize(pd.Series(found.groups), use_na_sentinel=False)[0]
+        k = min(k, len(np.unique(together)))
+    if k < 2:
+        raise TableError(
+            "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class "
+            "out"
+        )
+    if found.groups is None:
+        return list(StratifiedKFold(k, shuffle=True, random_state=0).split(every, found.y)), Message(
+            "{k} folds, stratified", {"k": k}
+        )
+    with warnings.catch_warnings():  # a class may be absent from a fold: it keeps its column
+        warnings.filterwarnings("ignore", message="The least populated class")
+        grouped = StratifiedGroupKFold(k, shuffle=True, random_state=0)
+        return list(grouped.split(every, found.y, together)), Message("{k} folds, groups kept together", {"k": k})
