@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.working.derive import derive, rounded
-from pages.shared import data, fill_in, working
+from pages.shared import data, fill_in, super_parents, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
 from pages.shared.ready import ready
@@ -20,15 +20,24 @@ ready(table)
 working.style()
 try:
     one = study(table)
-except BayesEngineError as error:  # an exercise that cannot be drawn
+except BayesEngineError as error:  # an exercise that cannot be drawn, a model that cannot be fitted to this table
     st.warning(error.message.local(md))
-    st.button(_("Back to the table"), on_click=change, args=(back_to_table,))
+    if current().seen("exercise", 0):
+        st.button(_("Back to the table"), on_click=change, args=(back_to_table,))
     finish()
 exercise_banner(one)
 filling = current().seen("fill", False)
 
 # the case, what is decided, and what spoke for it; while blanks are filled in, the rows to count instead
-if filling:
+problem, filling = "", current().seen("fill", False)
+try:
+    exact = derive(one.model, one.case, data.losses(table), data.prior_of_use(table), table.classes)
+    under = super_parents.choose(one)
+    worked = under.working if under else exact  # of a mean of models that of one of them
+    filling = filling and not worked.additive
+except BayesEngineError as error:
+    problem = error.message.local(md)
+if filling and not problem:
     fill_in.rows_to_count(one)
 else:
     main, side = st.columns([3, 2], gap="large")
@@ -38,27 +47,29 @@ else:
         else:
             case_editor(table, one.values)
             own_row(one)
-try:
-    exact = derive(one.model, one.case, data.losses(table), data.prior_of_use(table), table.classes)
-except BayesEngineError as error:
-    st.warning(error.message.local(md))
-    finish()
-if not filling:
     with main:
+        if problem:
+            st.warning(problem)
+            finish()
         pronounce(one, exact)
         contributions(one, exact)
 
 # the working
 st.header(_("The working"))
-digits = working.controls(one, filling=filling)
-working.choose_classes(one, exact)
+digits = working.controls(one, worked, filling=filling)
+working.choose_classes(one, worked)
 if filling:
-    fill_in.blanks(one, exact)
+    if under:
+        super_parents.choice(one, under)
+    fill_in.blanks(one, worked)
     finish()
-if digits == "hand":
-    working.by_hand(one, exact)
-shown = rounded(exact) if digits == "hand" else exact
 precision = 8 if digits == "full" else 4
+if under:
+    super_parents.overview(one, under, exact, precision)
+if digits == "hand":
+    working.by_hand(one, worked)
+shown = rounded(worked) if digits == "hand" else worked
 working.factor_table(one, shown, precision)
-working.sums(one, shown, precision)
-working.copies(one, shown, precision)
+final = exact if under else shown
+working.sums(one, final, precision)
+working.copies(one, shown, final, precision, super_parents.lines(one, under, precision) if under else None)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from bayes_engine.language import Message
 from bayes_engine.working.derive import Density, Fraction, Working
-from bayes_engine.working.render import AS_IN_FILE, Names, shown
+from bayes_engine.working.render import AS_IN_FILE, Names, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 
@@ -83,24 +83,36 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
     target, value = names.column(working.target), read_number(text)
     said: dict[str, Any] = {
         "target": target,
-        "label": names.level(working.target, working.classes[k]),
-        "column": names.column(step.row.child) if step.row.parents else "",  # a prior is of no column
+        "label": where(step, names.level(working.target, working.classes[k]), names),
+        "column": names.column(step.row.child) if step.variable is not None else "",  # a prior is of no column
         "value": shown(step, names),
     }
     if value is None:
         return Message("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5.")
     if isinstance(source, Fraction):
         extra = {"added": f"{source.added:g}", "extra": f"{source.added * source.levels:g}", "levels": source.levels}
+        if step.joint and source.added and source.total and same(value, source.count / source.total):
+            return Message(
+                "That is the plain share. Here {added} is added to the count, and {extra} ({levels} pairs of a class "
+                "and a value) to the total.",
+                extra,
+            )
         if source.added and source.total and same(value, source.count / source.total):
             return Message(
                 "That is the plain share. Here {added} is added to the count, and {extra} ({levels} levels) to the "
                 "total.",
                 extra,
             )
+        if step.joint:
+            return Message(
+                "Count the rows with {target} = {label} and {column} = {value}, and add {added}; divide by the number "
+                "of rows where {column} is known plus {extra}.",
+                said | extra,
+            )
         if not step.row.parents:
             return Message("Count the rows with {target} = {label}; divide by all rows.", said)
         other_way = sum(s.count for s in step.sources if isinstance(s, Fraction))
-        if other_way and same(value, source.count / other_way):
+        if other_way and not step.given and same(value, source.count / other_way):
             return Message(
                 "That is the share of {label} among the rows with {value}. Turn it round: among the rows with "
                 "{target} = {label}, the share that has {column} = {value}.",
@@ -117,6 +129,15 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
         )
     if isinstance(source, Density):
         other_ddof = 1 - source.ddof
+        if source.lent is not None:
+            return Message(
+                "Take the values of {column} in the rows with {target} = {label}, and {added} imagined rows with the "
+                "mean and the variance of the whole class: their mean and variance, its root; then the normal density "
+                "at {value}.",
+                said | {"added": f"{source.lent.rows:g}"},
+            )
+        if source.stands_in:
+            said["label"] = names.level(working.target, working.classes[k])
         if source.n > max(source.ddof, other_ddof) and not source.replaced:
             swapped = replace(source, ddof=other_ddof, variance=source.m2 / (source.n - other_ddof))
             if same(value, swapped.value) and not same(source.value, swapped.value):

@@ -25,6 +25,7 @@ from bayes_engine.inference.directed import Directed, GaussianFamily, TableFamil
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.gaussian_factors import LinearFactor
 from bayes_engine.table.encode import MISSING, Table, encode_intervals
 from bayes_engine.table.schema import Variable
 
@@ -51,10 +52,24 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Lent:
+    """`rows` imagined rows with the class's mean and variance, beside the n of a cell, whose own mean is `mean`:
+    μ = (n·mean + rows·class_mean)/(n + rows), and
+    σ² = (m2 + rows·class_variance + n·rows/(n + rows)·(mean − class_mean)²)/(n − ddof + rows)."""
+
+    rows: float
+    mean: float
+    class_mean: float
+    class_variance: float
+
+
+@dataclass(frozen=True)
 class Density:
     """N(x; mean, variance): the Gaussian fitted to the n values of one class, with their sum of squared deviations.
 
-    `replaced` says that the variance is not this class's own m2/(n − ddof) but the pooled one or the floor.
+    `replaced` says that the variance is not this class's own m2/(n − ddof) but the pooled one or the floor. Of a cell
+    of the parents `lent` are the imagined rows it was smoothed by; `stands_in` says that too few rows were in that
+    cell, so that n, mean and m2 are those of the whole class.
     """
 
     x: float
@@ -64,6 +79,13 @@ class Density:
     ddof: int
     variance: float
     replaced: bool
+    lent: Lent | None = None
+    stands_in: bool = False
+
+    @property
+    def own_mean(self) -> float:
+        """The mean of the rows themselves, before any smoothing."""
+        return self.mean if self.lent is None else self.lent.mean
 
     @property
     def sd(self) -> float:
@@ -93,7 +115,7 @@ class Shift:
 @dataclass(frozen=True)
 class Term:
     """exp of a log term that is no single count: an expectation over what is hidden, an entropy, a part of a quadratic
-    form. `value` is 0 or inf where it leaves the range of a float."""
+    form. Beyond the range of a float `value` stays at its end; `log_value` is exact."""
 
     log_value: float
 
@@ -102,16 +124,27 @@ class Term:
         return float(exp(min(self.log_value, 709.0)))
 
 
+@dataclass(frozen=True)
+class Linear(Term):
+    """w (x − t): a column's part of a linear discriminant function, t half-way between the class's mean and the mean
+    of all."""
+
+    weight: float
+    x: float
+    middle: float
+
+
 Source = Fraction | Given | Density | Shift | Term
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell of the case that a factor speaks of: its column and the value there, of a column of intervals the
-    interval; None for missing."""
+    interval (and the number `raw` that lies in it); None for missing."""
 
     variable: Variable
     value: Any
+    raw: Any = None
 
     def held_by(self, column: pd.Series) -> pd.Series:
         """(n,) which rows have it."""
@@ -127,7 +160,7 @@ class Cell:
 class Step:
     """One factor of the product: the ledger row, the case's value, and for each class the factor and its source.
 
-    `given` are the cells of its parents besides the class.
+    `given` are the cells of its parents besides the class; `raw` is the number in a column of intervals.
     """
 
     row: Row
@@ -136,6 +169,17 @@ class Step:
     sources: tuple[Source, ...]
     given: tuple[Cell, ...] = ()
     variable: Variable | None = None
+    raw: Any = None
+
+    @property
+    def joint(self) -> bool:
+        """Whether it is P(c, x_i): the first factor under a super-parent of AODE."""
+        return not self.row.parents and self.row.kind == "log-probability"
+
+    @property
+    def counted(self) -> bool:
+        """Whether every number of it was counted from rows (or set): none is an expectation or a mere term."""
+        return not any(isinstance(s, Term) for s in self.sources)
 
     @property
     def log_factors(self) -> tuple[float, ...]:
@@ -178,6 +222,13 @@ class Working:
     digits: int | None = None
 
     @property
+    def additive(self) -> bool:
+        """Whether its steps are log terms to be added up, none of them (but the prior's) a factor that was counted, and
+        not all of them expectations over cells not known."""
+        own = [s for s in self.steps if s.row.parents]
+        return not any(s.counted for s in own) and any(s.row.kind not in ("expected", "entropy") for s in own)
+
+    @property
     def joint(self) -> tuple[float, ...]:
         """p(c, x) for each class; 0 where it is too small for a float (`log_joint` still has it)."""
         return tuple(exp(np.array(self.log_joint)).tolist())
@@ -216,12 +267,25 @@ def derive(
     >>> working.steps[5].sources[0]
     Fraction(count=5.0, total=8.0, added=0.0, levels=3)
     """
-    table, ledger = model._encode(case), model.explain(case)
-    found = list(origins(model.factor_, table))
+    return derive_from(model, model.explain(case), list(origins(model.factor_, model._encode(case))), case, loss,
+                       prior_of_use, classes)  # fmt: skip
+
+
+def derive_from(
+    model: GenerativeClassifier,
+    ledger: Ledger,
+    found: list[tuple[Source, ...]],
+    case: pd.DataFrame,
+    loss: LossMatrix | None = None,
+    prior_of_use: Mapping[Any, float] | None = None,
+    classes: Sequence[Any] | None = None,
+) -> Working:
+    """The working of a ledger of one row: `found` are the sources of its terms, in the model's order of classes."""
+    table = model._encode(case)
     if prior_of_use is not None:
         own = model.class_prior_
         ledger = ledger.at_prior(own, prior_of_use)
-        found.append(tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes))
+        found = [*found, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
     steps = tuple(
         Step(
@@ -229,8 +293,9 @@ def derive(
             _value(case, table, row),
             tuple(source[k].value if isinstance(source[k], Term) else float(exp(term[0, k])) for k in order),
             tuple(source[k] for k in order),
-            _given(table, row),
-            table.schema[row.child] if row.child in table.schema and row.parents else None,
+            _given(case, table, row),
+            table.schema[row.child] if _of_column(table, row) else None,
+            _raw(case, table, row.child) if _of_column(table, row) else None,
         )
         for (row, term), source in zip(ledger.rows, found, strict=True)
     )
@@ -238,7 +303,7 @@ def derive(
         target=model.target_.name,
         classes=tuple(ledger.classes[k] for k in order),
         steps=steps,
-        omitted=_omitted(table, steps),
+        omitted=_omitted(model, table, steps),
         log_joint=in_order(ledger.joint()[0], order),
         posterior=in_order(ledger.posterior()[0], order),
         status=Status(int(ledger.status[0])),
@@ -255,11 +320,25 @@ def in_order(values: Array, order: Sequence[int]) -> tuple[float, ...]:
 def _value(case: pd.DataFrame, table: Table, row: Row) -> Any:
     """The case's cell of the row's column, of a column of intervals the interval; None for the prior and what was
     added."""
-    if row.child not in table.schema or not row.parents:
+    if not _of_column(table, row):
         return None
     if table.schema[row.child].cuts is not None:
         return _level(table, row.child)
-    return case[row.child].iloc[0] if row.child in case.columns else case.iloc[0, table.schema.names.index(row.child)]
+    return _cell_of(case, table, row.child)
+
+
+def _of_column(table: Table, row: Row) -> bool:
+    """Whether a ledger row speaks of a column of the case: not the prior, nor what all columns share."""
+    return row.name == row.child in table.schema and row.kind not in ("prior", "constant", "entropy")
+
+
+def _cell_of(case: pd.DataFrame, table: Table, name: str) -> Any:
+    return case[name].iloc[0] if name in case.columns else case.iloc[0, table.schema.names.index(name)]
+
+
+def _raw(case: pd.DataFrame, table: Table, name: str) -> Any:
+    """The number that lies in an interval; None for a column that was not cut."""
+    return None if table.schema[name].cuts is None else _cell_of(case, table, name)
 
 
 def _level(table: Table, name: str) -> Any:
@@ -268,15 +347,18 @@ def _level(table: Table, name: str) -> Any:
     return levels[code - 1] if 1 <= code <= len(levels) else None
 
 
-def _given(table: Table, row: Row) -> tuple[Cell, ...]:
+def _given(case: pd.DataFrame, table: Table, row: Row) -> tuple[Cell, ...]:
     """The cells of a row's parents besides the class."""
-    if row.kind == "expected":
-        return ()
-    return tuple(Cell(table.schema[n], _level(table, n)) for n in row.parents if n in table.schema)
+    columns = [n for n in row.parents if n in table.schema]
+    return tuple(Cell(table.schema[n], _level(table, n), _raw(case, table, n)) for n in columns)
 
 
-def _omitted(table: Table, steps: tuple[Step, ...]) -> tuple[Omitted, ...]:
-    used = {step.row.child for step in steps if step.row.parents}
+def _omitted(model: GenerativeClassifier, table: Table, steps: tuple[Step, ...]) -> tuple[Omitted, ...]:
+    """The columns that no step speaks of; a term over all columns at once speaks of those its factor names."""
+    used = {step.row.child for step in steps if step.variable is not None}
+    for part in getattr(model.factor_, "parts", ()):
+        if any(step.row.parents and step.row.child not in table.schema for step in steps):
+            used |= {n for n in getattr(part, "names", ()) if not _absent(table, n, table.schema[n].discrete)}
     return tuple(
         Omitted(v.name, "missing" if _absent(table, v.name, v.discrete) else "constant")
         for v in table.schema if v.name not in used
@@ -316,7 +398,7 @@ def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.
     [0]
     """
     mine: pd.DataFrame = frame.loc[frame[target] == label]
-    if not step.row.parents:
+    if step.variable is None and (step.row.kind in ("prior", "constant") or not step.row.parents):
         return mine
     column = mine[step.row.child]
     if step.row.kind == "log-density":
@@ -357,11 +439,13 @@ def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: 
         return copy.deepcopy(model).forget(X, y, weight)
 
 
-def variance_from(step: Step, k: int) -> Literal["own", "pooled", "replaced"]:
-    """What the k-th class's variance is: its own m2/(n − ddof), the classes' together Σm2/(Σn − ddof·K), or neither
-    (the floor, or the whole column's)."""
+def variance_from(step: Step, k: int) -> Literal["own", "lent", "pooled", "replaced"]:
+    """What the k-th class's variance is: its own m2/(n − ddof), that of a cell of the parents smoothed by imagined
+    rows, the classes' together Σm2/(Σn − ddof·K), or neither (the floor, or the whole column's)."""
     density = step.sources[k]
-    all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0]
+    if isinstance(density, Density) and density.lent is not None:
+        return "lent"
+    all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0 and s.lent is None]
     assert isinstance(density, Density)
     left = density.n - density.ddof
     if left > 0 and math.isclose(density.variance, density.m2 / left, rel_tol=1e-9):
@@ -396,16 +480,33 @@ def rounded(working: Working, digits: int = 3) -> Working:
     """
 
     def short(source: Source) -> Source:
-        if not isinstance(source, Density):
-            return source
-        return replace(source, mean=by_hand(source.mean, digits), variance=by_hand(source.sd, digits) ** 2)
+        if isinstance(source, Density):
+            return replace(source, mean=by_hand(source.mean, digits), variance=by_hand(source.sd, digits) ** 2)
+        if isinstance(source, Linear):
+            weight, middle = by_hand(source.weight, digits), by_hand(source.middle, digits)
+            return Linear(weight * (source.x - middle), weight, source.x, middle)
+        return source
 
     steps = []
     for step in working.steps:
         shorter = tuple(short(s) for s in step.sources)
+        if working.additive:  # the terms are what is rounded
+            logs = zip(shorter, step.log_factors, strict=True)
+            terms = [Term(round(s.log_value if isinstance(s, Linear) else v, digits)) for s, v in logs]
+            shorter = tuple(
+                replace(s, log_value=t.log_value) if isinstance(s, Term) else s
+                for s, t in zip(shorter, terms, strict=True)
+            )
+            steps.append(replace(step, sources=shorter, factors=tuple(t.value for t in terms)))
+            continue
         values = (s.value if isinstance(s, Density) else f for s, f in zip(shorter, step.factors, strict=True))
-        steps.append(replace(step, sources=shorter, factors=tuple(by_hand(v, digits) for v in values)))
-    log_joint = np.sum([log(np.array(s.factors)) for s in steps], axis=0)
+        factors = tuple(by_hand(v, digits) for v in values)
+        shorter = tuple(
+            Term(float(log(f))) if isinstance(s, Term) else s for s, f in zip(shorter, factors, strict=True)
+        )
+        steps.append(replace(step, sources=shorter, factors=factors))
+    terms_of = [np.array(s.log_factors) if working.additive else log(np.array(s.factors)) for s in steps]
+    log_joint = np.sum(terms_of, axis=0)
     status = np.array([working.status], dtype=np.int8)
     if working.status == Status.OK and np.isneginf(log_joint).all():
         status[:] = Status.OUT_OF_RANGE
@@ -433,8 +534,27 @@ def origins(factor: Any, X: Table) -> Iterator[tuple[Source, ...]]:
 @origins.register
 def _(factor: Product, X: Table) -> Iterator[tuple[Source, ...]]:
     for part in factor.parts:
-        for _row in part.rows(X):
-            yield sources(part, X)
+        yield from origins(part, X)
+
+
+@origins.register
+def _(factor: ClassPrior | TableFactor | GaussianFactor, X: Table) -> Iterator[tuple[Source, ...]]:
+    for _row in factor.rows(X):
+        yield sources(factor, X)
+
+
+@origins.register
+def _(factor: LinearFactor, X: Table) -> Iterator[tuple[Source, ...]]:
+    complete = all(not math.isnan(X[name][0]) for name in factor.names)
+    for row, term in factor.rows(X):
+        terms = [float(v) for v in term[0]]
+        if row.name not in factor.names or not complete:
+            yield tuple(Term(v) for v in terms)
+            continue
+        j, x = factor.names.index(row.name), float(X[row.name][0])
+        middles = (factor.centre[j] + factor.apart[:, j] / 2).tolist()
+        weights = factor.weights[:, j].tolist()
+        yield tuple(Linear(v, w, x, t) for v, w, t in zip(terms, weights, middles, strict=True))
 
 
 @origins.register
@@ -451,6 +571,9 @@ def _(factor: Directed, X: Table) -> Iterator[tuple[Source, ...]]:
 
 @origins.register
 def _(factor: Averaged, X: Table) -> Iterator[tuple[Source, ...]]:
+    if not factor.members:
+        yield from origins(factor.naive, X)
+        return
     for row, term in factor.rows(X):
         yield sources(factor.prior, X) if row.kind == "prior" else tuple(Term(float(v)) for v in term[0])
 
@@ -511,18 +634,21 @@ def _(factor: GaussianFamily, X: Table) -> tuple[Source, ...]:
     """The moments of the parents' cell, and what smoothing made of them; without rows in it, those of the class."""
     x, pivot = float(X[factor.variable.name][0]), factor.variable.pivot
     places = [int(d.places(X)[0]) for d in factor.parents]
+    inside = bool(places) and all(place < d.size for place, d in zip(places, factor.parents, strict=True))
     mean, variance = (np.moveaxis(a, 0, -1)[tuple(places)] for a in factor.gaussians)
-    shape = (len(mean), *(d.size for d in factor.parents))
-    inside = all(place < d.size for place, d in zip(places, factor.parents, strict=True))
+    of_class = [np.moveaxis(a, 0, -1)[tuple(d.size for d in factor.parents)] for a in factor.gaussians]
     found: list[Source] = []
-    for c in range(len(mean)):
-        cell = factor.classes, c
-        if inside and factor.parents:
-            at = int(np.ravel_multi_index((c, *places), shape))
-            if factor.cells.weight[at] > 0:
-                cell = factor.cells, at
-        m, at = cell
-        n, m2, v = float(m.weight[at]), float(m.m2[at]), float(variance[c])
+    for c, (m, v) in enumerate(zip(mean.tolist(), variance.tolist(), strict=True)):
+        class_mean, class_variance = float(of_class[0][c]), float(of_class[1][c])
+        at = int(np.ravel_multi_index((c, *places), (len(mean), *(d.size for d in factor.parents)))) if inside else 0
+        n = float(factor.cells.weight[at]) if inside else 0.0
+        stands_in = not n or (not factor.alpha and (m, v) == (class_mean, class_variance))
+        cell, at = (factor.classes, c) if stands_in else (factor.cells, at)
+        n, m2 = float(cell.weight[at]), float(cell.m2[at])
         own = n > factor.ddof and math.isclose(v, m2 / (n - factor.ddof), rel_tol=1e-9)
-        found.append(Density(x, n, float(mean[c]) + pivot, m2, factor.ddof, v, cell[0] is factor.classes or not own))
+        lent = None
+        if not stands_in and factor.parents and factor.alpha:
+            lent = Lent(factor.alpha, float(cell.offset[at]) + pivot, class_mean + pivot, class_variance)
+        found.append(Density(x, n, m + pivot, m2, factor.ddof, v, (bool(places) and stands_in) or not own, lent,
+                             bool(places) and stands_in))  # fmt: skip
     return tuple(found)

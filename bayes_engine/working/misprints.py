@@ -91,5 +91,7 @@ def _anchored(working: Working, place: Place, misprint: Misprint) -> bool:
     if place.step is None:
         return misprint.column == ""
     step = working.steps[place.step]
+    if step.given or step.joint:  # the sources' misprints are of naive Bayes
+        return False
     named = step.row.child if step.row.parents else ""
     return misprint.column == named and misprint.level in ("", step.value)

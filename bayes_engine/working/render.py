@@ -7,13 +7,31 @@ hand (`Working.digits`) is printed as it was rounded.
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
 
+from bayes_engine.factors import Row
+from bayes_engine.inference.averaged import AVERAGE, SUPER_PARENT
+from bayes_engine.inference.directed import HIDDEN_CELLS
 from bayes_engine.language import _
-from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain
-from bayes_engine.working.derive import Density, Fraction, Given, Shift, Source, Step, Working, by_hand, variance_from
+from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
+from bayes_engine.table.schema import Variable
+from bayes_engine.working.derive import (
+    Density,
+    Fraction,
+    Given,
+    Lent,
+    Linear,
+    Shift,
+    Source,
+    Step,
+    Term,
+    Working,
+    by_hand,
+    variance_from,
+)
 
 
 class Names(Protocol):
@@ -52,7 +70,9 @@ def hand(value: float, digits: int) -> str:
 
 
 def factor(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
-    """The value of a factor of class k."""
+    """The value of a factor of class k; where the steps are log terms that add up, its log in nats, signed."""
+    if working.additive:
+        return signed(step.log_factors[k], digits if working.digits is None else working.digits)
     if working.digits is not None:
         return hand(step.factors[k], working.digits)
     return number_of_log(step.log_factors[k], digits)
@@ -61,6 +81,11 @@ def factor(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
 def joint(working: Working, k: int, digits: int = DIGITS) -> str:
     """p(c, x) of class k."""
     return number_of_log(working.log_joint[k], digits + 2)
+
+
+def log_joint(working: Working, k: int, digits: int = DIGITS) -> str:
+    """log p(c, x) of class k in nats."""
+    return signed(working.log_joint[k], digits)
 
 
 def evidence(working: Working, digits: int = DIGITS) -> str:
@@ -83,31 +108,145 @@ def _moment(working: Working, value: float) -> str:
 
 
 def shown(step: Step, names: Names = AS_IN_FILE) -> str:
-    """The case's cell: a level by its name, a number without needless zeros, or the word for missing."""
+    """The case's cell: a level by its name, a number without needless zeros, or the word for missing; of a column of
+    intervals the number and the interval it lies in."""
     if step.value is None or pd.isna(step.value):
         return _("missing")
-    if step.row.kind == "log-density":
-        return f"{float(step.value):.10g}"
+    if step.variable is not None and step.variable.cuts is not None:
+        interval = step.value if len(step.variable.levels) > 1 else "∈ ℝ"
+        return interval if step.raw is None else f"{_number(step.raw)} ({interval})"
+    if step.row.kind == "log-density" or (step.variable is not None and step.variable.numeric):
+        return _number(step.value)
     return names.level(step.row.child, step.value)
 
 
+def _number(value: Any) -> str:
+    return f"{float(value):.10g}"
+
+
+class _Relation(NamedTuple):
+    """A cell as it stands in a formula, colour = green or 0.38 < density ≤ 0.57, in parts."""
+
+    before: str
+    column: str
+    sign: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.column}={self.after}" if self.sign == "=" else self.spaced
+
+    @property
+    def spaced(self) -> str:
+        """With room about the sign."""
+        said = f"{self.column} {self.sign} {self.after}" if self.sign else self.column
+        return f"{self.before} < {said}" if self.before else said
+
+    @property
+    def latex(self) -> str:
+        sign = {"≤": r"\le ", "∈": r"\in "}.get(self.sign, self.sign)
+        said = tex(self.column) + sign + (r"\mathbb{R}" if self.after == "ℝ" else tex(self.after) if sign else "")
+        return f"{tex(self.before)}<{said}" if self.before else said
+
+
+def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = False) -> _Relation:
+    """A cell of the case in a formula; of a column of intervals (a, b] the interval; `hidden` when summed over."""
+    column = names.column(variable.name)
+    if value is None or pd.isna(value):
+        return _Relation("", column, *(("", "") if hidden else ("=", _("missing"))))
+    if variable.cuts is None:
+        written = _number(value) if variable.numeric else names.level(variable.name, value)
+        return _Relation("", column, "=", written)
+    at, last = variable.levels.index(value), len(variable.levels) - 1
+    if last == 0:
+        return _Relation("", column, "∈", "ℝ")
+    if at == 0:
+        return _Relation("", column, "≤", str(value).removeprefix("≤ "))
+    if at == last:
+        return _Relation("", column, ">", str(value).removeprefix("> "))
+    low, _dash, high = str(value).partition(" – ")
+    return _Relation(low, column, "≤", high)
+
+
+def cell_of(step: Step, names: Names = AS_IN_FILE) -> _Relation:
+    """The case's own cell that a step speaks of."""
+    variable = step.variable
+    if variable is None:
+        numeric = step.row.kind == "log-density"
+        variable = Variable(step.row.child, "continuous" if numeric else "categorical")
+    return relation(variable, step.value, names, hidden=step.row.kind == "expected")
+
+
+def given_of(step: Step, names: Names = AS_IN_FILE) -> list[_Relation]:
+    """The cells of a step's parents besides the class."""
+    return [relation(c.variable, c.value, names, hidden=step.row.kind == "expected") for c in step.given]
+
+
 def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> str:
-    """P(colour=green | good=yes), p(density=0.697 | good=yes), P(good=yes), or the shift to the prior of use."""
-    given = f"{names.column(target)}={names.level(target, label)}"
+    """P(colour=green | good=yes, root=curled), p(density=0.697 | good=yes), P(good=yes), P(good=yes, colour=green), the
+    shift to the prior of use, or what a log term is."""
+    of = f"{names.column(target)}={names.level(target, label)}"
     if step.row.kind == "prior":
-        return f"P({given})"
-    if not step.row.parents:
-        return _("prior of use")
-    return f"{_letter(step)}({names.column(step.row.child)}={shown(step, names)} | {given})"
+        return f"P({of})"
+    if step.joint:
+        return f"P({of}, {cell_of(step, names).text})"
+    word = row_word(step.row)
+    if word:
+        return f"{word} ({of})" if step.row.parents else word
+    beyond = [r.text for r in given_of(step, names)]
+    if step.row.kind == "expected":
+        beyond += [_("super-parent")] if SUPER_PARENT in step.row.parents else []
+        return f"E log P({cell_of(step, names).text} | {', '.join([of, *beyond])})"
+    if not step.counted:
+        return _("term of {cell} | {given}").format(cell=cell_of(step, names).text, given=", ".join([of, *beyond]))
+    return f"{_letter(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])})"
+
+
+def _function(working: Working, step: Step) -> str:
+    """What the number of a step is of its name: the log where terms add up, exp of an expectation that multiplies."""
+    if working.additive:
+        return "log " if step.counted else ""
+    return "exp " if step.row.kind == "expected" else ""
+
+
+def heading(working: Working, step: Step, k: int, names: Names = AS_IN_FILE) -> str:
+    """The name of a factor of class k, or of its log where terms add up."""
+    return _function(working, step) + name_of(step, working.classes[k], working.target, names)
 
 
 def title_of(step: Step, names: Names = AS_IN_FILE) -> str:
-    """A factor whatever the class: colour = green, class prior, prior of use."""
-    if step.row.kind == "prior":
+    """A factor whatever the class: colour = green, density = 0.4 (≤ 0.57), class prior, prior of use; of what no column
+    has alone its word."""
+    return row_word(step.row) or f"{names.column(step.row.child)} = {shown(step, names)}"
+
+
+def given_title(step: Step, names: Names = AS_IN_FILE) -> str:
+    """The title with what it is conditioned on besides the class: colour = green | root = curled."""
+    beyond = ", ".join(r.spaced for r in given_of(step, names))
+    return f"{title_of(step, names)} | {beyond}" if beyond else title_of(step, names)
+
+
+def row_word(row: Row) -> str:
+    """What a row of the ledger that is of no single column is called; "" for a column's."""
+    if row.kind == "prior":
         return _("class prior")
-    if not step.row.parents:
-        return _("prior of use")
-    return f"{names.column(step.row.child)} = {shown(step, names)}"
+    words = {
+        "prior of use": _("prior of use"),
+        HIDDEN_CELLS: _("cells not known"),
+        SUPER_PARENT: _("which super-parent"),
+        AVERAGE: _("average"),
+        "−½ (x−x̄)ᵀΣ⁻¹(x−x̄)": _("distance from the overall mean"),
+        "−½ (x−μ)ᵀΣ⁻¹(x−μ)": _("distance from the class mean"),
+        "−½ log det Σ": _("spread of the class"),
+        "−½ log det Σ − (d/2) log 2π": _("constant term"),
+        "−(d/2) log 2π": _("constant term"),
+    }
+    return words.get(row.name, "") if row.kind in ("constant", "entropy") or row.child != row.name else ""
+
+
+def where(step: Step, label: str, names: Names = AS_IN_FILE) -> str:
+    """The class and the parents' cells, to follow `good = ` in a sentence: yes, root = curled."""
+    return ", ".join([label, *(r.spaced for r in given_of(step, names))])
 
 
 def fraction(source: Source, digits: int | None = None) -> str:
@@ -125,25 +264,47 @@ def fraction(source: Source, digits: int | None = None) -> str:
         pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
         first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
         return f"N({count(source.x)}; {first}, {second}²)" if isinstance(source, Density) else f"{first}/{second}"
+    if isinstance(source, Linear):
+        weight, middle = (plain(v if digits is None else by_hand(v, digits)) for v in (source.weight, source.middle))
+        return f"{weight} × ({count(source.x)} − {middle})".replace("− -", "+ ")
+    if isinstance(source, Term):
+        return f"e^{_exponent(source, digits)}"
     return _("as set")
+
+
+def _exponent(source: Term, digits: int | None) -> str:
+    return signed(source.log_value, DIGITS if digits is None else digits).removeprefix("+")
+
+
+def _origin(working: Working, step: Step, k: int) -> str:
+    """What stands before a number: `3/8 = `, where terms add up `log 8/17 = `, nothing before a number that was set."""
+    source = step.sources[k]
+    if isinstance(source, Linear) and working.additive:
+        return f"{fraction(source, working.digits)} = "
+    if isinstance(source, Given) or (working.additive and isinstance(source, Term)):
+        return ""
+    return f"{'log ' if working.additive else ''}{fraction(source, working.digits)} = "
 
 
 # plain text -----------------------------------------------------------------------------------------------------
 
 
-def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
-    """The derivation in lines of plain text: factors and joint of each class, then evidence, posterior, risk."""
+def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+    """The derivation in lines of plain text: factors and joint of each class, then evidence, posterior, risk; the
+    latter of `final` where the factors are those of one model among several that are averaged."""
     lines = []
     for k, label in enumerate(working.classes):
         lines.append(f"{names.column(working.target)} = {names.level(working.target, label)}")
         for step in working.steps:
-            source = step.sources[k]
-            of = "" if isinstance(source, Given) else f"{fraction(source, working.digits)} = "
-            lines.append(f"  {name_of(step, label, working.target, names)} = {of}{factor(working, step, k, digits)}")
-            if isinstance(source, Density):
+            number = _origin(working, step, k) + factor(working, step, k, digits)
+            lines.append(f"  {heading(working, step, k, names)} = {number}")
+            if isinstance(step.sources[k], Density):
                 lines.append("    " + moments(working, step, k))
+        if working.additive:
+            lines.append(f"  {_('log joint (nats)')} = {log_joint(working, k, digits)}")
         lines.append(f"  {_('joint')} = {joint(working, k, digits)}")
     lines += _omissions(working, names)
+    working = final or working
     if working.position < 0:
         return "\n".join([*lines, _("no posterior")])
     joints = " + ".join(joint(working, k, digits) for k in range(len(working.classes)))
@@ -165,6 +326,10 @@ def moments(working: Working, step: Step, k: int) -> str:
         return _moment(working, value)
 
     over = f" = {plain(d.m2)}/{_degrees(d)}" if variance_from(step, k) == "own" else ""
+    if d.lent is not None:
+        more = f" + {count(d.lent.rows)}"
+        return (f"n = {count(d.n)}{more}, x̄ = {show(d.lent.mean)} → {show(d.mean)}, s² = {show(d.variance)}, "
+                f"s = {show(d.sd)}")  # fmt: skip
     return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
 
 
@@ -191,35 +356,45 @@ def _omissions(working: Working, names: Names) -> list[str]:
 # Markdown -------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
-    """The derivation as Markdown: a table with a row for each factor and a column for each class, and the risks."""
+def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+    """The derivation as Markdown: a table with a row for each factor and a column for each class, and the risks; with
+    `final` as in `to_text`."""
     target = names.column(working.target)
     head = [_("factor"), *(f"{target} = {names.level(working.target, c)}" for c in working.classes)]
     lines = [_row(head), _row(["---"] * len(head))]
     for step in working.steps:
-        cells = []
-        for k, source in enumerate(step.sources):
-            of = "" if isinstance(source, Given) else f"{fraction(source, working.digits)} = "
-            cells.append(of + factor(working, step, k, digits))
-        lines.append(_row([title_of(step, names), *cells]))
+        cells = [_origin(working, step, k) + factor(working, step, k, digits) for k in range(len(step.sources))]
+        lines.append(_row([given_title(step, names), *cells]))
     span = range(len(working.classes))
+    if working.additive:
+        lines.append(_row([_("log joint (nats)"), *(log_joint(working, k, digits) for k in span)]))
     lines.append(_row([_("joint"), *(joint(working, k, digits) for k in span)]))
-    if working.position >= 0:
+    if working.position >= 0 and final is None:
         lines.append(_row([_("posterior"), *(posterior(working, k, digits) for k in span)]))
-    lines += ["", *(f"- {_escaped(line)}" for line in _omissions(working, names))] if working.omitted else []
+    lines += ["", *(f"- {escaped(line)}" for line in _omissions(working, names))] if working.omitted else []
+    working = final or working
     if working.position < 0:
         return "\n".join([*lines, "", _("no posterior")])
     lines += ["", f"P(x) = {evidence(working, digits)}", ""]
+    if final is not None:
+        labels = [escaped(names.level(working.target, c)) for c in working.classes]
+        lines += [f"- P({label} \\| x) = {posterior(working, k, digits)}" for k, label in enumerate(labels)]
     for i, action in enumerate(working.loss.actions):
-        lines.append(f"- R({_escaped(names.action(action))} \\| x) = {risk_sum(working, i, digits)}")
-    return "\n".join([*lines, "", f"{_('decision')}: **{_escaped(names.action(working.action))}**"])
+        lines.append(f"- R({escaped(names.action(action))} \\| x) = {risk_sum(working, i, digits)}")
+    return "\n".join([*lines, "", f"{_('decision')}: **{escaped(names.action(working.action))}**"])
 
 
 def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(map(_escaped, cells)) + " |"
+    return "| " + " | ".join(map(escaped, cells)) + " |"
 
 
-def _escaped(text: str) -> str:
+def markdown_table(rows: list[list[str]]) -> str:
+    """Rows of text as a Markdown table, the first its head."""
+    head, *rest = rows
+    return "\n".join([_row(head), _row(["---"] * len(head)), *map(_row, rest)])
+
+
+def escaped(text: str) -> str:
     """A name that Markdown takes literally, on one line."""
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#$~" else c for c in one_line(text))
 
@@ -232,12 +407,14 @@ def one_line(text: Any) -> str:
 # LaTeX ----------------------------------------------------------------------------------------------------------
 
 
-def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
-    """The derivation as `align*` blocks, ready for a document with amsmath (and CJK fonts where labels need them)."""
+def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+    """The derivation as `align*` blocks, ready for a document with amsmath (and CJK fonts where labels need them); with
+    `final` as in `to_text`."""
     blocks = []
     for k in range(len(working.classes)):
         lines = [latex_factor(working, step, k, names, digits) for step in working.steps]
         blocks.append([*lines, latex_product(working, k, names, digits)])
+    working = final or working
     if working.position >= 0:
         blocks += [latex_posterior(working, names, digits), latex_risk(working, names, digits)]
     return "\n\n".join("\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" for lines in blocks)
@@ -245,13 +422,24 @@ def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) 
 
 def latex_factor(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
     """One factor by its full name: P(good=yes) &= 8/17 = 0.4706."""
-    return _latex_name(working, step, k, names) + latex_value(working, step, k, digits).removeprefix(_letter(step))
+    log = {"log ": r"\log ", "exp ": r"\exp\,"}.get(_function(working, step), "")
+    value = latex_value(working, step, k, digits).partition(" &= ")[2]
+    return f"{log}{_latex_name(working, step, k, names)} &= {value}"
 
 
 def latex_value(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
-    """One factor by its letter: P &= 3/8 = 0.3750."""
-    value = _power(factor(working, step, k, digits))
-    return f"{_letter(step)} &= {_latex_source(working, step.sources[k])} = {value}"
+    """One factor by its letter: P &= 3/8 = 0.3750; of a log term that is added its value alone."""
+    value, source = power(factor(working, step, k, digits)), step.sources[k]
+    if working.additive:
+        if isinstance(source, Linear):
+            weight, middle = (power(_moment(working, v)) for v in (source.weight, source.middle))
+            apart = f"({count(source.x)}-{middle})".replace("--", "+")
+            return rf"\ell &= {weight}\times {apart} = {value}"
+        if isinstance(source, Term):
+            return rf"\ell &= {value}"
+        from_ = "" if isinstance(source, Given) else rf"\log {_latex_source(working, source)} = "
+        return rf"\log {_letter(step)} &= {from_}{value}"
+    return f"{_letter(step)} &= {_latex_source(working, source)} = {value}"
 
 
 def _letter(step: Step) -> str:
@@ -264,18 +452,20 @@ def latex_moments(working: Working, step: Step, k: int) -> list[str]:
     assert isinstance(d, Density)
 
     def show(value: float) -> str:
-        return _power(_moment(working, value))
+        return power(_moment(working, value))
 
     own = variance_from(step, k)
+    if d.lent is not None:
+        return _latex_lent(d, d.lent, show)
     over = rf"\frac{{\sum (x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
-    total = rf"\frac{{{_power(plain(d.mean * d.n))}}}{{{count(d.n)}}}"
+    total = rf"\frac{{{power(plain(d.mean * d.n))}}}{{{count(d.n)}}}"
     lines = [rf"\bar x &= \frac{{\sum x}}{{n}} = {total} = {show(d.mean)}"]
     if own == "own":
-        filled = rf"\frac{{{_power(plain(d.m2))}}}{{{_degrees(d).strip('()').replace('−', '-')}}}"
+        filled = rf"\frac{{{power(plain(d.m2))}}}{{{_degrees(d).strip('()').replace('−', '-')}}}"
         lines.append(rf"s^2 &= {over} = {filled} = {show(d.variance)}")
     elif own == "pooled":
         all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0]
-        up = " + ".join(_power(plain(s.m2)) for s in all_of)
+        up = " + ".join(power(plain(s.m2)) for s in all_of)
         down = count(sum(s.n for s in all_of)) + (f"-{len(all_of)}" if d.ddof else "")
         lines.append(rf"s^2 &= \frac{{{up}}}{{{down}}} = {show(d.variance)}")
     else:
@@ -283,21 +473,38 @@ def latex_moments(working: Working, step: Step, k: int) -> list[str]:
     return [*lines, rf"s &= {show(d.sd)}"]
 
 
+def _latex_lent(d: Density, lent: Lent, show: Callable[[float], str]) -> list[str]:
+    """The mean and the variance of a cell smoothed by imagined rows."""
+    n, a, own = count(d.n), count(lent.rows), show(lent.mean)
+    apart = f"({own}-{show(lent.class_mean)})^2".replace("--", "+")
+    up = rf"{power(plain(d.m2))} + {a}\times {show(lent.class_variance)} + \frac{{{n}\times {a}}}{{{n}+{a}}}{apart}"
+    down = f"{n}{'-1' if d.ddof else ''}+{a}"
+    return [
+        rf"\mu &= \frac{{{n}\times {own} + {a}\times {show(lent.class_mean)}}}{{{n}+{a}}} = {show(d.mean)}",
+        rf"s^2 &= \frac{{{up}}}{{{down}}} = {show(d.variance)}",
+        rf"s &= {show(d.sd)}",
+    ]
+
+
 def latex_product(working: Working, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
-    """P(c, x) = the factors multiplied out."""
+    """P(c, x) = the factors multiplied out, or log P(c, x) = the terms added up."""
     label = tex(names.level(working.target, working.classes[k]))
-    product = r" \times ".join(_power(factor(working, step, k, digits)) for step in working.steps)
-    return rf"P({label}, \boldsymbol{{x}}) &= {product} = {_power(joint(working, k, digits))}"
+    if working.additive:
+        total = "".join(power(factor(working, step, k, digits)) for step in working.steps).removeprefix("+")
+        value = power(log_joint(working, k, digits))
+        return rf"\log P({label}, \boldsymbol{{x}}) &= {total} = {value}"
+    product = r" \times ".join(power(factor(working, step, k, digits)) for step in working.steps)
+    return rf"P({label}, \boldsymbol{{x}}) &= {product} = {power(joint(working, k, digits))}"
 
 
 def latex_posterior(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
     """Evidence and posterior with the numbers filled in."""
-    joints = [_power(joint(working, k, digits)) for k in range(len(working.classes))]
-    total = _power(evidence(working, digits))
+    joints = [power(joint(working, k, digits)) for k in range(len(working.classes))]
+    total = power(evidence(working, digits))
     lines = [rf"P(\boldsymbol{{x}}) &= {' + '.join(joints)} = {total}"]
     for k, label in enumerate(working.classes):
         of = tex(names.level(working.target, label))
-        value = _power(posterior(working, k, digits))
+        value = power(posterior(working, k, digits))
         lines.append(rf"P({of} \mid \boldsymbol{{x}}) &= \frac{{{joints[k]}}}{{{total}}} = {value}")
     return lines
 
@@ -307,22 +514,30 @@ def latex_risk(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS
     lines = []
     for i, action in enumerate(working.loss.actions):
         losses = working.loss.table[i].tolist()
-        terms = " + ".join(
-            rf"{_signed(v)} \times {_power(posterior(working, k, digits))}" for k, v in enumerate(losses)
-        )
-        value = _power(certain(working.risk[i], digits + 2))
+        terms = " + ".join(rf"{_signed(v)} \times {power(posterior(working, k, digits))}" for k, v in enumerate(losses))
+        value = power(certain(working.risk[i], digits + 2))
         lines.append(rf"R({tex(names.action(action))} \mid \boldsymbol{{x}}) &= {terms} = {value}")
     least = r"h^*(\boldsymbol{x}) &= \arg\min_i R(c_i \mid \boldsymbol{x})"
     return [*lines, f"{least} = {tex(names.action(working.action))}"]
 
 
 def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
-    given = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
+    of = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
     if step.row.kind == "prior":
-        return f"P({given})"
-    if not step.row.parents:
+        return f"P({of})"
+    if step.joint:
+        return f"P({of}, {cell_of(step, names).latex})"
+    if step.row.name == "prior of use" and not step.row.parents:
         return rf"\frac{{\pi_{{\text{{{_('use')}}}}}}}{{\pi_{{\text{{{_('model')}}}}}}}"
-    return rf"{_letter(step)}({tex(names.column(step.row.child))}={tex(shown(step, names))} \mid {given})"
+    given = ", ".join([of, *(r.latex for r in given_of(step, names))])
+    if step.row.kind == "expected":
+        given += f", {tex(_('super-parent'))}" if SUPER_PARENT in step.row.parents else ""
+        return rf"\mathbb{{E}}\log P({cell_of(step, names).latex} \mid {given})"
+    if word := row_word(step.row):
+        return tex(word) + (f"({of})" if step.row.parents else "")
+    if not step.counted:
+        return rf"\ell({cell_of(step, names).latex} \mid {given})"
+    return rf"{_letter(step)}({cell_of(step, names).latex} \mid {given})"
 
 
 def _latex_source(working: Working, source: Source) -> str:
@@ -332,18 +547,20 @@ def _latex_source(working: Working, source: Source) -> str:
             up, down = f"{up}+{count(source.added)}", f"{down}+{count(source.added * source.levels)}"
         return rf"\frac{{{up}}}{{{down}}}"
     if isinstance(source, Density):
-        mean, sd = _power(_moment(working, source.mean)), _power(_moment(working, source.sd))
+        mean, sd = power(_moment(working, source.mean)), power(_moment(working, source.sd))
         minus = f"{count(source.x)}-{mean}" if source.mean >= 0 else f"{count(source.x)}+{mean.removeprefix('-')}"
         return (
             rf"\frac{{1}}{{\sqrt{{2\pi}}\times {sd}}}"
             rf"\exp\left(-\frac{{({minus})^2}}{{2\times ({sd})^2}}\right)"
         )
     if isinstance(source, Shift):
-        return rf"\frac{{{_power(_moment(working, source.use))}}}{{{_power(_moment(working, source.model))}}}"
+        return rf"\frac{{{power(_moment(working, source.use))}}}{{{power(_moment(working, source.model))}}}"
+    if isinstance(source, Term):
+        return f"e^{{{_exponent(source, working.digits).replace('−', '-').replace('∞', chr(92) + 'infty')}}}"
     return tex(_("as set"))
 
 
-def _power(text: str) -> str:
+def power(text: str) -> str:
     """6.858e-05 as 6.858 × 10⁻⁵."""
     mantissa, e, power = text.partition("e")
     return rf"{mantissa} \times 10^{{{int(power)}}}" if e else mantissa.replace("−", "-").replace("∞", r"\infty")

@@ -12,10 +12,11 @@ from bayes_engine.language import Message, _
 from bayes_engine.working import render
 from bayes_engine.working.check import LONGEST, hint, hint_joint, hint_posterior, mark
 from bayes_engine.working.derive import Working, rounded
+from pages.shared import working
 from pages.shared.case_editor import Study
 from pages.shared.escape import clean, md
 from pages.shared.state import State, bound, current
-from pages.shared.working import MOST_ROWS, TALLEST, head, left_out, line, shown_classes
+from pages.shared.working import MOST_ROWS, TALLEST, head, left_out, line, partial, shown_classes
 
 
 def blanks(one: Study, exact: Working) -> None:
@@ -29,8 +30,11 @@ def blanks(one: Study, exact: Working) -> None:
         for i, step in enumerate(exact.steps):
             wrong: list[Message] = []
             cells = line(columns)
-            cells[0].markdown(md(render.title_of(step, one.table), 60))
+            working.title(cells[0], one, step)
             for cell, k in zip(cells[1:], columns, strict=True):
+                if not step.counted:  # the sum over what is not known is no count: it is given
+                    cell.markdown(render.factor(exact, step, k))
+                    continue
                 name = render.name_of(step, exact.classes[k], exact.target, one.table)
                 key, right = f"f{i}_{k}", (step.factors[k], hand.steps[i].factors[k])
                 marks[key] = _blank(cell, key, name, answers, *right)
@@ -40,7 +44,7 @@ def blanks(one: Study, exact: Working) -> None:
         left_out(one, exact)
         lines: list[tuple[str, str, tuple[float, ...], tuple[float, ...], Message]]
         lines = [("j", _("joint"), exact.joint, hand.joint, hint_joint())]
-        if exact.position >= 0:
+        if exact.position >= 0 and not partial(one):
             lines.append(("p", _("posterior"), exact.posterior, hand.posterior, hint_posterior()))
         for kind, title, right, also, help_ in lines:
             cells, wrong = line(columns), []

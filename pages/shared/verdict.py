@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from bayes_engine.decision.loss import judge
@@ -9,6 +11,7 @@ from bayes_engine.figures.contributions import Side, verdict, waterfall
 from bayes_engine.figures.decisions import action_colours
 from bayes_engine.figures.theme import colour_of
 from bayes_engine.language import _
+from bayes_engine.models.one_dependence import AODE
 from bayes_engine.working.balance import Balance, odds_needed, weigh
 from bayes_engine.working.derive import Working
 from bayes_engine.working.render import title_of
@@ -62,6 +65,8 @@ def contributions(one: Study, working: Working) -> None:
     state = current()
     largest, bits = state.seen("order", "size") == "size", state.seen("unit", "nats") == "bits"
     balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
+    telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
+    balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
     drawn = (balance.by_size() if largest else balance).folded(MOST_BARS)
     pair = (k_for, k_against)
@@ -99,11 +104,20 @@ def contributions(one: Study, working: Working) -> None:
 def _reading(one: Study, working: Working, balance: Balance) -> str:
     """How to read the figure, with what its line stands for."""
     name, other = (md(one.table.class_(c), 24) for c in (balance.for_, balance.against))
-    text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
+    if isinstance(one.model, AODE):
+        text = _("Each bar is the mean of log P(x_j | {name}, x_i) over the super-parents x_i, weighted by their "
+                 "shares, minus that of {other}; their sum is the log-odds.")  # fmt: skip
+    elif working.additive:
+        text = _("Each bar is a term of the log-density of {name} minus that of {other}; their sum is the log-odds.")
+    elif any(step.given for step in working.steps):
+        text = _("Each bar is log p(x_j | {name}, parents) / p(x_j | {other}, parents); their sum is the log-odds.")
+    else:
+        text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
     line = odds_needed(working.loss, balance.for_, balance.against)
     if line is not None:
         text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} nats on.")
-    return text.replace("_j", "\\_j").format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
+    text = text.replace("_j", "\\_j").replace("_i", "\\_i")
+    return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
 
 
 def _others(n: int) -> str:

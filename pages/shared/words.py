@@ -10,7 +10,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.numerals import certain, signed
 from bayes_engine.working.render import row_word
-from pages.shared.escape import md
+from pages.shared.escape import clean, md
 from pages.shared.state import Spec
 
 if TYPE_CHECKING:
@@ -160,10 +160,10 @@ def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
 def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
     """What speaks for the likeliest class and what against it, strongest first, in nats against the next class."""
     nats = ledger.by_variable().contributions(best, other).iloc[0]
-    names = {row.name: row_word(row) or table.column(row.child) for row, _term in ledger.rows}
+    names = {row.name: md(row_word(row) or clean(table.column(row.child), 24)) for row, _term in ledger.rows}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
     told = {
-        sign: _(", ").join(f"{md(names[n], 24)} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
+        sign: _(", ").join(f"{names[n]} ({signed(v)})" for n, v in strongest if (v > 0) == sign)
         for sign in (True, False)
     }
     if told[True] and told[False]:

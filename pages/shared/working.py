@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,14 +12,18 @@ import streamlit as st
 
 from bayes_engine.datasets import Erratum
 from bayes_engine.language import _, current_language
-from bayes_engine.numerals import count, number, plain
+from bayes_engine.models.one_dependence import AODE
+from bayes_engine.numerals import count, number, plain, signed
 from bayes_engine.working import render
 from bayes_engine.working.derive import (
+    Cell,
     Density,
     Fraction,
     Given,
+    Linear,
     Shift,
     Step,
+    Term,
     Working,
     rounded,
     rows_behind,
@@ -43,14 +48,23 @@ TYPESET = 6
 FORMS = {"latex": render.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
 _STYLE = """<style>
-.st-key-factors, .st-key-factors [data-testid="stVerticalBlock"] { gap: 0; }
-.st-key-factors [data-testid="stHorizontalBlock"] { padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2); }
+.st-key-factors, .st-key-factors [data-testid="stVerticalBlock"], .st-key-super_parents { gap: 0; }
+.st-key-factors [data-testid="stHorizontalBlock"], .st-key-super_parents [data-testid="stHorizontalBlock"] {
+  padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2);
+}
+.st-key-factors [data-testid="stCaptionContainer"] p { font-size: .8rem; }
+.st-key-super_parents [data-testid="stColumn"] [data-testid="stHorizontalBlock"] { border: none; padding: 0; }
+.st-key-super_parents [data-testid="stColumn"] .stHorizontalBlock { border: none; padding: 0; row-gap: 0; }
 .st-key-factors [data-testid="stColumn"] .stHorizontalBlock { border: none; padding: 0; row-gap: 0; }
-.st-key-factors [data-testid="stMarkdownContainer"] { margin: 0; }
-.st-key-factors [data-testid="stMarkdownContainer"] p {
+.st-key-factors [data-testid="stMarkdownContainer"], .st-key-super_parents [data-testid="stMarkdownContainer"] {
+  margin: 0;
+}
+.st-key-factors [data-testid="stMarkdownContainer"] p, .st-key-super_parents [data-testid="stMarkdownContainer"] p {
   margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums;
 }
-.st-key-factors button[kind="tertiary"] { min-height: 1.7rem; padding: 0; text-align: left; }
+.st-key-factors button[kind="tertiary"], .st-key-super_parents button[kind="tertiary"] {
+  min-height: 1.7rem; padding: 0; text-align: left;
+}
 .st-key-factors button[kind="tertiary"] p {
   text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px;
 }
@@ -98,13 +112,15 @@ def choose_classes(one: Study, working: Working) -> None:
         )  # fmt: skip
 
 
-def controls(one: Study, *, filling: bool) -> str:
+def controls(one: Study, working: Working, *, filling: bool) -> str:
     """How the working is shown: as blanks or with its numbers, and with how many digits (which are returned)."""
     digits = current().seen("digits", "")
     kinds = {"": _("4 digits"), "hand": _("rounded to 3, as by hand"), "full": _("8 digits")}
     digits = digits if digits in kinds else ""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="controls"):
-        st.toggle(_("Let me fill in"), **bound("fill", filling, lambda s, on: s.showing(fill=bool(on))))
+        unasked = _("The terms of this model are no counts that could be filled in.") if working.additive else None
+        st.toggle(_("Let me fill in"), disabled=working.additive, help=unasked,
+                  **bound("fill", filling, lambda s, on: s.showing(fill=bool(on))))  # fmt: skip
         if not one.seed:
             st.button(_("Another exercise"), key="exercise", icon=":material/exercise:", on_click=change,
                       args=(another_exercise,), help=_("Rows drawn anew from this table, a made-up case."))  # fmt: skip
@@ -112,8 +128,13 @@ def controls(one: Study, *, filling: bool) -> str:
             st.segmented_control(_("Digits"), list(kinds), format_func=kinds.get, required=True,
                                  label_visibility="collapsed",
                                  **bound("digits", digits, lambda s, d: s.showing(digits=d)))  # fmt: skip
-    rule = shelf.title(one.fitted.spec) if one.fitted.spec.knobs else words.preset_help(one.fitted.spec.preset)
-    st.caption(rule + " " + (_("Fractions such as 3/8 are fine; three digits are enough.") if filling else
+    spec = one.fitted.spec
+    plain_naive = spec.family == "naive-bayes" and not spec.knobs
+    rule = words.preset_help(spec.preset) if plain_naive else shelf.title(spec)
+    rule = f"{rule} · " if rule != words.preset_help(spec.preset) else f"{rule} "
+    st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough.") if filling else
+                             _("The terms are logarithms, in nats: they add up. A click on one says what it is.")
+                             if working.additive else
                              _("A click on a number opens what it was counted from.")))  # fmt: skip
     return digits
 
@@ -129,7 +150,7 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
         head(one, working, columns)
         for i, step in _page(working):
             cells = line(columns)
-            cells[0].markdown(md(render.title_of(step, one.table), 60))
+            title(cells[0], one, step)
             for cell, k in zip(cells[1:], columns, strict=True):
                 with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
@@ -140,8 +161,16 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
                 with st.container(border=True, key="opened"):
                     _behind(one, working, step, of, digits)
         left_out(one, working)
-        _totals(working, columns, notes, digits)
+        _totals(one, working, columns, notes, digits)
     _remarks(one, working)
+
+
+def title(cell: Any, one: Study, step: Step) -> None:
+    """A factor's name, and beneath it what it is given besides the class."""
+    cell.markdown(md(render.title_of(step, one.table), 60))
+    if step.given:
+        beyond = ", ".join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+        cell.caption(_("given {cells}").format(cells=beyond))
 
 
 def line(columns: Sequence[int]) -> Sequence[Any]:
@@ -149,10 +178,10 @@ def line(columns: Sequence[int]) -> Sequence[Any]:
     return st.columns([1.25, *[1.5] * len(columns)], vertical_alignment="center", gap="small", wrap=False)
 
 
-def head(one: Study, working: Working, columns: Sequence[int]) -> None:
+def head(one: Study, working: Working, columns: Sequence[int], first: str = "") -> None:
     """The line of the classes."""
     cells = line(columns)
-    cells[0].caption(_("factor"))
+    cells[0].caption(first or _("factor"))
     for cell, k in zip(cells[1:], columns, strict=True):
         target, label = one.table.column(working.target), one.table.class_(working.classes[k])
         cell.markdown(f"**{md(target, 30)} = {md(label, 30)}**")
@@ -174,6 +203,8 @@ def _factor_label(working: Working, step: Step, k: int, digits: int, *, wide: bo
     source, value = step.sources[k], render.factor(working, step, k, digits)
     if isinstance(source, Given) or (isinstance(source, Density) and not wide):
         return value
+    if working.additive:
+        return value if isinstance(source, Term) else f"log {render.fraction(source, working.digits)} = {value}"
     return f"{render.fraction(source, working.digits)} = {value}"
 
 
@@ -193,13 +224,29 @@ def left_out(one: Study, working: Working) -> None:
         reason.caption(why[omitted.reason])
 
 
-def _totals(working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int) -> None:
+def partial(one: Study) -> bool:
+    """Whether a table of factors is that of one model among several that are averaged."""
+    return isinstance(one.model, AODE)
+
+
+def _totals(
+    one: Study, working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int
+) -> None:
+    if working.additive:
+        cells = line(columns)
+        cells[0].markdown("**" + _("log joint (nats)") + "**", help=_("All terms of the column added up."))
+        for cell, k in zip(cells[1:], columns, strict=True):
+            cell.markdown(f"**{render.log_joint(working, k, digits)}**")
     cells = line(columns)
-    cells[0].markdown("**" + _("joint") + "**", help=_("P(c) Π p(x | c): all factors of the column multiplied."))
+    explained = _("e to the power of the sum.") if working.additive else _(
+        "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
+    cells[0].markdown("**" + _("joint") + "**", help=explained)
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
             _badges(notes.get(Place(None, k, "joint"), []))
+    if partial(one):
+        return
     cells = line(columns)
     cells[0].markdown("**" + _("posterior") + "**", help=_("The joint over the sum of the joints of all classes."))
     for cell, k in zip(cells[1:], columns, strict=True):
@@ -250,7 +297,7 @@ def by_hand(one: Study, exact: Working) -> None:
                     _("{name}: with x̄ = {mean} and s = {sd} a calculator gives {typed}, not {true}.").format(
                         name=name, mean=plain(wrong.mean), sd=plain(wrong.sd), typed=typed, true=true)
                 )  # fmt: skip
-    if exact.position >= 0:
+    if exact.position >= 0 and not partial(one):
         k = max(range(len(exact.classes)), key=lambda k: exact.posterior[k])
         lines.append(
             _("Posterior of {name}: {typed} by hand, {true} from unrounded numbers.").format(
@@ -259,6 +306,8 @@ def by_hand(one: Study, exact: Working) -> None:
                 true=render.posterior(exact, k),
             )
         )
+    if partial(one):
+        lines.append(_("Rounded are the factors under this super-parent; the mean, and what follows from it, is not."))
     if lines:
         st.info("  \n".join(lines), icon=":material/calculate:")
 
@@ -272,10 +321,10 @@ def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> No
     formulas = [render.latex_value(working, step, k, digits)]
     if isinstance(source, Density):
         formulas = [*render.latex_moments(working, step, k), *formulas]
-    st.markdown(f"**{md(render.name_of(step, label, working.target, one.table), 160)}**")
+    st.markdown(f"**{md(render.heading(working, step, k, one.table), 200)}**")
     words, rows = st.columns([1.35, 1], gap="medium")
     with words:
-        _typeset(formulas)
+        typeset(formulas)
         st.caption(_said(one, working, step, k))
         for place, errata in _notes(one, working).items():
             if place[:2] == (working.steps.index(step), k):
@@ -291,57 +340,122 @@ def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> No
 def _said(one: Study, working: Working, step: Step, k: int) -> str:
     """A factor's origin in words."""
     source, table = step.sources[k], one.table
-    target, name = md(table.column(working.target), 40), md(table.class_(working.classes[k]), 40)
+    target = md(table.column(working.target), 40)
+    own = md(table.class_(working.classes[k]), 40)
+    name = ", ".join([own, *(md(r.spaced, 40) for r in render.given_of(step, table))])
     if isinstance(source, Shift):
         return _("The prior of use over the model's own: the joint moves from the frequencies of the table to those "
                  "of the place where you decide.")  # fmt: skip
+    if isinstance(source, Term):
+        return _said_of_term(one, step, source)
     if isinstance(source, Density):
-        origin = {
-            "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
-            "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the "
-                        "variance is common to all classes."),
-            "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they "
-                          "have no spread of their own, so the variance is the pooled one or the least allowed."),
-        }[variance_from(step, k)]  # fmt: skip
-        column = md(table.column(step.row.child), 40)
-        return origin.format(n=count(source.n), column=column, target=target, name=name)
+        return _said_of_density(one, step, k, source, target, own if source.stands_in else name)
     if isinstance(source, Given):
         return _("This number was set, not counted.")
-    if not step.row.parents:
+    column, value = md(table.column(step.row.child), 40), md(render.shown(step, table), 40)
+    if not source.total:
+        text = _("No row has {target} = {name}: each of the {levels} values of {column} counts as equally likely.")
+        return text.format(target=target, name=name, levels=source.levels, column=column)
+    if step.joint:
+        text = _("{count} of the {total} rows where {column} is known have {target} = {name} and {column} = {value}.")
+    elif not step.row.parents:
         text = _("{count} of the {total} rows have {target} = {name}.")
     else:
         text = _("{count} of the {total} rows with {target} = {name} have {column} = {value}.")
     said = text.format(
-        count=count(source.count), total=count(source.total), target=target, name=name,
-        column=md(table.column(step.row.child), 40), value=md(render.shown(step, table), 40),
-    )  # fmt: skip
+        count=count(source.count), total=count(source.total), target=target, name=name, column=column, value=value
+    )
     if source.added:
-        said += " " + _("Smoothing adds {added} to the count of each of the {levels} values.").format(
-            added=count(source.added), levels=source.levels
-        )
+        more = _("Smoothing adds {added} to the count of each of the {levels} pairs of a class and a value.") if (
+            step.joint) else _("Smoothing adds {added} to the count of each of the {levels} values.")  # fmt: skip
+        said += " " + more.format(added=count(source.added), levels=source.levels)
     return said
+
+
+def _said_of_density(one: Study, step: Step, k: int, source: Density, target: str, name: str) -> str:
+    origin = {
+        "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
+        "lent": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
+                  "smoothed by imagined rows (α = {lent}) with the mean and the variance of the whole class."),
+        "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the "
+                    "variance is common to all classes."),
+        "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they "
+                      "have no spread of their own, so the variance is the pooled one or the least allowed."),
+    }[variance_from(step, k)]  # fmt: skip
+    said = origin.format(n=count(source.n), column=md(one.table.column(step.row.child), 40), target=target, name=name,
+                         lent=count(source.lent.rows) if source.lent else "")  # fmt: skip
+    if source.stands_in:
+        beyond = ", ".join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+        short = _("Too few of its rows have {cells} to fit a density to them, so that of the whole class stands in.")
+        said = short.format(cells=beyond) + " " + said
+    return said
+
+
+def _said_of_term(one: Study, step: Step, source: Term) -> str:
+    """What a term that was not counted is."""
+    kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
+    if kind == "expected":
+        return _("A cell that this factor speaks of is not known. The joint is summed over all its values; of this sum "
+                 "the factor's part is e to the power of its mean logarithm, each value weighted by its probability "
+                 "given the rest of the case. With «cells not known» below, the parts multiply to the sum "
+                 "exactly.")  # fmt: skip
+    if kind == "entropy":
+        return _("e to the power of the entropy of the cells not known, given the rest of the case and this class: how "
+                 "many values they could have. Mean logarithms and entropy together make the sum over these cells "
+                 "exact: log P(c, x) = Σ E log P + H.")  # fmt: skip
+    if kind == "constant":
+        return _("The same in every class: it cancels in the posterior.")
+    if isinstance(source, Linear):
+        return _("Its weight w = Σ⁻¹(μ − x̄), by the covariance that all classes share, times how far the value is from "
+                 "the point half-way between the class's mean and the mean of all. It may have either sign: only the "
+                 "differences between the classes count.")  # fmt: skip
+    if step.variable is not None:
+        return _("The part of the log-density that {column} stands for in this class, {nats} nats. It may have either "
+                 "sign: only the differences between the classes count.").format(
+                     column=column, nats=signed(source.log_value, 4))  # fmt: skip
+    if step.row.name == "−½ log det Σ":
+        return _("−½ log det Σ of the class's covariance: a class that is spread widely is less dense everywhere.")
+    return _("−½ (x−μ)ᵀΣ⁻¹(x−μ): how far the case is from the class's mean, measured by the class's own "
+             "covariance.")  # fmt: skip
 
 
 def _rows(one: Study, working: Working, step: Step, label: Any, source: Fraction | Density) -> None:
     """The rows of the class, the counted ones first; for a density its values with their squared deviations."""
+    if isinstance(source, Density) and source.stands_in:
+        step = replace(step, given=())
     counted = rows_behind(one.counted, working.target, step, label)
-    column = step.row.child
+    column, table = step.row.child, one.table
     if isinstance(source, Density):
-        away = counted[column].astype(float) - source.mean
-        shown = pd.DataFrame({"x": counted[column].astype(float), "x − x̄": away, "(x − x̄)²": away**2})
+        x = counted[column].astype(float)
+        away = x - source.own_mean
+        shown = pd.DataFrame({"x": x, "x − x̄": away, "(x − x̄)²": away**2})
         six = {name: st.column_config.NumberColumn(format="%.6g") for name in shown.columns}
         st.dataframe(shown.head(MOST_ROWS), height=min(320, 38 + 35 * len(shown)), column_config=six, key="rows_behind")
-        st.caption(f"n = {count(source.n)}, Σx = {plain(source.mean * source.n)}, "
+        st.caption(f"n = {count(source.n)}, Σx = {plain(source.own_mean * source.n)}, "
                    f"Σ(x − x̄)² = {plain(source.m2)}")  # fmt: skip
     else:
-        whole = one.counted if not step.row.parents else one.counted.loc[one.counted[working.target] == label]
-        if step.row.parents:
+        whole = one.counted
+        if not step.joint:
+            whole = whole.loc[whole[working.target] == label]
+        for cell in step.given:
+            whole = whole.loc[cell.held_by(whole[cell.variable.name])]
+        if step.variable is not None:
             whole = whole.loc[whole[column].notna() | (not counted.empty and counted[column].isna().any())]
+        elif not step.row.parents:
+            whole = one.counted
         order = [*counted.index, *whole.index.difference(counted.index)][:MOST_ROWS]
-        table = one.table
         shown = pd.DataFrame({_("counted"): [i in set(counted.index) for i in order]}, index=order)
-        for name in dict.fromkeys([column, working.target]):
-            shown[clean(table.column(name), 40)] = [clean(table.level(name, v), 40) for v in whole.loc[order, name]]
+        own = [] if step.variable is None else [Cell(step.variable, step.value)]
+        for cell in [*own, *step.given]:
+            name, numeric = cell.variable.name, pd.api.types.is_numeric_dtype(whole[cell.variable.name].dtype)
+            values = whole.loc[order, name]
+            shown[clean(table.column(name), 40)] = (
+                values if numeric and cell.variable.cuts is not None
+                else [None if pd.isna(v) else clean(table.level(name, v), 40) for v in values]
+            )  # fmt: skip
+        shown[clean(table.column(working.target), 40)] = [
+            clean(table.class_(v), 40) for v in whole.loc[order, working.target]
+        ]
         st.dataframe(shown, height=min(320, 38 + 35 * len(shown)), key="rows_behind")
         whole_n = len(whole)
         st.caption(_("{k} rows counted of {n}.").format(k=len(counted), n=whole_n))
@@ -365,17 +479,20 @@ def sums(one: Study, working: Working, digits: int) -> None:
 
 def _formulas(working: Working, lines: Sequence[str]) -> None:
     if len(working.classes) <= TYPESET:
-        _typeset(lines)
+        typeset(lines)
     else:
         st.code("\n".join(lines), language="latex", wrap_lines=True, height=300)
 
 
-def _typeset(lines: Sequence[str]) -> None:
+def typeset(lines: Sequence[str]) -> None:
+    """Lines of a formula, aligned at their signs."""
     st.latex("\\begin{aligned}" + " \\\\[7pt] ".join(lines) + "\\end{aligned}", width="content")
 
 
-def copies(one: Study, working: Working, digits: int) -> None:
-    """The whole working as text to take along."""
+def copies(
+    one: Study, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None
+) -> None:
+    """The whole working as text to take along: what stands `before` it in each format, its factors, the sums."""
     with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:"):
         form = current().seen("copy", "latex")
         form = form if form in FORMS else "latex"
@@ -384,5 +501,6 @@ def copies(one: Study, working: Working, digits: int) -> None:
             _("Format"), list(forms), format_func=forms.get, required=True, label_visibility="collapsed",
             **bound("copy_form", form, lambda s, f: s.showing(copy=f)),
         )  # fmt: skip
-        st.code(FORMS[form](working, one.table, digits), language=None if form == "text" else form, wrap_lines=True,
-                height=360)  # fmt: skip
+        text = FORMS[form](working, one.table, digits, final if before else None)
+        st.code((before[form] + "\n\n" if before else "") + text, language=None if form == "text" else form,
+                wrap_lines=True, height=360)  # fmt: skip

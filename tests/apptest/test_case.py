@@ -27,7 +27,8 @@ from tests.apptest.opened import opened
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests/golden"
-EXAMPLES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.glob("*.toml")}
+GOLDENS = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in GOLDEN.glob("*.toml")}
+EXAMPLES = {name: example for name, example in GOLDENS.items() if "factors" in example}
 NAMES_IN_FILE = {"labels": "file"}
 
 
@@ -490,3 +491,130 @@ def test_many_classes_and_many_factors() -> None:
 def test_no_table_no_page() -> None:
     at = page(table="loan", columns=((4, "ignore", "", ()),))
     assert at.error
+
+
+# the other families ---------------------------------------------------------------------------------------------
+
+AODE_GOLDEN = GOLDENS["watermelon2-aode"]
+MELON = {"table": "watermelon2", **NAMES_IN_FILE}
+GOOD_BAD = ("是", "否")
+FEATURES = load_dataset("watermelon2").schema.features.names
+
+
+def of_family(family: str, *knobs: tuple[str, Any]) -> dict[str, Any]:
+    return {"shelf": (Spec("textbook", tuple(sorted(knobs)), family),)}
+
+
+def super_parents(at: AppTest) -> list[str]:
+    """The joints of the super-parents, class after class, as they stand on the page."""
+    texts = [m.value for m in at.main.markdown]
+    return [m.group(1) for text in texts if (m := re.match(r"(\S+) :gray\[· .*%\]", text))]
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_aode_is_the_golden_example(threshold: float) -> None:
+    knobs = () if threshold == 1.0 else (("min_frequency", threshold),)
+    at = page(**MELON, **of_family("aode", *knobs), view=(("digits", "full"), ("super_parent", 2)))
+    assert len(super_parents(at)) == 12
+    said = words(at)
+    for label in GOOD_BAD:
+        mean = re.search(rf"P\(text{{{label}}}.*?= ([^=$]+)\$", said)
+        assert mean is not None
+        value = re.sub(r" times 10\^\{(-\d+)\}", r"e\1", mean[1])
+        assert float(value) == pytest.approx(float(AODE_GOLDEN["joint"][label]), rel=1e-8)
+    by_class = np.array([float(v) for v in super_parents(at)]).reshape(6, 2)
+    golden = [float(AODE_GOLDEN["joint"][label]) for label in GOOD_BAD]
+    assert by_class.mean(axis=0) == pytest.approx(golden, rel=1e-8)
+    posterior = next(latex.value for latex in at.latex if r"\frac" in latex.value)
+    assert f"{float(AODE_GOLDEN['posterior']['是']):.8f}"[:9] in posterior
+    assert "Judged **是**" in said
+
+
+def test_a_super_parent_opens_its_factors() -> None:
+    (stated,) = AODE_GOLDEN["super_parents"]
+    at = page(**MELON, **of_family("aode"), view=(("super_parent", FEATURES.index(stated["column"])),))
+    shown = factors(at)
+    assert len(shown) == 12
+    child = 1 + [f for f in FEATURES if f != stated["column"]].index(stated["child"])
+    for k, label in enumerate(GOOD_BAD):
+        assert printed(shown[0, k], stated["joint"][label])
+        assert printed(shown[child, k], stated["conditional"][label])
+    click(at, f"factor_{child}_0")
+    assert "3 of the 6 rows with 好瓜 = 是, 敲声 = 浊响 have 脐部 = 凹陷." in words(at)
+    assert at.dataframe[0].value["counted"].sum() == 3
+    click(at, "factor_0_0")
+    assert "6 of the 17 rows where 敲声 is known have 好瓜 = 是 and 敲声 = 浊响." in words(at)
+    click(at, "super_0")
+    assert state(at).seen("super_parent", -1) == 0
+    assert "The factors under 色泽 = 青绿" in words(at)
+    assert totals(at, "joint", 2)[0] == "0.00869565"
+
+
+def test_what_the_misprints_of_aode_give() -> None:
+    at = page(**MELON, **of_family("aode"))
+    table = next(m.value for m in at.main.markdown if "older printings" in m.value)
+    _head, _rule, right, own, older = table.splitlines()
+    misprinted = AODE_GOLDEN["printed"]
+    joints = (AODE_GOLDEN["joint"], misprinted["every_j"], misprinted["rows_and_levels"])
+    for line, stated in zip((right, own, older), joints, strict=True):
+        for text, label in zip(line.strip("| ").split(" | ")[-2:], GOOD_BAD, strict=True):
+            assert float(text) == pytest.approx(float(stated[label]), rel=1e-4)
+
+
+def test_a_rare_super_parent_takes_no_part() -> None:
+    at = page(**MELON, **of_family("aode", ("min_frequency", 7.0)))
+    assert "only 6 rows have it, fewer than the 7 asked for" in words(at)
+    assert "5 of 6 take part" in words(at)
+    alone = page(**MELON, **of_family("aode", ("min_frequency", 100.0)))
+    assert "judged by naive Bayes" in words(alone)
+    assert [text.split(" = ")[0] for text in list(factors(alone).values())[:2]] == ["(8+1)/(17+2)", "(9+1)/(17+2)"]
+
+
+def test_aode_is_filled_in_under_one_super_parent() -> None:
+    at = page(**MELON, **of_family("aode"), view=(("fill", True), ("super_parent", 2)))
+    assert len(at.text_input) == 14  # six factors and the joint, for two classes; the mean is not asked
+    at.text_input(key="fill_f0_0").set_value("7/23").run()
+    at.text_input(key="fill_f4_0").set_value("3/9").run()
+    assert "1 of 14 steps right" in at.main.get("progress")[0].proto.text
+    assert "敲声 = 浊响" in words(at)
+    at.selectbox(key="super_parent").set_value(0).run()
+    assert not at.exception
+    assert not any(field.value for field in at.text_input)
+
+
+def test_tan_names_its_parents() -> None:
+    at = page(**MELON, **of_family("tan"), view=(("factor", 5), ("of", 1)))
+    assert "0 of the 2 rows with 好瓜 = 否, 纹理 = 清晰 have 脐部 = 凹陷." in words(at)
+    assert factors(at)[5, 1] == "(0+1)/(2+3) = 0.2000"
+    assert "given 纹理 = 清晰" in words(at)
+    copied = page(**MELON, **of_family("tan"), view=(("copy", "text"),)).code[0].value
+    assert "P(脐部=凹陷 | 好瓜=否, 纹理=清晰) = (0+1)/(2+3) = 0.2000" in copied
+
+
+def test_hidden_cells_are_said_and_add_up() -> None:
+    hidden = page(**MELON, **of_family("tan"), case=(0, None, 0, None, 0, 0), view=(("factor", 7), ("of", 0)))
+    assert "cells not known" in [m.value for m in hidden.main.markdown]
+    assert "make the sum over these cells exact" in words(hidden)
+    for k in range(2):
+        column = [float(text.split(" = ")[-1]) for (_i, of), text in factors(hidden).items() if of == k]
+        assert np.prod(column) == pytest.approx(float(totals(hidden, "joint", 2)[k]), rel=1e-3)
+
+
+def test_terms_of_lda_add_up() -> None:
+    at = page(table="iris", **of_family("lda"), view=(("factor", 2), ("of", 1), ("fill", True)))
+    assert at.toggle(key="fill").disabled
+    for k in range(3):
+        terms = [float(text.split(" = ")[-1].replace("−", "-")) for (_i, of), text in factors(at).items() if of == k]
+        assert sum(terms) == pytest.approx(float(totals(at, "log joint (nats)", 3)[k].replace("−", "-")), abs=1e-3)
+    assert "half-way between" in words(at)
+
+
+@pytest.mark.parametrize("family", ["spode", "tan", "aode", "k-db", "lda", "qda"])
+@pytest.mark.parametrize("table", ["watermelon3", "penguins", "iris"])
+@pytest.mark.parametrize("view", [(("factor", 0),), (("fill", True),), (("copy", "latex"), ("digits", "hand")),
+                                  (("exercise", 2),)], ids=["open", "fill", "hand", "exercise"])  # fmt: skip
+def test_every_family_works(table: str, family: str, view: tuple[tuple[str, Any], ...]) -> None:
+    features = load_dataset(table).schema.features
+    gaps = tuple(None if j % 3 == 1 else (0 if v.discrete else float(v.pivot)) for j, v in enumerate(features))
+    for case in ((), gaps):
+        page(table=table, case=case, **of_family(family), view=view)

@@ -10,25 +10,35 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from bayes_engine import LossMatrix, NaiveBayes, load_dataset, numerals
+from bayes_engine import AODE, SPODE, TAN, KDependence, LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.loss import decide
-from bayes_engine.errors import TableError
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.factors import Row
 from bayes_engine.figures.contributions import BIT, Side, verdict, waterfall
 from bayes_engine.language import set_language
-from bayes_engine.ledger import Status
+from bayes_engine.ledger import Ledger, Status
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import Parts, take_apart
+from bayes_engine.table.schema import Variable
 from bayes_engine.working import render
+from bayes_engine.working.averaged import as_misprinted, average, derive_member
 from bayes_engine.working.balance import odds_needed, weigh
 from bayes_engine.working.check import hint, mark, read_number, same
 from bayes_engine.working.derive import (
     Density,
     Fraction,
+    Linear,
     Shift,
+    Step,
+    Term,
     Working,
     by_hand,
     derive,
+    derive_from,
+    origins,
     rounded,
     rows_behind,
     rows_like,
@@ -480,3 +490,200 @@ def test_verdict_shows_posteriors_and_risks() -> None:
     gains = verdict(["a", "b"], [0.5, 0.5], [-3.0, -1.0], ["#100", "#200"], decided=0)
     low, high = gains.layout.xaxis2.range
     assert low < -3.0 < 0.0 <= high
+
+
+# the other families ---------------------------------------------------------------------------------------------
+
+SEMI = {
+    "spode": SPODE(), "tan": TAN(), "aode": AODE(), "k-db": KDependence(k=2),
+    "tan-gaussian": TAN(discretize=None), "aode-rare": AODE(discretize=None, min_frequency=5),
+    "tan-missing-level": TAN(missing="category"), "spode-unsmoothed": SPODE(alpha=0.0, discretize=None),
+}  # fmt: skip
+
+
+def with_gaps(X: pd.DataFrame, i: int) -> pd.DataFrame:
+    """One row with every third cell missing, from another one on for each i."""
+    case = X.iloc[[(7 * i) % len(X)]].copy()
+    for j, name in enumerate(X.columns):
+        if i and (i + j) % 3 == 0:
+            case[name] = pd.Series([np.nan], index=case.index).astype(X[name].dtype)
+    return case
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("kind", list(SEMI))
+@pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", "mushroom"])
+def test_the_working_of_every_family_is_the_ledger(name: str, kind: str) -> None:
+    parts = parts_of(name)
+    model = clone(SEMI[kind]).set_params(schema=parts.schema.features).fit(parts.X, parts.y)
+    table = parts.X.assign(**{parts.target.name: parts.y.to_numpy()})
+    for i in range(3):
+        case = with_gaps(parts.X, i)
+        found = derive(model, case, classes=parts.target.levels)
+        np.testing.assert_allclose(np.sum([s.log_factors for s in found.steps], axis=0), found.log_joint, rtol=1e-9)
+        for step in found.steps:
+            for label, source in zip(found.classes, step.sources, strict=True):
+                if isinstance(source, Term):
+                    continue
+                behind = rows_behind(table, parts.target.name, step, label)
+                if isinstance(source, Fraction):
+                    assert len(behind) == source.count
+                elif isinstance(source, Density) and not source.stands_in:
+                    x = behind[step.row.child].astype(float)
+                    assert len(x) == source.n
+                    assert x.mean() == pytest.approx(source.own_mean)
+                    assert ((x - x.mean()) ** 2).sum() == pytest.approx(source.m2, rel=1e-9, abs=1e-9)
+        for form in (render.to_text, render.to_markdown, render.to_latex):
+            assert form(found) and form(rounded(found))
+
+
+def test_a_smoothed_cell_says_what_it_was_smoothed_by() -> None:
+    parts = parts_of("watermelon3")
+    model = TAN(discretize=None, alpha=2.0, schema=parts.schema.features).fit(parts.X, parts.y)
+    found = derive(model, parts.X.iloc[[0]], classes=CLASSES)
+    d = next(s.sources[0] for s in found.steps if s.row.child == "密度")
+    assert isinstance(d, Density) and d.lent is not None
+    n, a = d.n, d.lent.rows
+    assert d.mean == pytest.approx((n * d.lent.mean + a * d.lent.class_mean) / (n + a))
+    spread = d.m2 + a * d.lent.class_variance + n * a / (n + a) * (d.lent.mean - d.lent.class_mean) ** 2
+    assert d.variance == pytest.approx(spread / (n - d.ddof + a))
+    good = parts.X["密度"][parts.y == "是"]
+    assert (d.lent.class_mean, d.lent.class_variance) == pytest.approx((good.mean(), good.var(ddof=0)))
+    assert variance_from(next(s for s in found.steps if s.row.child == "密度"), 0) == "lent"
+
+
+def test_intervals_are_written_as_inequalities() -> None:
+    cut = Variable("density", "continuous", ("≤ 0.4", "0.4 – 0.6", "> 0.6"), cuts=(0.4, 0.6))
+    step = Step(Row("density", "density", ("good",), "log-probability"), "0.4 – 0.6", (0.5,),
+                (Fraction(1.0, 2.0, 0.0, 3),), (), cut, 0.55)  # fmt: skip
+    assert render.title_of(step) == "density = 0.55 (0.4 – 0.6)"
+    assert render.name_of(step, "yes", "good") == "P(0.4 < density ≤ 0.6 | good=yes)"
+    ends = [render.relation(cut, level, render.AS_IN_FILE).text for level in cut.levels]
+    assert ends == ["density ≤ 0.4", "0.4 < density ≤ 0.6", "density > 0.6"]
+    assert render.relation(cut, "0.4 – 0.6", render.AS_IN_FILE).latex == (
+        r"\text{0.4}<\text{density}\le \text{0.6}"
+    )
+
+
+@pytest.fixture(scope="module")
+def aode() -> AODE:
+    parts = parts_of("watermelon2")
+    return AODE(schema=parts.schema.features).fit(parts.X, parts.y)
+
+
+def test_the_mean_of_the_super_parents_is_the_joint(aode: AODE) -> None:
+    parts = parts_of("watermelon2")
+    use = {"是": 0.2, "否": 0.8}
+    for i in range(5):
+        for prior in (None, use):
+            case = with_gaps(parts.X, i)
+            whole, mean = derive(aode, case, None, prior, CLASSES), average(aode, case, prior, CLASSES)
+            assert mean.log_joint == pytest.approx(whole.log_joint)
+            assert np.mean([p.joint for p in mean.active], axis=0) == pytest.approx(whole.joint)
+            assert np.sum([p.share for p in mean.active], axis=0) == pytest.approx([1.0, 1.0])
+            for parent in mean.parents:
+                missing = case[parent.name].isna().iloc[0]
+                assert (parent.why == "missing") == missing
+                if missing:
+                    continue
+                under = derive_member(aode, case, parent.name, None, prior, CLASSES)
+                assert under.log_joint == pytest.approx(parent.log_joint)
+                assert np.prod([s.factors for s in under.steps], axis=0) == pytest.approx(under.joint)
+
+
+def test_goldens_of_aode(aode: AODE) -> None:
+    case = parts_of("watermelon2").X.iloc[[0]]
+    mean = average(aode, case, classes=CLASSES)
+    assert mean.joint == pytest.approx((0.01815394325, 0.0006916450575), rel=1e-9)
+    assert derive(aode, case, classes=CLASSES).posterior[0] == pytest.approx(0.963299365, abs=1e-9)
+    under = derive_member(aode, case, "敲声", classes=CLASSES)
+    assert under.steps[0].sources[0] == Fraction(6.0, 17.0, 1.0, 6)
+    assert next(s for s in under.steps if s.row.child == "脐部").factors[0] == pytest.approx(4 / 9)
+    assert "P(好瓜=是, 敲声=浊响) = (6+1)/(17+6) = 0.3043" in render.to_text(under)
+    assert "P(脐部=凹陷 | 好瓜=是, 敲声=浊响) = (3+1)/(6+3) = 0.4444" in render.to_text(under)
+    wrong = as_misprinted(aode, case, classes=CLASSES)
+    assert wrong is not None
+    assert [f"{v:.5g}" for v in wrong.own_included] == ["0.014173", "0.00047632"]
+    assert [f"{v:.5g}" for v in wrong.older_denominator] == ["0.020718", "0.00079198"]
+
+
+def test_without_a_super_parent_naive_bayes_judges(aode: AODE) -> None:
+    parts = parts_of("watermelon2")
+    strict = aode.with_params(min_frequency=100.0)
+    mean = average(strict, parts.X.iloc[[0]], classes=CLASSES)
+    assert {p.why for p in mean.parents} == {"rare"}
+    assert mean.weightiest is None
+    naive = derive_member(strict, parts.X.iloc[[0]], None, classes=CLASSES)
+    assert naive.log_joint == pytest.approx(derive(strict, parts.X.iloc[[0]], classes=CLASSES).log_joint)
+    assert as_misprinted(strict, parts.X.iloc[[0]]) is None
+    with pytest.raises(ParameterError, match="no super-parent of this case"):
+        derive_member(aode, with_gaps(parts.X, 1), next(n for n in parts.X if with_gaps(parts.X, 1)[n].isna().iloc[0]))
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("priors", ["empirical", "laplace", "uniform"])
+@pytest.mark.parametrize("smoothing", ["factored", "joint"])
+def test_super_parents_under_other_priors(priors: str, smoothing: str) -> None:
+    parts = parts_of("watermelon3")
+    model = AODE(priors=priors, smoothing=smoothing, schema=parts.schema.features).fit(parts.X, parts.y)
+    case = parts.X.iloc[[3]]
+    for parent in average(model, case).active:
+        under = derive_member(model, case, parent.name)
+        assert under.log_joint == pytest.approx(parent.log_joint)
+        for step in under.steps:
+            np.testing.assert_allclose([s.value for s in step.sources], step.factors, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()], ids=["lda", "qda"])
+def test_log_terms_are_added(model: LinearDiscriminantAnalysis) -> None:
+    parts = parts_of("iris")
+    fitted_model = clone(model).set_params(schema=parts.schema.features).fit(parts.X, parts.y)
+    for gaps in (False, True):
+        case = parts.X.iloc[[60]].copy()
+        if gaps:
+            case.iloc[0, 1] = np.nan
+        found = derive(fitted_model, case)
+        assert found.additive
+        assert [o.name for o in found.omitted] == (["sepal width"] if gaps else []) or len(found.omitted) == gaps
+        np.testing.assert_allclose(np.sum([s.log_factors for s in found.steps], axis=0), found.log_joint)
+        for step in found.steps:
+            for source in step.sources:
+                if isinstance(source, Linear):
+                    assert source.weight * (source.x - source.middle) == pytest.approx(source.log_value, abs=1e-9)
+        text = render.to_text(found)
+        assert "log joint (nats) = " in text and "log P(" in text
+        assert r"\log P(" in render.to_latex(found)
+        assert "e^" not in text
+        hand = rounded(found)
+        assert hand.log_joint == pytest.approx(found.log_joint, abs=0.01)
+
+
+class _Quadratic:
+    """A factor that only says its log terms."""
+
+    def rows(self, X):
+        yield Row("x", "x", ("y",), "log-density"), np.array([[-1.0, -2.5]])
+        yield Row("of all", "Σ", (), "constant"), np.array([[-0.5, -0.5]])
+
+
+def test_any_factor_has_a_working() -> None:
+    X, y = pd.DataFrame({"x": [0.0, 1.0, 4.0, 6.0]}), pd.Series(["a", "a", "b", "b"], name="y")
+    model, terms = NaiveBayes().fit(X, y), _Quadratic()
+    ledger = Ledger(tuple(terms.rows(None)), ("a", "b"), np.zeros(1, dtype=np.int8))
+    found = derive_from(model, ledger, list(origins(terms, model._encode(X.iloc[[0]]))), X.iloc[[0]])
+    assert found.steps[0].sources == (Term(-1.0), Term(-2.5))
+    assert found.additive
+    assert found.log_joint == (-1.5, -3.0)
+    assert "term of x=0 | y=a = −1.0000" in render.to_text(found)
+    assert found.posterior[0] == pytest.approx(1 / (1 + math.exp(-1.5)))
+
+
+def test_hints_speak_of_the_parents() -> None:
+    parts = parts_of("watermelon2")
+    model = TAN(schema=parts.schema.features).fit(parts.X, parts.y)
+    found = derive(model, parts.X.iloc[[0]], classes=CLASSES)
+    assert str(hint(found, 5, 1, "0.9")).startswith("Take the rows with 好瓜 = 否, 纹理 = 清晰; count those with 脐部")
+    member = derive_member(AODE(schema=parts.schema.features).fit(parts.X, parts.y), parts.X.iloc[[0]], "敲声",
+                           classes=CLASSES)  # fmt: skip
+    assert "6 (6 pairs of a class and a value)" in str(hint(member, 0, 0, "6/17"))
+    assert str(hint(member, 0, 0, "0.9")).startswith("Count the rows with 好瓜 = 是 and 敲声 = 浊响, and add 1; divide")
