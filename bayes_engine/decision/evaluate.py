@@ -73,11 +73,14 @@ def held_out(
     groups: Any = None,
     sample_weight: Any = None,
     seed: int = 0,
+    refit: bool = False,
 ) -> HeldOut:
     """Held-out posteriors of a fitted generative classifier on its own rows: exact leave-one-out up to 60 rows (the
     statistics minus one row), stratified folds beyond; rows of one group stay together.
 
-    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them.
+    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. Exact
+    leave-one-out keeps the structure and the cut points of the fit; with `refit` each row's model is fitted anew to the
+    others, as folds always are.
     Raises TableError where a class or the groups are too few for two folds.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -90,13 +93,14 @@ def held_out(
     labels = np.asarray(y)
     truth = positions(labels, classes)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if groups is None and len(labels) <= TINY:
+    if groups is None and len(labels) <= TINY and not refit:
         left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
         left[np.arange(len(labels)), truth] -= weight
         prior = class_prior(model.priors, np.maximum(left, 0.0), classes)
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
-    splits, scheme = _splits(truth, groups, folds, seed)
+    alone = groups is None and len(labels) <= TINY
+    splits, scheme = _each_row(len(labels)) if alone else _splits(truth, groups, folds, seed)
     log_posterior = np.full((len(labels), len(classes)), -np.inf)
     prior = np.zeros_like(log_posterior)
     for train, test in splits:
@@ -105,6 +109,11 @@ def held_out(
         log_posterior[test] = log_normalize(fold.predict_joint_log_proba(X.iloc[test]))
         prior[test] = list(fold.class_prior_.values())
     return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
+
+
+def _each_row(n: int) -> tuple[Any, Message]:
+    every = np.arange(n)
+    return [(np.delete(every, i), [i]) for i in every], Message("leave-one-out, everything learnt anew")
 
 
 def _splits(truth: NDArray[np.intp], groups: Any, folds: int, seed: int) -> tuple[Any, Message]:
@@ -188,7 +197,7 @@ def estimated_risk(
     decision = decide(posterior, rule, status)
     ok = decision.position >= 0
     action, truth, m = decision.position[ok], held.truth[ok], size[ok]
-    w = held.weight[ok] if prior_of_use is None else _reweighted(held, ok, prior_of_use)
+    w = weights_in_use(held, ok, prior_of_use)
     priced = _priced(loss, rule)
     shape = (len(rule.actions), len(rule.classes))
     cell = action * shape[1] + truth
@@ -218,6 +227,14 @@ def _priced(loss: LossMatrix, rule: LossMatrix) -> Array:
     return loss.table[[loss.actions.index(a) for a in rule.actions]]
 
 
+def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float] | None = None) -> Array:
+    """The weights of these `rows` (n,), with a prior of use times π_use(c_i)/π_table(c_i).
+
+    Raises TableError where no row of a class in use is among them.
+    """
+    return held.weight[rows] if prior_of_use is None else _reweighted(held, rows, prior_of_use)
+
+
 def _reweighted(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float]) -> Array:
     """Weights w_i π_use(c_i)/π_table(c_i) of the rows evaluated, π_table being their own class frequencies."""
     truth, weight = held.truth[rows], held.weight[rows]
@@ -237,20 +254,26 @@ DRAWS = 999
 
 
 def _bootstrap(weight: Array, loss: Array, seed: int) -> tuple[float, float]:
-    """95 % percentile interval of Σ loss / Σ weight when rows are drawn again; alike rows are drawn together, and no
-    more than two million draws are held at once."""
-    alike, n = np.unique(np.stack([weight, loss]), axis=1, return_counts=True)
+    """95 % percentile interval of Σ loss / Σ weight when rows are drawn again."""
+    low, high = mean_intervals(weight, loss[:, None], seed)[0].tolist()
+    return low, high
+
+
+def mean_intervals(weight: Array, totals: Array, seed: int = 0) -> Array:
+    """(M, 2) 95 % percentile intervals of Σ_i t_im / Σ_i w_i when the rows are drawn again, the same draws for all M
+    columns of `totals` (n, M); alike rows are drawn together, and no more than two million draws are held at once.
+
+    >>> mean_intervals(np.ones(3), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 9.0]])).tolist()
+    [[1.0, 1.0], [0.0, 9.0]]
+    """
+    alike, n = np.unique(np.column_stack([weight, totals]), axis=0, return_counts=True)
     rng, share = np.random.default_rng(seed), n / n.sum()
     at_once = max(1, 2_000_000 // len(n))
     sums = np.concatenate(
-        [
-            rng.multinomial(n.sum(), share, size=min(at_once, DRAWS - done)) @ alike.T
-            for done in range(0, DRAWS, at_once)
-        ]
+        [rng.multinomial(n.sum(), share, size=min(at_once, DRAWS - done)) @ alike for done in range(0, DRAWS, at_once)]
     )
     counted = sums[sums[:, 0] > 0]
-    low, high = np.quantile(counted[:, 1] / counted[:, 0], [0.025, 0.975])
-    return float(low), float(high)
+    return np.asarray(np.quantile(counted[:, 1:] / counted[:, :1], [0.025, 0.975], axis=0).T)
 
 
 def risk_scorer(loss: Any = None) -> Callable[[Any, Any, Any], float]:

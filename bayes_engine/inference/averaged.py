@@ -108,23 +108,24 @@ class Averaged(Factor):
         packed = pack(X, [member.domain for member in self.members])
         tables = [packed.tables(self._terms(i, packed.extents)) for i in range(len(self.members))]
         k = len(self.prior.p)
-        joint = np.empty((X.n, k))
+        joint = np.empty((k, X.n)).T
         for rows, joints in packed.sums(tables, 0, X.n):
-            total = log_sum(joints, axis=0)
-            log_m = total[:, k : k + 1]
-            alone = np.isneginf(log_m[:, 0])
-            joint[rows] = total[:, :k] - np.where(alone[:, None], 0.0, log_m)
+            top = joints.max(axis=0)
+            top = np.where(np.isfinite(top), top, 0.0)
+            joints -= top  # in place: what `log_sum` would set aside does not fit the cache
+            total = (top + log(exp(joints).sum(axis=0))).T
+            alone = np.isneginf(total[k])
+            joint[rows] = (total[:k] - np.where(alone, 0.0, total[k])).T
             if alone.any():
                 last = rows.start + np.flatnonzero(alone)
                 joint[last] = self.over(X.take(last), self._own_prior(len(last)), None)
         return joint
 
     def _terms(self, i: int, extents: Sequence[int]) -> list[Array]:
-        """The terms (places of i, places of j, W) under one super-parent, its own column with the first one's (places of i,
-        1, W); 0 where j is not known."""
+        """The terms (places of i, places of j, W) under one super-parent, 0 where j is not known; its own column has
+        log P(c, x_i) whatever the second place."""
         member, k = self.members[i], len(self.prior.p)
         terms = [np.zeros((extents[i], extent, row_width(k + 1))) for extent in extents]
-        terms[i] = terms[i][:, :1]
         every = every_place(member.domain, extents[i])
         first, total = member.first(every, self._own_prior(every.n), None)
         terms[i][:, :, :k] = first[:, None]

@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.inference.directed import HIDDEN, OUT, Directed, Domain, Left, TableFamily
-from bayes_engine.logspace import Array, log, log_sum
+from bayes_engine.logspace import Array, exp, log
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Schema
 
 PACKED_CELLS = 1024
 """Columns are packed while their table under a super-parent has at most this many cells (it must stay in the cache)."""
-BLOCK = 8192
+BLOCK = 4096
 """Rows summed at a time, for the same reason."""
+EQUAL = 1e-9
+"""Two log posteriors that differ by less are one, so that rounding decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,12 @@ class Packed:
 
     def tables(self, terms: Sequence[Array]) -> list[Array]:
         """The tables of the groups (places of i × their codes, W) under a super-parent i, from those of the columns
-        (places of i, places of j, W); that of i itself is (places of i, 1, W)."""
+        (places of i, places of j, W)."""
         found = []
         for group in self.groups:
-            table = np.zeros((len(terms[0]), 1, terms[0].shape[2]))
-            for j in group:
-                shape = (len(table), table.shape[1], self.extents[j], table.shape[2])
-                table = np.broadcast_to(table[:, :, None] + terms[j][:, None], shape).reshape(shape[0], -1, shape[3])
+            table = terms[group[0]]
+            for j in group[1:]:
+                table = (table[:, :, None] + terms[j][:, None]).reshape(len(table), -1, table.shape[2])
             found.append(table.reshape(-1, table.shape[2]))
         return found
 
@@ -108,35 +109,37 @@ def every_place(domain: Domain, extent: int) -> Table:
 
 
 def scores_left_out(
-    X: Table, left: Left, log_prior: Array, stars: Sequence[Directed], share: Array
+    X: Table, left: Left, log_prior: Array, stars: Sequence[Directed], weight: Array
 ) -> tuple[Array, Array]:
-    """Σ share of the rows (n,) that are right when left out, and Σ share × log posterior of their own class, each (d,)
-    for the star on each column of X.
+    """Σ weight (n,) of the rows that are right when left out, and Σ weight × log posterior of their own class, both
+    (d,), for the star on each column of X.
 
-    The rows come class by class, all cells known, each with a weight of 1 and, of `log_prior` (n, C), the same as the
-    others of its class: then a class shares tables, where its own counts are one less.
+    The rows come class by class, all cells known, each to lose a weight of 1 and with the same `log_prior` (n, C) as
+    the others of its class: then a class shares tables, where its own counts are one less.
     """
     k = log_prior.shape[1]
     packed = pack(X, [f.domain for f in stars[0].families if isinstance(f, TableFamily)])
-    counted = [_star_terms(star, 0.0) for star in stars]
-    without = [_star_terms(star, 1.0) for star in stars]
+    columns = np.cumsum(packed.extents[:-1])
+    counted, without = (
+        [packed.tables(np.split(_star_terms(star, gone), columns, axis=1)) for star in stars] for gone in (0.0, 1.0)
+    )
     hits, gains = np.zeros(len(stars)), np.zeros(len(stars))
     for c, (begin, end) in enumerate(pairwise(np.searchsorted(left.own, np.arange(k + 1)).tolist())):
         if begin == end:
             continue
-        tables = []
-        for i, (terms, rest) in enumerate(zip(counted, without, strict=True)):
-            terms[..., c], kept = rest[..., c], terms[..., c].copy()
-            by_column = np.split(terms, np.cumsum(packed.extents[:-1]), axis=1)
-            by_column[i] = by_column[i][:, :1] + np.pad(log_prior[begin], (0, terms.shape[2] - k))
-            tables.append(packed.tables(by_column))
-            terms[..., c] = kept
+        tables = [[table.copy() for table in of_star] for of_star in counted]
+        for of_star, rest in zip(tables, without, strict=True):
+            for table, less in zip(of_star, rest, strict=True):
+                table[:, c] = less[:, c]
+            of_star[0][:, :k] += log_prior[begin]
         for rows, sums in packed.sums(tables, begin, end):
             joint = np.ascontiguousarray(np.moveaxis(sums, 2, 0)[:k])
-            mine, evidence = joint[c], log_sum(joint, axis=0)
-            right = (joint[:c] < mine).all(axis=0) & (joint[c:] <= mine).all(axis=0) & np.isfinite(mine)
-            hits += right @ share[rows]
-            gains += (mine - np.where(np.isfinite(evidence), evidence, 0.0)) @ share[rows]
+            top = joint.max(axis=0)
+            joint -= np.where(np.isfinite(top), top, 0.0)  # in place: it fits the cache
+            largest = joint[: c + 1] >= -EQUAL  # the first of equals is the one predicted
+            hits += (largest[c] & ~largest[:c].any(axis=0)) @ weight[rows]
+            evidence = log(exp(joint).sum(axis=0))
+            gains += (joint[c] - np.where(np.isfinite(evidence), evidence, 0.0)) @ weight[rows]
     return hits, gains
 
 

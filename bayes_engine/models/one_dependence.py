@@ -30,7 +30,7 @@ from bayes_engine.inference.directed import (
     TableFamily,
     integrating,
 )
-from bayes_engine.inference.packed import scores_left_out
+from bayes_engine.inference.packed import EQUAL, scores_left_out
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
@@ -329,20 +329,22 @@ class SPODE(SemiNaive):
         prior = self._prior_without(left)
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
         stars = [anew(self.stats_) for anew in along]
-        share, fast = weight / weight.sum(), self._all_at_once(X, left)
+        fast = self._all_at_once(X, left)
         rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
         if len(rows):
             rows = rows[np.argsort(labels.codes[rows], kind="stable")]
-            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior[rows], stars, share[rows])
+            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior[rows], stars, weight[rows])
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), labels.codes[others])
             for i, (anew, factor) in enumerate(zip(along, stars, strict=True)):
                 log_posterior = log_normalize(self._without_one(part, gone, prior[others], factor, anew))
-                right = (log_posterior.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # none: wrong
-                hits[i] += right @ share[others]
-                gains[i] += log_posterior[own] @ share[others]
-        scores = {name: (float(hits[i]), -float(gains[i])) for i, name in enumerate(names)}
+                largest = log_posterior >= log_posterior.max(axis=1, keepdims=True) - EQUAL
+                right = (largest.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # no posterior: wrong
+                hits[i] += right @ weight[others]
+                gains[i] += log_posterior[own] @ weight[others]
+        total = weight.sum()
+        scores = {name: (float(hits[i] / total), -float(gains[i] / total)) for i, name in enumerate(names)}
         losses = {name: -loss for name, (_, loss) in scores.items()}
         by_loss = {name: -k for k, name in enumerate(ranked(losses))}
         order = sorted(scores, key=lambda n: (-round(scores[n][0], 12), -by_loss[n]))
@@ -446,7 +448,8 @@ class TAN(SemiNaive):
         found = dependences(stats, self.missing == "category", float(self.var_floor))
         root = self._root(stats, found)
         taken = [s.edge for s in self._tree(stats.schema, found) if s.taken]
-        names = [v.name for v in stats.schema]
+        telling = ranked(found.class_weights)
+        names = sorted(telling, key=lambda n: (not stats.schema[n].discrete, telling.index(n)))  # a number is no parent
         return {child: (parent,) for parent, child in directed(names, taken, names[0] if root is None else root)}
 
 

@@ -87,19 +87,18 @@ def gaussian_information(cells: ColumnMoments, n_classes: int, floor: float) -> 
     """I(x; s | c) of a column of numbers and a discrete one with a Gaussian in each cell (c, s), cells in C order:
     Σ_c P(c) [½ log σ²_c − Σ_s P(s|c) ½ log σ²_cs], with the likelihood-ratio test of one Gaussian a class.
 
-    `floor` is the least variance, as a share of the class's own; a cell of one row says nothing.
+    Each cell has one imagined row with its class's variance, without which a cell of one row would be certain of it.
+    `floor` is the least variance, as a share of the column's.
 
     >>> halves = ColumnMoments(np.array([50.0, 50.0]), np.array([-1.0, 1.0]), np.array([50.0, 50.0]), 0.0)
-    >>> round(gaussian_information(halves, n_classes=1, floor=1e-9).information, 4)  # ½ log 2
-    0.3466
+    >>> round(gaussian_information(halves, n_classes=1, floor=1e-9).information, 4)  # nearly ½ log 2
+    0.3369
     """
     weight, offset, m2 = (a.reshape(n_classes, -1) for a in (cells.weight, cells.offset, cells.m2))
-    whole = ColumnMoments(weight, offset, m2, cells.pivot).pooled()
-    safe = np.where(weight > 0, weight, 1.0)
-    variance = whole.m2 / np.where(whole.weight > 0, whole.weight, 1.0)
-    least = floor * variance
-    own = np.where(weight > 1, np.maximum(m2 / safe, least), np.broadcast_to(variance, weight.shape))
-    gain = np.where((variance > 0) & (weight > 0), 0.5 * (log(variance) - log(np.where(own > 0, own, 1.0))), 0.0)
+    of_class, column = ColumnMoments(weight, offset, m2, cells.pivot).pooled(), cells.pooled()
+    least = max(floor * float(column.m2[0]) / max(float(column.weight[0]), 1e-300), 1e-300)
+    variance = np.maximum(of_class.m2 / np.where(of_class.weight > 0, of_class.weight, 1.0), least)
+    gain = 0.5 * (log(variance) - log((m2 + variance) / (weight + 1.0)))
     n = float(weight.sum())
     total = max(float((weight * gain).sum()), 0.0)
     degrees = int(2 * np.maximum((weight > 1).sum(axis=1) - 1, 0).sum())
@@ -118,8 +117,8 @@ class TreeStep:
 
 def spanning_tree(names: Sequence[str], weights: Mapping[Edge, float]) -> tuple[TreeStep, ...]:
     """Kruskal's maximum spanning tree over `weights` (pairs in the order of `names`), every step kept. Equal weights
-    are taken in the order of the names; a pair without a weight is no candidate, and one of weight 0 says nothing: where
-    only such are left, the tree stays in parts.
+    are taken in the order of the names; a pair without a weight is no candidate, and one of weight 0 says nothing:
+    where only such are left, the tree stays in parts.
 
     >>> [(s.edge, s.taken) for s in spanning_tree("abc", {("a", "b"): 1.0, ("b", "c"): 3.0, ("a", "c"): 2.0})]
     [(('b', 'c'), True), (('a', 'c'), True), (('a', 'b'), False)]

@@ -1,0 +1,314 @@
+"""Several models beside each other: how they do on the same held-out rows, and what each costs to write down.
+
+Differences are paired: they are means over the same rows, and their bootstrap intervals use the same draws.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.decision.evaluate import HeldOut, estimated_risk, mean_intervals, weights_in_use
+from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.errors import EstimationWarning, TableError
+from bayes_engine.factors import ClassPrior, GaussianFactor, Product, TableFactor, normal_log_density, variance_estimate
+from bayes_engine.inference.directed import Directed, GaussianFamily, TableFamily
+from bayes_engine.ledger import Status
+from bayes_engine.logspace import Array, log
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.moments import ColumnMoments
+
+BINS, FEWER, FEW = 10, 5, 200
+"""Bins of equal width for calibration, and how many below so many rows."""
+
+
+def bins_for(n: int) -> int:
+    """How many bins the confidence of n rows is looked at in.
+
+    >>> bins_for(17), bins_for(500)
+    (5, 10)
+    """
+    return BINS if n >= FEW else FEWER
+
+
+# on held-out rows ---------------------------------------------------------------------------------------------------
+
+
+class _Judged(NamedTuple):
+    """The rows that every model has a posterior for: `rows` (n,), their `weight`, and for each model its posterior."""
+
+    rows: NDArray[np.bool_]
+    weight: Array
+    truth: NDArray[np.intp]
+    posteriors: dict[str, Array]
+    undecided: dict[str, int]
+
+
+def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | None) -> _Judged:
+    shifted = {name: h.posterior(prior_of_use) for name, h in held.items()}
+    rows = np.logical_and.reduce([status == Status.OK for _p, status in shifted.values()])
+    if not rows.any():
+        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    one = next(iter(held.values()))
+    return _Judged(
+        rows,
+        weights_in_use(one, rows, prior_of_use),
+        one.truth[rows],
+        {name: p[rows] for name, (p, _status) in shifted.items()},
+        {name: int((status != Status.OK).sum()) for name, (_p, status) in shifted.items()},
+    )
+
+
+def compare(
+    held: Mapping[str, HeldOut], *, prior_of_use: Mapping[Any, float] | None = None, seed: int = 0
+) -> pd.DataFrame:
+    """How models do on the same held-out rows, whatever an error costs; the first is the reference.
+
+    Columns: `accuracy`; `confidence`, the mean of the largest posterior; `log_loss`, that of −log P(truth|x) in nats (∞
+    where a truth was impossible); `brier`, that of Σ_c (P(c|x) − [c true])²; `ece`, the expected calibration error
+    Σ_b w_b |right_b − confidence_b| of ten bins, five below 200 rows (Guo et al. 2017); `undecided`, rows without a
+    posterior; `more`, `more_low`, `more_high`: log-loss above the reference's with its 95 % bootstrap interval, NaN
+    where one is infinite. Rows that not all have a posterior for are left out; with a prior of use rows weigh as in
+    `estimated_risk`.
+
+    Raises TableError where no row is left.
+
+    >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [0.2, 0.8]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> unsure = HeldOut(("a", "b"), log([[0.6, 0.4]] * 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> compare({"sure": sure, "unsure": unsure})[["accuracy", "log_loss", "brier", "ece", "more"]].round(4)
+            accuracy  log_loss  brier   ece    more
+    sure         1.0    0.1643   0.05  0.15  0.0000
+    unsure       0.5    0.7136   0.52  0.10  0.5493
+    """
+    judged = _judged(held, prior_of_use)
+    w, truth = judged.weight, judged.truth
+    classes = next(iter(held.values())).classes
+    found = [
+        {**_score(p, truth, w, classes), "undecided": judged.undecided[name]} for name, p in judged.posteriors.items()
+    ]
+    losses = np.stack([_log_losses(p, truth) for p in judged.posteriors.values()], axis=1)
+    return pd.DataFrame(found, index=pd.Index(list(held))).join(_above_first(list(held), losses, w, seed))
+
+
+def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
+    """One model's `accuracy`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and `ece`, as in
+    `compare`.
+
+    >>> held = HeldOut(("a", "b"), log([[0.9, 0.1], [0.8, 0.2]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> {name: round(value, 4) for name, value in score(held).items()}
+    {'accuracy': 0.5, 'confidence': 0.85, 'log_loss': 0.8574, 'brier': 0.65, 'ece': 0.35}
+    """
+    judged = _judged({"": held}, prior_of_use)
+    return _score(judged.posteriors[""], judged.truth, judged.weight, held.classes)
+
+
+def _score(p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
+    right = _likeliest(p, classes) == truth
+    confidence, of_truth = p.max(axis=1), p[np.arange(len(truth)), truth]
+    bins = _bins(confidence, right, weight)
+    return {
+        "accuracy": _mean(right, weight),
+        "confidence": _mean(confidence, weight),
+        "log_loss": _mean(_log_losses(p, truth), weight),
+        "brier": _mean((p**2).sum(axis=1) - 2.0 * of_truth + 1.0, weight),
+        "ece": float((bins["share"] * (bins["right"] - bins["confidence"]).abs()).sum()),
+    }
+
+
+def _log_losses(p: Array, truth: NDArray[np.intp]) -> Array:
+    """(n,) −log P(truth|x)."""
+    return -log(p[np.arange(len(truth)), truth])
+
+
+def compare_risk(
+    held: Mapping[str, HeldOut],
+    loss: LossMatrix,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+    amount: Any = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """The estimated risk of each model's decisions under these losses, with its 95 % interval (`risk`, `low`, `high`),
+    and how much `more` it is than the first model's on the rows that all have a posterior for, with its interval.
+
+    Raises what `estimated_risk` raises.
+
+    >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [0.2, 0.8]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> unsure = HeldOut(("a", "b"), log([[0.6, 0.4]] * 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 5], [1, 0]])
+    >>> compare_risk({"sure": sure, "unsure": unsure}, loss)[["risk", "more", "more_low", "more_high"]].values.tolist()
+    [[0.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0, 1.0]]
+    """
+    reports = {n: estimated_risk(h, loss, prior_of_use=prior_of_use, amount=amount, seed=seed) for n, h in held.items()}
+    rows = np.logical_and.reduce([r.decision.position >= 0 for r in reports.values()])
+    one = next(iter(held.values()))
+    w, table = weights_in_use(one, rows, prior_of_use), loss.for_classes(one.classes).table
+    size = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=float)
+    losses = [size[rows] * table[r.decision.position[rows], one.truth[rows]] for r in reports.values()]
+    own = [{"risk": r.risk, "low": r.interval[0], "high": r.interval[1]} for r in reports.values()]
+    return pd.DataFrame(own, index=pd.Index(list(held))).join(_above_first(list(held), np.array(losses).T, w, seed))
+
+
+def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
+    """How often a model is right where it is so sure: for each bin of the largest posterior that holds a row its mean
+    `confidence`, the share that is `right`, and its own `share` of the weight.
+
+    >>> held = HeldOut(("a", "b"), log([[0.9, 0.1], [0.7, 0.3]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> reliability(held).round(4).to_dict("list")
+    {'confidence': [0.7, 0.9], 'right': [0.0, 1.0], 'share': [0.5, 0.5]}
+    """
+    judged = _judged({"": held}, prior_of_use)
+    p = judged.posteriors[""]
+    return _bins(p.max(axis=1), _likeliest(p, held.classes) == judged.truth, judged.weight)
+
+
+def _likeliest(posterior: Array, classes: tuple[Any, ...]) -> NDArray[np.intp]:
+    return decide(posterior, LossMatrix.zero_one(classes)).position
+
+
+def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.DataFrame:
+    bins = bins_for(len(weight))
+    # a confidence on an edge belongs above it, whatever its last bit
+    at = np.minimum((confidence * bins + 1e-9).astype(int), bins - 1)
+    share = np.bincount(at, weight, minlength=bins)
+    there = share > 0
+    sums = {"confidence": confidence, "right": right.astype(float)}
+    means = {name: np.bincount(at, weight * v, minlength=bins)[there] / share[there] for name, v in sums.items()}
+    return pd.DataFrame({**means, "share": share[there] / share.sum()})
+
+
+def _above_first(names: list[str], losses: Array, weight: Array, seed: int) -> pd.DataFrame:
+    """How far each column of `losses` (n, M) lies above the first on average, with its interval."""
+    with np.errstate(invalid="ignore"):
+        more = losses - losses[:, :1]
+    more[:, 0] = 0.0
+    real = np.isfinite(more).all(axis=0)
+    found = np.full((len(names), 3), np.nan)
+    found[real, 0] = (weight @ more[:, real]) / weight.sum()
+    found[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], seed)
+    return pd.DataFrame(found, index=pd.Index(names), columns=["more", "more_low", "more_high"])
+
+
+def _mean(values: Array, weight: Array) -> float:
+    return float(weight @ values / weight.sum())
+
+
+# to write down ------------------------------------------------------------------------------------------------------
+
+
+class Bill(NamedTuple):
+    """What a model costs to write down, in nats: its numbers and then, with their help, the rows.
+
+    `log_likelihood` of the rows under maximum-likelihood estimates, `parameters` free ones, class node included, `n`
+    the weight of the rows.
+    """
+
+    log_likelihood: float
+    parameters: int
+    n: float
+
+    @property
+    def penalty(self) -> float:
+        """½ log m · |free parameters|."""
+        return 0.5 * float(np.log(self.n)) * self.parameters
+
+    @property
+    def total(self) -> float:
+        """−log L + ½ log m · |free parameters|: minimum description length (Zhou, eq. 7.28, f = ½ log m)."""
+        return self.penalty - self.log_likelihood
+
+
+_BILLED = (ClassPrior, TableFactor, TableFamily, GaussianFactor, GaussianFamily)
+_LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "variance": "mle", "unseen": "ignore"}
+
+
+def mdl(model: Any) -> Bill | None:
+    """The bill of a fitted naive Bayes, SPODE, TAN or k-DB, from its statistics; None for a model that is no product of
+    conditional distributions of single columns (AODE is a mean of models).
+
+    The likelihood is that of class and known cells under maximum-likelihood estimates, whatever the model's smoothing;
+    a cell whose parents are not all known is billed by its class alone.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> model = NaiveBayes().fit(pd.DataFrame({"x": list("aab")}), list("yyn"))
+    >>> bill = mdl(model)  # 3 rows, 1 + 2·1 parameters; log L = 2 log 2/3 + log 1/3
+    >>> bill.parameters, round(bill.log_likelihood, 4), round(bill.total, 4)
+    (3, -1.9095, 3.5575)
+    """
+    if not all(isinstance(part, _BILLED) for part in _parts(model.factor_)):
+        return None
+    changed = {k: v for k, v in _LIKELIEST.items() if k in model.estimation_parameters}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        factor = model.with_params(**changed).factor_
+    stats: Statistics = model.stats_
+    bills = [_bill(part, stats, float(model.var_floor)) for part in _parts(factor)]
+    return Bill(
+        sum(likelihood for likelihood, _free in bills), sum(free for _, free in bills), float(stats.class_weight.sum())
+    )
+
+
+def _parts(factor: Any) -> tuple[Any, ...]:
+    if isinstance(factor, Directed):
+        return (factor.prior, *factor.families)
+    return factor.parts if isinstance(factor, Product) else (factor,)
+
+
+def _bill(part: Any, stats: Statistics, floor: float) -> tuple[float, int]:
+    """Log-likelihood and free parameters of one factor that holds maximum-likelihood estimates."""
+    match part:
+        case ClassPrior(weight=weight):
+            return _table_likelihood(weight), len(weight) - 1
+        case TableFactor(counts=counts):
+            return _table_likelihood(counts), len(counts) * (counts.shape[-1] - 1)
+        case TableFamily(counts=counts, domain=domain):
+            size = counts.shape[-1]
+            alone = domain.counted(stats.counts.tables[part.variable.name], 1)
+            rest = alone - counts.reshape(len(counts), -1, size).sum(axis=1)  # its parents are not known
+            log_p = log(alone) - log(np.maximum(alone.sum(axis=1, keepdims=True), 1e-300))
+            extra = float(np.where(rest > 1e-9, rest * np.where(rest > 1e-9, log_p, 0.0), 0.0).sum())
+            return _table_likelihood(counts) + extra, counts[..., 0].size * (size - 1)
+        case GaussianFactor(moments=moments, variance=variance, tied=tied):
+            k = len(variance)
+            return _gaussian_likelihood(moments, moments.offset, variance), k + (1 if tied else k)
+        case GaussianFamily(cells=cells, classes=classes):
+            return _family_likelihood(part, cells, classes, floor)
+    raise TypeError(f"no bill for {type(part).__name__}")
+
+
+def _table_likelihood(counts: Array) -> float:
+    """Σ n log n/N over the last axis's distributions; a count of 0 adds nothing."""
+    total = counts.sum(axis=-1, keepdims=True)
+    ratio = np.divide(counts, total, out=np.ones_like(counts, dtype=float), where=counts > 0)
+    return float((counts * log(ratio)).sum())
+
+
+def _gaussian_likelihood(cells: ColumnMoments, mean: Array, variance: Array) -> float:
+    """Σ_cells Σ_i log N(x_i; mean, variance) from weight, mean and M2 of each cell."""
+    there = cells.weight > 0
+    n, m2, var = cells.weight[there], cells.m2[there], variance[there]
+    at_mean = normal_log_density(cells.offset[there], mean[there], var)
+    return float((n * at_mean - 0.5 * m2 / var).sum())
+
+
+def _family_likelihood(
+    family: GaussianFamily, cells: ColumnMoments, classes: ColumnMoments, floor: float
+) -> tuple[float, int]:
+    inner = (slice(None), *(slice(0, d.size) for d in family.parents))
+    mean, variance = (table[inner].reshape(-1) for table in family.gaussians)
+    likelihood = _gaussian_likelihood(cells, mean, variance)
+    if family.parents:  # rows whose parents are not known, by their class's own Gaussian
+        own, _replaced, used = variance_estimate(classes, 0, False, floor)
+        k = len(own)
+        each = cells.weight.reshape(k, -1)
+        inside = (cells.m2 + cells.weight * (cells.offset - np.repeat(used.offset, each.shape[1])) ** 2).reshape(k, -1)
+        n = np.maximum(classes.weight - each.sum(axis=1), 0.0)
+        squares = np.maximum(classes.m2 - inside.sum(axis=1), 0.0)
+        rest = ColumnMoments(n, used.offset, squares, classes.pivot)
+        likelihood += _gaussian_likelihood(rest, used.offset, own) if (n > 1e-9).any() else 0.0
+    return likelihood, 2 * len(mean)

@@ -1,0 +1,195 @@
+"""The page Dependence, second half: the dial, counted twice, the live examples, a feature doubled."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.compare import compare, compare_risk, mdl
+from bayes_engine.decision.evaluate import held_out
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.one_dependence import TAN, KDependence
+from pages.shared.state import Spec, State
+from tests.apptest.opened import opened
+
+MELONS = State(table="watermelon2", language="en")
+MINUS = "−"
+
+
+def tab(name: str, state: State = MELONS) -> AppTest:
+    return opened("dependence", state.showing(dependence_tab=name))
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def table_of(app: AppTest, *columns: str) -> list[dict[str, str]]:
+    return next(d.value for d in app.dataframe if set(columns) <= set(d.value)).to_dict("records")
+
+
+def state_of(app: AppTest) -> State:
+    state: State = app.session_state["state"]
+    return state
+
+
+def melons() -> tuple[pd.DataFrame, pd.Series]:
+    data = load_dataset("watermelon2")
+    return data.frame[list(data.schema.features.names)], data.frame["好瓜"]
+
+
+def signed(value: float) -> float:
+    return float(str(value).replace(MINUS, "-"))
+
+
+# the dial -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_dial_shows_the_bills_and_the_differences() -> None:
+    X, y = melons()
+    models = {"naive": NaiveBayes().fit(X, y), "TAN": TAN().fit(X, y), "k-DB k=2": KDependence(2).fit(X, y)}
+    held = {name: held_out(model, X, y) for name, model in models.items()}
+    scores, risks = compare(held), compare_risk(held, LossMatrix.zero_one(held["TAN"].classes))
+    app = tab("dial")
+    rows = {row["model"]: row for row in table_of(app, "parameters", "penalty")}
+    assert list(rows) == ["naive Bayes", "SPODE", "TAN", "AODE", "k-DB k=1", "k-DB k=2", "k-DB k=3"]
+    assert rows["naive Bayes"]["parameters"] == "23"
+    assert rows["AODE"]["parameters"] == rows["AODE"]["likelihood"] == "–"
+    for name in ("TAN", "k-DB k=2"):
+        bill = mdl(models[name])
+        assert bill is not None
+        assert rows[name]["parameters"] == f"{bill.parameters:,}"
+        assert rows[name]["likelihood"] == f"{-bill.log_likelihood:,.1f}"
+        assert rows[name]["penalty"] == f"{bill.penalty:,.1f}"
+        for column, frame in (("log_loss", scores), ("risk", risks)):
+            more, low, high = (float(v.strip("[],").replace(MINUS, "-")) for v in rows[name][column].split(" "))
+            told = frame.loc[name, ["more", "more_low", "more_high"]]
+            assert more == pytest.approx(told["more"], abs=6e-4)
+            assert (low, high) == pytest.approx((told["more_low"], told["more_high"]), abs=0.03)  # other draws
+    assert "leave-one-out, exact, given the structure" in said(app)
+
+
+def test_turning_the_dial_puts_a_model_on_the_shelf_and_turns_it_there() -> None:
+    app = tab("dial")
+    assert app.segmented_control(key="dial").value is None
+    app.segmented_control(key="dial").set_value("tan").run()
+    assert not app.exception
+    state = state_of(app)
+    assert (len(state.shelf), state.active) == (2, 1)
+    assert state.shelf[1] == Spec(family="tan")
+    app.segmented_control(key="dial").set_value("k-db-2").run()
+    state = state_of(app)
+    assert (len(state.shelf), state.active) == (2, 1)
+    assert state.shelf[1] == Spec(knobs=(("k", 2),), family="k-db")
+
+
+def test_smoothing_is_the_same_for_all_and_losses_do_not_refit(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = tab("dial")
+    app.number_input(key="dial_alpha").set_value(3.0).run()
+    X, y = melons()
+    held = {"one": held_out(NaiveBayes(alpha=3).fit(X, y), X, y), "TAN": held_out(TAN(alpha=3).fit(X, y), X, y)}
+    more = compare(held).loc["TAN", "more"]
+    rows = {row["model"]: row for row in table_of(app, "parameters", "penalty")}
+    assert signed(rows["TAN"]["log_loss"].split(" ")[0]) == pytest.approx(more, abs=6e-4)
+
+    def refuse(*_args: object, **_kw: object) -> None:
+        raise AssertionError("a loss fitted a model")
+
+    for model in (NaiveBayes, TAN):
+        monkeypatch.setattr(model, "fit", refuse)
+        monkeypatch.setattr(model, "_count", refuse)
+    state = state_of(app)
+    dear = opened("dependence", State(**{**vars(state), "losses": ((0.0, 9.0), (1.0, 0.0))}))
+    priced = {row["model"]: row for row in table_of(dear, "parameters", "penalty")}
+    assert priced["TAN"]["log_loss"] == rows["TAN"]["log_loss"]
+    assert priced["TAN"]["risk"] != rows["TAN"]["risk"]
+
+
+def test_everything_learnt_anew_is_another_judgement() -> None:
+    app = tab("dial")
+    before = {row["model"]: row["log_loss"] for row in table_of(app, "parameters", "penalty")}
+    app.toggle(key="dial_anew").set_value(True).run()
+    assert "everything learnt anew" in said(app)
+    after = {row["model"]: row["log_loss"] for row in table_of(app, "parameters", "penalty")}
+    assert before["TAN"] != after["TAN"]
+    X, y = melons()
+    held = {m: held_out(model.fit(X, y), X, y, refit=True) for m, model in (("one", NaiveBayes()), ("TAN", TAN()))}
+    assert signed(after["TAN"].split(" ")[0]) == pytest.approx(compare(held).loc["TAN", "more"], abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("table", "numbers"),
+    [
+        ("iris", "gaussian"),
+        ("penguins", "mdlp"),
+        ("penguins", "gaussian"),
+        ("watermelon3", "mdlp"),
+        ("loan", "gaussian"),
+        ("three-attributes", "mdlp"),
+    ],
+)
+def test_every_table_can_be_dialled(table: str, numbers: str) -> None:
+    for name in ("dial", "twice", "doubled"):
+        app = tab(name, State(table=table, language="en").showing(dial_numbers=numbers))
+        assert not app.exception and not app.error
+
+
+# counted twice --------------------------------------------------------------------------------------------------------
+
+
+def test_the_case_is_weighed_and_the_guilty_pair_named() -> None:
+    app = tab("twice")
+    assert "overlooks 1.68 nats" in said(app)
+    pairs = table_of(app, "pair", "edge")
+    assert pairs[0] == {"pair": "texture · touch", "nats": f"{MINUS}1.040", "edge": True}
+    both = table_of(app, "naive", "tree")
+    assert both[0]["class"] == "good"
+    X, y = melons()
+    case = X.iloc[[0]]
+    for name, model in (("naive", NaiveBayes()), ("tree", TAN())):
+        assert float(both[0][name]) == pytest.approx(model.fit(X, y).predict_proba(case)[0].max(), abs=1e-6)
+
+
+def test_the_worst_row_is_one_click_away() -> None:
+    app = tab("twice")
+    button = app.button(key="twice_worst")
+    assert "row 13: 4.37 nats" in button.label
+    button.click().run()
+    assert state_of(app).row == 12
+    assert "counts 4.37 nats twice" in said(app)
+
+
+def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
+    """Naive Bayes gives the first melon 0.944, the tree 0.989: between them a threshold of 0.97 splits them."""
+    app = tab("twice", State(**{**vars(MELONS), "losses": ((0.0, 32.0), (1.0, 0.0))}))
+    assert "Under your losses naive Bayes decides **bad**, TAN **good**." in said(app)
+
+
+# live examples, copies ------------------------------------------------------------------------------------------------
+
+
+def test_the_examples_follow_their_sliders() -> None:
+    app = tab("examples")
+    assert "**0.2218**" in said(app) and "**0.3681**" in said(app)
+    app.slider(key="lifters").set_value(0.0).run()
+    app.slider(key="switches").set_value(1.0).run()
+    assert "**0.2218**" not in said(app) and "**0.6931**" in said(app)
+
+
+def test_copies_make_naive_bayes_sure() -> None:
+    app = tab("doubled")
+    X, y = melons()
+    naive = NaiveBayes().fit(X, y)
+    for copies in (3, 10):
+        app.slider(key="copies").set_value(copies).run()
+        longer = X.assign(**{f"纹理 {i}": X["纹理"] for i in range(copies)})
+        p = NaiveBayes().fit(longer, y).predict_proba(longer.iloc[[0]])[0].max()
+        text = next(m.value for m in app.markdown if "copies of texture" in m.value)
+        assert float(text.split("**")[1]) == pytest.approx(p, rel=1e-5)
+        assert f"without: {naive.predict_proba(X.iloc[[0]])[0].max():.6f}" in text
+    app.selectbox(key="copied").set_value(0).run()
+    assert state_of(app).seen("copied", -1) == 0
+    assert "copies of colour" in said(app)
