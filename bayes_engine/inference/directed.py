@@ -29,6 +29,8 @@ OUT = -1
 """The code of a cell that is integrated out, also where a missing cell is a level of its own."""
 CHUNK = 2_000_000
 """Cells of hidden tables that are held at a time."""
+MANY = 100
+"""From so many rows on, rows alike are looked for."""
 
 HIDDEN_CELLS = "cells not known"
 """The name of the entropy row."""
@@ -259,18 +261,30 @@ class Directed(Factor):
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         yield from self.prior.rows(X)
-        found = self._terms(X)
+        alike, back = self._alike(X)
+        found = self._terms(alike)
         for family in self.families:
             name = family.variable.name
             if name in found.terms:
                 kind: RowKind = "log-density" if family.variable.numeric else "log-probability"
                 parents = (self.prior.target, *(d.variable.name for d in family.parents))
-                yield Row(name, name, parents, "expected" if name in found.expected else kind), found.terms[name]
+                yield Row(name, name, parents, "expected" if name in found.expected else kind), found.terms[name][back]
         if found.entropy is not None:
-            yield Row(HIDDEN_CELLS, HIDDEN_CELLS, (self.prior.target,), "entropy"), found.entropy
+            yield Row(HIDDEN_CELLS, HIDDEN_CELLS, (self.prior.target,), "entropy"), found.entropy[back]
 
     def log(self, X: Table) -> Array:
-        return self.over(X, np.broadcast_to(log(self.prior.p), (X.n, len(self.prior.p))), None)
+        alike, back = self._alike(X)
+        joint = self.over(alike, np.broadcast_to(log(self.prior.p), (alike.n, len(self.prior.p))), None)
+        return np.asarray(joint[back])
+
+    def _alike(self, X: Table) -> tuple[Table, NDArray[np.intp] | slice]:
+        """Where cells are hidden, rows alike as one (a grid of intervals has few), and which of them each row is."""
+        if X.n < MANY or all(f.known(X).all() for f in self.families):
+            return X, slice(None)
+        cells = np.ascontiguousarray(np.stack(X.columns, axis=1, dtype=float))
+        whole = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
+        _, first, back = np.unique(whole, return_index=True, return_inverse=True)
+        return X.take(first), back
 
     def over(self, X: Table, log_prior: Array, left: Left | None) -> Array:
         """(n, C) the joint over a log prior (n, C); with `left`, of each row under the counts without it."""

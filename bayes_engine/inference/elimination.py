@@ -15,7 +15,7 @@ import numpy as np
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array, log_sum
 
-MOST_CELLS = 1_000_000
+MOST_CELLS = 100_000
 """The largest table over hidden variables that one row and class may need."""
 
 Scope = tuple[str, ...]

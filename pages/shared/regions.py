@@ -9,10 +9,12 @@ import streamlit as st
 
 from bayes_engine.decision.loss import judge
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.table.schema import Variable
 from pages.shared import data, words
+from pages.shared.escape import md
 from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.shared.state import State, bound, change, current
 
@@ -104,7 +106,11 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
     assert table.parts is not None
     values = data.case_values(table)
     fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
-    grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), fitted.model, table, fixed)
+    try:
+        grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), fitted.model, table, fixed)
+    except BayesEngineError as error:  # too many columns to integrate out: hold them fixed instead
+        st.info(error.message.local(md))
+        return
     loss, use = data.losses(table), data.prior_of_use(table)
     order = [grid.classes.index(c) for c in table.classes]
     shown = explain_case(table, fitted, axes)
