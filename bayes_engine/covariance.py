@@ -1,4 +1,4 @@
-"""Covariance matrices from scatter: full, tied, diagonal, spherical, shrunk; and their inverse roots, with a condition.
+"""Covariance matrices from scatter, from a class's own to one for all, and shrunk; inverse roots, with a condition.
 
 A scatter is what `bayes_engine.stats.scatter` keeps of a class: weight n_c and m2 (d, d) = Σ (x − mean)(x − mean)ᵀ.
 """
@@ -17,33 +17,8 @@ from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter
 
-Kind = Literal["full", "tied", "diagonal", "spherical"]
-KINDS: tuple[Kind, ...] = ("full", "tied", "diagonal", "spherical")
 ILL_CONDITIONED = 1e10
 """A condition number from which on the answers have lost more than half of their digits."""
-
-
-def covariances(weight: Array, m2: Array, kind: Kind = "full", ddof: int = 0) -> Array:
-    """(C, d, d) one covariance a class: m2_c/(n_c − ddof); "tied" Σ_c m2_c/(n − ddof·K) for all; "diagonal" without the
-    products of two columns; "spherical" (tr Σ_c/d) I. A class too small for its denominator has zeros.
-
-    >>> m2 = np.array([[[8.0, 4.0], [4.0, 4.0]], [[0.0, 0.0], [0.0, 4.0]]])
-    >>> covariances(np.array([4.0, 4.0]), m2, "tied")[0].tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
-    >>> covariances(np.array([4.0, 4.0]), m2, "spherical")[0].tolist()
-    [[1.5, 0.0], [0.0, 1.5]]
-    """
-    if kind not in KINDS:
-        raise ParameterError(
-            "{name}={value} is none of {allowed}",
-            name="covariance",
-            value=repr(kind),
-            allowed=", ".join(map(repr, KINDS)),
-        )
-    if kind == "tied":
-        return pooled(weight, m2, 1.0, ddof)
-    own = pooled(weight, m2, 0.0, ddof)
-    return own if kind == "full" else shrunk(own, np.ones(len(own)), kind)
 
 
 def pooled(weight: Array, m2: Array, share: float, ddof: int = 0) -> Array:
@@ -175,6 +150,22 @@ def inverse_root(covariance: Array) -> InverseRoot:
         return InverseRoot(whiten, log_sd + 2.0 * float(np.log(np.diagonal(root)).sum()), condition, vectors[:, :0])
     whiten = per[:, None] * vectors[:, kept] / np.sqrt(values[kept])
     return InverseRoot(whiten, log_sd + float(np.log(values[kept]).sum()), condition, vectors[:, ~kept])
+
+
+def pivots(covariance: Array) -> Array:
+    """(d,) the variance of each column given those before it; 0 from the first on that is a function of them.
+
+    >>> pivots(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist(), pivots(np.ones((2, 2))).tolist()
+    ([4.0, 4.0], [1.0, 0.0])
+    """
+    d = len(covariance)
+    for size in range(d, 0, -1):
+        try:
+            found = np.diagonal(np.linalg.cholesky(covariance[:size, :size])) ** 2
+        except np.linalg.LinAlgError:
+            continue
+        return np.concatenate([found, np.zeros(d - size)])
+    return np.zeros(d)
 
 
 def entangled(flat: Array, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -129,3 +129,19 @@ def checked_share(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 < value < 1.0:
         raise ParameterError("{name}={value} is no share between 0 and 1", name=name, value=repr(value))
     return float(value)
+
+
+def checked_number(name: str, value: Any) -> float:
+    """A parameter that is a number as a float. Raises ParameterError where it is not finite, or below 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
+        raise ParameterError("{name}={value}; it must be a number of 0 and more", name=name, value=repr(value))
+    return float(value)
+
+
+def checked_whole(name: str, value: Any, least: int) -> int:
+    """A parameter that is a whole number. Raises ParameterError where it is none, or below `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ParameterError(
+            "{name}={value}; it must be a whole number of {least} and more", name=name, value=repr(value), least=least
+        )
+    return int(value)

@@ -83,7 +83,7 @@ def score(model: Any, rows: Incoming, block: int = BLOCK) -> Scored:
     for at in _blocks(np.flatnonzero(~rows.unreadable), block):
         ledger: Ledger = model.explain(rows.frame.iloc[at])
         joint[at], status[at] = ledger.joint(), ledger.status
-    return Scored(Ledger(((JOINT, joint),), classes, status), model.class_prior_)
+    return Scored(Ledger(((JOINT, joint),), classes, status), model.prior_by_class)
 
 
 def tally(rows: Incoming, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...]) -> Tally:

@@ -21,7 +21,7 @@ from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, log_normalize, normalize
-from bayes_engine.priors import class_prior, given_prior
+from bayes_engine.priors import given_prior
 from bayes_engine.table.encode import positions
 
 TINY = 60
@@ -96,7 +96,7 @@ def held_out(
     if groups is None and len(labels) <= TINY and not refit:
         left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
         left[np.arange(len(labels)), truth] -= weight
-        prior = class_prior(model.priors, np.maximum(left, 0.0), classes)
+        prior = model._prior_of(np.maximum(left, 0.0), classes)
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
     alone = groups is None and len(labels) <= TINY
@@ -107,7 +107,7 @@ def held_out(
         fold = clone(model).set_params(schema=model.schema_)
         fold.partial_fit(X.iloc[train], labels[train], classes, None if sample_weight is None else weight[train])
         log_posterior[test] = log_normalize(fold.predict_joint_log_proba(X.iloc[test]))
-        prior[test] = list(fold.class_prior_.values())
+        prior[test] = list(fold.prior_by_class.values())
     return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
 
 

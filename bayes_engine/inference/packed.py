@@ -79,9 +79,9 @@ def pack(X: Table, domains: Sequence[Domain]) -> Packed:
     extents = [max(d.size, 1 + int(p.max(initial=0))) for d, p in zip(domains, places, strict=True)]
     groups: list[tuple[int, ...]] = []
     codes: list[NDArray[np.intp]] = []
-    cells = PACKED_CELLS
+    cells = 0
     for j, (extent, place) in enumerate(zip(extents, places, strict=True)):
-        if cells * extent * max(extents) <= PACKED_CELLS:
+        if groups and cells * extent * max(extents) <= PACKED_CELLS:
             groups[-1] += (j,)
             codes[-1] = codes[-1] * extent + place
             cells *= extent

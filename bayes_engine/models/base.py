@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
-from bayes_engine.factors import Factor, Row
+from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.target import class_array, encode_target
@@ -61,6 +61,22 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
         """What a first fit does besides: choose what needs the rows (a structure), and count what that asks for."""
         return stats
+
+    @property
+    def _prior_rule(self) -> Any:
+        """What `bayes_engine.priors.class_prior` takes; None for the frequencies."""
+        return self.priors
+
+    def _prior(self, stats: Statistics) -> ClassPrior:
+        rule = self._prior_rule
+        added = 1.0 if isinstance(rule, str) and rule == "laplace" else 0.0
+        prior = self._prior_of(stats.class_weight, stats.target.levels)
+        return ClassPrior(stats.target.name, prior, stats.class_weight, added)
+
+    def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
+        """P(c) (..., C) from class weights (..., C)."""
+        rule = self._prior_rule
+        return class_prior("empirical" if rule is None else rule, weight, classes)
 
     # fitting ----------------------------------------------------------------------------------------------------
 
@@ -121,7 +137,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
         if target != self.target_:
             raise NotASubset("cannot forget rows of a class that was never counted")
-        gone = self._count(encode(frame, self.schema_, unseen="error"), labels, target)
+        gone = self._count(self._table(frame, self.schema_, unseen="error"), labels, target)
         return self._settle(self.stats_ - gone)
 
     def merge(self, other: Self) -> Self:
@@ -246,7 +262,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         frame, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
         if target != self.target_:
             raise NotASubset("cannot leave out rows of a class that was never counted")
-        return log_normalize(self._leave_one_out(encode(frame, self.schema_, unseen="error"), labels))
+        return log_normalize(self._leave_one_out(self._table(frame, self.schema_, unseen="error"), labels))
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """(n, C) joint of row i under the statistics without it. This general form re-estimates n times."""
@@ -258,11 +274,15 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return joint
 
     @property
-    def class_prior_(self) -> dict[Any, float]:
+    def prior_by_class(self) -> dict[Any, float]:
         """The model's own prior by class label."""
         check_is_fitted(self, "stats_")
-        prior = class_prior(self.priors, self.stats_.class_weight, self.target_.levels)
-        return dict(zip(self.target_.levels, prior.tolist(), strict=True))
+        return dict(zip(self.target_.levels, self._prior(self.stats_).p.tolist(), strict=True))
+
+    @property
+    def class_prior_(self) -> Any:
+        """`prior_by_class`; (C,) numbers in the classes that have the name from scikit-learn."""
+        return self.prior_by_class
 
     # plumbing ---------------------------------------------------------------------------------------------------
 
@@ -270,8 +290,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
         known = declared if first else self.target_
         frame, labels, target = self._read(X, y, sample_weight, known, reset=first)
-        schema = observe(frame, self._initial_schema(frame, labels) if first else self.schema_)
-        table = encode(frame, schema, unseen="error", missing=self.missing)
+        schema = self._observed(frame, labels, None if first else self.schema_)
+        table = self._table(frame, schema, unseen="error", missing=self.missing)
         if table.beyond is not None:
             raise TableError(
                 "a column of intervals holds infinity in row {row}: Input X contains infinity; mend the cell, or make "
@@ -280,6 +300,14 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         stats = self._count(table, labels, target)
         return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
+
+    def _observed(self, frame: Any, labels: Labels, known: Schema | None) -> Schema:
+        """The schema of these rows: the first's own, or the one `known` before them, grown."""
+        return observe(frame, self._initial_schema(frame, labels) if known is None else known)
+
+    def _table(self, frame: Any, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
+        """Rows as `_frame` gave them, encoded."""
+        return encode(frame, schema, unseen=unseen, missing=missing)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         if self.discretize is not None:
@@ -305,7 +333,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, known: Variable | None, *, reset: bool
-    ) -> tuple[pd.DataFrame, Labels, Variable]:
+    ) -> tuple[Any, Labels, Variable]:
         frame = self._frame(X, reset=reset)
         if y is None:
             raise TableError("requires y to be passed, but the target y is None")
@@ -323,7 +351,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 )
         return frame, Labels(len(target.levels), codes, weight), target
 
-    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+    def _frame(self, X: Any, *, reset: bool) -> Any:
+        """X checked, its columns in the schema's order: n rows with a length, for `_observed` and `_table` alone."""
         frame = as_frame(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         if not reset and frame.shape[1] != self.n_features_in_:
@@ -367,7 +396,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _encode(self, X: Any, missing: str | None = None) -> Table:
         check_is_fitted(self, "stats_")
-        return encode(self._frame(X, reset=False), self.schema_, unseen=self.unseen, missing=missing or self.missing)
+        frame = self._frame(X, reset=False)
+        return self._table(frame, self.schema_, unseen=self.unseen, missing=missing or self.missing)
 
     def _rows(self, X: Table, given: Collection[str] | None) -> Iterable[tuple[Row, Array]]:
         """The factor's rows without the features that are integrated out: the factor of a leaf sums to 1."""
@@ -419,6 +449,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return hasattr(self, "stats_")
 
 
-def say(template: str, **names: str) -> None:
+def say(template: str, **params: object) -> None:
     """Tell whoever called `fit` what the estimate does that they might not expect."""
-    warnings.warn(EstimationWarning(template, **names), stacklevel=5)
+    warnings.warn(EstimationWarning(template, **params), stacklevel=5)
+
+
+def say_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:
+    """Tell of classes that are never predicted, or that no row speaks for."""
+    never = [str(c) for c, p in zip(levels, prior.p, strict=True) if p == 0]
+    if never:
+        say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
+    empty = [str(c) for c, p, w in zip(levels, prior.p, prior.weight, strict=True) if p > 0 == w]
+    if empty:
+        say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))

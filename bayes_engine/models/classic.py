@@ -9,22 +9,21 @@ class label to probability, and must sum to 1.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from bayes_engine.errors import NotASubset, ParameterError, TableError
-from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, TableFactor, table_estimate
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.factors import Factor, GaussianFactor, TableFactor, table_estimate
+from bayes_engine.factors.columns import Gaussians, Sum, Tables, Terms
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, say
-from bayes_engine.models.sums import Gaussians, Sum, Tables, Terms
 from bayes_engine.priors import checked_alpha, checked_word, class_prior
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.counts import Counts
@@ -32,8 +31,8 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import matrix_moments
 from bayes_engine.stats.terms import term_counts
 from bayes_engine.table.encode import Table, code_dtype
-from bayes_engine.table.matrix import Matrix
-from bayes_engine.table.schema import Schema, Variable, sort_levels
+from bayes_engine.table.matrix import UNNAMED, Matrix, slices
+from bayes_engine.table.schema import Schema, Variable
 
 LEAST_ALPHA = 1e-10
 """What a smaller alpha becomes with force_alpha=False."""
@@ -73,39 +72,11 @@ class MatrixClassifier(GenerativeClassifier):
                 model=type(self).__name__,
             )
 
-    def _schema_of(self, rows: Matrix, known: Schema | None) -> Schema:
-        """The schema of the columns, `known` before these rows; where a model names no columns, the empty one."""
-        return Schema(())
+    def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
+        return UNNAMED  # a model of terms keeps their names itself
 
-    def _table(self, rows: Matrix, schema: Schema) -> Table:
-        return replace(rows, schema=schema)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
-        declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
-        rows: Any
-        rows, labels, target = self._read(X, y, sample_weight, declared if first else self.target_, reset=first)
-        schema = self._schema_of(rows, None if first else self.schema_)
-        stats = self._count(self._table(rows, schema), labels, target)
-        return self._settle(stats if first else self.stats_ + stats)
-
-    def _known(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, Labels]:
-        check_is_fitted(self, "stats_")
-        rows: Any
-        rows, labels, target = self._read(X, y, sample_weight, self.target_, reset=False)
-        if target != self.target_:
-            raise NotASubset("these rows are of a class that was never counted")
-        return self._table(rows, self.schema_), labels
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        table, labels = self._known(X, y, sample_weight)
-        return self._settle(self.stats_ - self._count(table, labels, self.target_))
-
-    def leave_one_out_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        return log_normalize(self._leave_one_out(*self._known(X, y, sample_weight)))
-
-    def _encode(self, X: Any, missing: str | None = None) -> Table:
-        check_is_fitted(self, "stats_")
-        return self._table(self._frame(X, reset=False), self.schema_)
+    def _table(self, frame: Matrix, schema: Schema, *, unseen: str, missing: str = "error") -> Table:
+        return replace(frame, schema=schema)
 
     # predicting: a block of rows at a time ------------------------------------------------------------------------
 
@@ -134,8 +105,7 @@ class MatrixClassifier(GenerativeClassifier):
         """(n, columns) `of` the joint of each block: beyond input and output, no more than a block is held."""
         table = self._encode(X)
         found: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
-        for start in range(0, table.n, ROWS_AT_ONCE):
-            rows = slice(start, min(start + ROWS_AT_ONCE, table.n))
+        for rows in slices(table.n, ROWS_AT_ONCE):
             joint = self.factor_.log(table.take(rows))
             if defined and np.isneginf(joint.max(axis=1)).any():
                 self._defined(table, self.factor_.log(table))  # which names the rows
@@ -148,27 +118,16 @@ class MatrixClassifier(GenerativeClassifier):
 
     # the class prior ----------------------------------------------------------------------------------------------
 
-    @property
-    @abstractmethod
-    def _prior_rule(self) -> Any:
-        """None for the frequencies, "uniform", a mapping by label, or numbers in the order of `classes_`."""
-
-    def _prior(self, stats: Statistics) -> ClassPrior:
-        rule, levels = self._prior_rule, stats.target.levels
+    def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
+        """The rule may also be numbers, in the order of `classes_`."""
+        rule = self._prior_rule
         if rule is None or isinstance(rule, str | Mapping):
-            p = class_prior("empirical" if rule is None else rule, stats.class_weight, levels)
-        else:
-            if len(rule) != len(levels):
-                raise ParameterError(
-                    "Number of priors must match number of classes: {n} priors, {k} classes", n=len(rule), k=len(levels)
-                )
-            p = class_prior(dict(zip(levels, rule, strict=True)), stats.class_weight, levels)
-        return ClassPrior(stats.target.name, p, stats.class_weight, 0.0)
-
-    @property
-    def class_prior_(self) -> Any:
-        """The model's own prior by class label."""
-        return dict(zip(self.target_.levels, self._prior(self.stats_).p.tolist(), strict=True))
+            return super()._prior_of(weight, classes)
+        if len(rule) != len(classes):
+            raise ParameterError(
+                "Number of priors must match number of classes: {n} priors, {k} classes", n=len(rule), k=len(classes)
+            )
+        return class_prior(dict(zip(classes, rule, strict=True)), weight, classes)
 
     @property
     def class_count_(self) -> Array:
@@ -213,10 +172,10 @@ class GaussianNB(MatrixClassifier):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _schema_of(self, rows: Matrix, known: Schema | None) -> Schema:
+    def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
         if known is not None:
             return known
-        some = rows.values[:: max(1, rows.n // 1024)].astype(float)  # a pivot is a number near the others, no more
+        some = frame.values[:: max(1, frame.n // 1024)].astype(float)  # a pivot is a number near the others, no more
         pivot = some[0] + (some - some[0]).mean(axis=0)
         return Schema(
             tuple(Variable(n, "continuous", pivot=p) for n, p in zip(self._names(), pivot.tolist(), strict=True))
@@ -251,10 +210,6 @@ class GaussianNB(MatrixClassifier):
                 names=", ".join(still),
             )
         return Sum((self._prior(stats), Gaussians(tuple(parts))))
-
-    @property
-    def _prior_rule(self) -> Any:
-        return self.priors
 
     @property
     def class_prior_(self) -> Any:
@@ -369,8 +324,8 @@ class CategoricalNB(_Smoothed):
         self._refuse_negative(int(low))
         return Matrix.of(codes.T if high < 256.0 else np.asfortranarray(values.astype(np.min_scalar_type(int(high)))))
 
-    def _schema_of(self, rows: Matrix, known: Schema | None) -> Schema:
-        sizes = np.maximum(rows.values.max(axis=0).astype(np.int64) + 1, self._least_sizes())
+    def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
+        sizes = np.maximum(frame.values.max(axis=0).astype(np.int64) + 1, self._least_sizes())
         if known is None:
             known = Schema(tuple(Variable(name, "categorical") for name in self._names()))
         return Schema(tuple(v.observing(range(len(v.levels), s)) for v, s in zip(known, sizes.tolist(), strict=True)))
@@ -385,16 +340,16 @@ class CategoricalNB(_Smoothed):
             )
         return least.astype(np.int64)
 
-    def _table(self, rows: Matrix, schema: Schema) -> Table:
+    def _table(self, frame: Matrix, schema: Schema, *, unseen: str, missing: str = "error") -> Table:
         columns = []
         for j, variable in enumerate(schema):
-            values, size = rows.values[:, j], len(variable.levels)
+            values, size = frame.values[:, j], len(variable.levels)
             kind = code_dtype(size)
             strange = values >= size if values.max() >= size else None
             codes = values.astype(kind)
             codes += kind(1)  # 0 stands for missing
             if strange is not None:
-                if self.unseen == "error":
+                if unseen == "error":
                     raise TableError(
                         "column '{column}' holds {value}, not seen in training; raise min_categories, or choose "
                         "unseen='ignore'",
@@ -403,7 +358,7 @@ class CategoricalNB(_Smoothed):
                     )
                 codes[strange] = np.iinfo(kind).max
             columns.append(codes)
-        return Table(schema, tuple(columns), rows.n)
+        return Table(schema, tuple(columns), frame.n)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
         return collect(X, labels, target)
@@ -562,6 +517,14 @@ class BernoulliNB(_TermNB):
         return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present, absent)))
 
 
+def refuse_scores() -> NoReturn:
+    """Raises ParameterError where a loss would be weighed with scores."""
+    raise ParameterError(
+        "ComplementNB gives scores, and a risk needs probabilities; calibrate it first (scikit-learn's "
+        "CalibratedClassifierCV), or take MultinomialNB"
+    )
+
+
 class ComplementNB(_TermNB):
     """A score for c: − Σ_v x_v log θ_v, θ_v the share of the term v in all classes *but* c (Rennie et al., ICML 2003).
 
@@ -616,10 +579,7 @@ class ComplementNB(_TermNB):
         return Sum((Terms(stats.target.name, stats.terms.names, weight, kind="score"),))
 
     def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
-        raise ParameterError(
-            "ComplementNB gives scores, and a risk needs probabilities; calibrate it first (scikit-learn's "
-            "CalibratedClassifierCV), or take MultinomialNB"
-        )
+        refuse_scores()
 
     @property
     def feature_all_(self) -> Array:

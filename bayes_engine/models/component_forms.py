@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.covariance import covariances
+from bayes_engine.covariance import pivots, pooled
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.components import Components, Form, Gathered, Piece, Problem, Rows, Wishart
@@ -42,7 +42,7 @@ class Full(Problem[Scatter]):
             size = weight
         if self.prior is not None:  # the mode of p(Σ) Π N: (M2 + Λ)/(n + ν + d + 1)
             m2, size = m2 + self.prior.matrix, size + self.prior.freedom + m2.shape[1] + 1
-        spread = covariances(size, m2) + np.diag(self.ridge)
+        spread = pooled(size, m2, 0.0) + np.diag(self.ridge)
         self._bounded(spread, weight)
         return Components(weight / weight.sum(), mean, spread)
 
@@ -50,10 +50,10 @@ class Full(Problem[Scatter]):
         free = self.prior is None and not self.ridge.any()
         for k, matrix in enumerate(spread):
             try:
-                pivots = np.diagonal(np.linalg.cholesky(matrix)) ** 2
+                found = np.diagonal(np.linalg.cholesky(matrix)) ** 2
             except np.linalg.LinAlgError:
                 raise self._collapsed(k, weight) from None
-            if free and (pivots < COLLAPSED * self._own_pivots).any():
+            if free and (found < COLLAPSED * self._own_pivots).any():
                 raise self._collapsed(k, weight)
 
     @cached_property
@@ -94,7 +94,7 @@ class Full(Problem[Scatter]):
 
     @property
     def _filled(self) -> float:
-        return self.rows.n * float(np.log(self.rows.scale).sum()) - self.rows.log_scale
+        return self.rows.total * float(np.log(self.rows.scale).sum()) - self.rows.log_scale
 
     def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[Scatter]]]:
         k, d = theta.means.shape
@@ -244,22 +244,6 @@ class Diagonal(Problem[Moments]):
 def problem(rows: Rows, form: Form, ridge: Array, prior: Wishart | None = None) -> Full | Diagonal:
     """The steps for these rows; `ridge` (d,) in standard units."""
     return (Full if form in ("full", "tied") else Diagonal)(rows, form, ridge, prior)
-
-
-def pivots(covariance: Array) -> Array:
-    """(d,) the variance of each column given those before it; 0 from the first on that is a function of them.
-
-    >>> pivots(np.array([[4.0, 2.0], [2.0, 5.0]])).tolist(), pivots(np.ones((2, 2))).tolist()
-    ([4.0, 4.0], [1.0, 0.0])
-    """
-    d = len(covariance)
-    for size in range(d, 0, -1):
-        try:
-            found = np.diagonal(np.linalg.cholesky(covariance[:size, :size])) ** 2
-        except np.linalg.LinAlgError:
-            continue
-        return np.concatenate([found, np.zeros(d - size)])
-    return np.zeros(d)
 
 
 def _whitened(spread: Array) -> tuple[Array, Array]:

@@ -1,4 +1,5 @@
-"""Mixtures of Gaussians as EM sees them: rows in standard units, a prior, and what the steps have in common.
+"""Mixtures of Gaussians as EM sees them: rows in standard units, a prior, what the steps have in common, the starts,
+and the order in which the components stand at the end.
 
 A missing cell is hidden too: with full covariances it enters by its conditional mean and covariance given the cells
 seen (Ghahramani & Jordan 1994), with diagonal ones it has no term.
@@ -9,13 +10,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, cmp_to_key
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 
+from bayes_engine.covariance import pivots
 from bayes_engine.em import Collapse, Expected, memberships
+from bayes_engine.errors import ParameterError
 from bayes_engine.factors import normal_log_density
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.stats.moments import Moments
@@ -23,6 +27,8 @@ from bayes_engine.stats.scatter import Scatter
 
 Form = Literal["full", "tied", "diagonal", "spherical"]
 FORMS: tuple[Form, ...] = ("full", "tied", "diagonal", "spherical")
+SAME = 1e-6
+"""Component means closer than this share of a column's standard deviation are equal in the ordering."""
 
 
 class Components(NamedTuple):
@@ -103,22 +109,38 @@ class Gathered(NamedTuple, Generic[M]):
 @dataclass(frozen=True)
 class Rows:
     """n rows in standard units: `z` (d, n) = (x − center)/scale, 0 where a cell is missing; `seen` (d, n), None if
-    nothing is missing."""
+    nothing is missing; `weight` (n,), None if each row counts 1."""
 
     z: Array
     seen: NDArray[np.bool_] | None
     center: Array
     scale: Array
+    weight: Array | None = None
 
     @property
     def n(self) -> int:
         return int(self.z.shape[1])
 
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.n) if self.weight is None else float(self.weight.sum())
+
+    def weighted(self, r: Array) -> Array:
+        """(n, K) responsibilities as the rows count."""
+        return r if self.weight is None else r * self.weight[:, None]
+
+    @cached_property
+    def _cells(self) -> Array:
+        """(d,) the weight of the cells seen."""
+        if self.seen is None:
+            return np.full(len(self.z), self.total)
+        return self.seen.sum(axis=1) if self.weight is None else self.seen @ self.weight
+
     @cached_property
     def log_scale(self) -> float:
         """Σ log scale over the cells seen: what a density in standard units lacks to one in the data's."""
-        each = np.full(len(self.z), float(self.n)) if self.seen is None else self.seen.sum(axis=1)
-        return float(each @ np.log(self.scale))
+        return float(self._cells @ np.log(self.scale))
 
     @cached_property
     def patterns(self) -> tuple[tuple[NDArray[np.bool_], NDArray[np.intp]], ...]:
@@ -132,11 +154,13 @@ class Rows:
     @cached_property
     def covariance(self) -> Array:
         """(d, d) the data's own, a missing cell standing at the mean with the column's variance."""
-        absent = np.zeros(len(self.z)) if self.seen is None else 1.0 - self.seen.mean(axis=1)
-        return np.asarray(self.z @ self.z.T / self.n + np.diag(absent))
+        weighted = self.z if self.weight is None else self.z * self.weight
+        return np.asarray(weighted @ self.z.T / self.total + np.diag(1.0 - self._cells / self.total))
 
 
-def standardized(X: Array, center: Array | None = None, scale: Array | None = None) -> Rows:
+def standardized(
+    X: Array, center: Array | None = None, scale: Array | None = None, weight: Array | None = None
+) -> Rows:
     """The rows X (n, d) in standard units: their own, or given ones. A constant column keeps its unit.
 
     >>> rows = standardized(np.array([[1.0, 5.0], [3.0, np.nan]]))
@@ -147,18 +171,20 @@ def standardized(X: Array, center: Array | None = None, scale: Array | None = No
     known = ~np.isnan(x)
     seen = None if known.all() else known
     if center is None or scale is None:
-        count = np.maximum(known.sum(axis=1), 1)
-        center = np.where(known, x, 0.0).sum(axis=1) / count
+        w = np.ones(x.shape[1]) if weight is None else weight
+        count = known @ w
+        count[count == 0] = 1.0
+        center = np.where(known, x, 0.0) @ w / count
         x -= center[:, None]
-        center = center + (rest := np.where(known, x, 0.0).sum(axis=1) / count)
+        center = center + (rest := np.where(known, x, 0.0) @ w / count)
         x -= rest[:, None]
-        spread = np.sqrt((np.where(known, x, 0.0) ** 2).sum(axis=1) / count)
+        spread = np.sqrt(np.where(known, x, 0.0) ** 2 @ w / count)
         scale = np.where(spread > 1e-14 * np.abs(center), spread, 1.0)
     else:
         x -= center[:, None]
     x /= scale[:, None]
     x[~known] = 0.0
-    return Rows(x, seen, center, scale)
+    return Rows(x, seen, center, scale, weight)
 
 
 class Wishart(NamedTuple):
@@ -213,7 +239,7 @@ class Problem(ABC, Generic[M]):
 
     @abstractmethod
     def gathered(self, r: Array) -> Gathered[M]:
-        """Statistics of given responsibilities (n, K), in two passes: a start."""
+        """Statistics of given responsibilities (n, K), weighted, in two passes: a start."""
 
     @abstractmethod
     def _work(self, theta: Components) -> tuple[Iterator[Piece], Callable[[], Gathered[M]]]:
@@ -230,10 +256,12 @@ class Problem(ABC, Generic[M]):
         r = np.empty((len(theta.weights), self.rows.n))
         log_likelihood, q, entropy = -self.rows.log_scale, -self.rows.log_scale - self._filled, self._filled
         for piece in pieces:
-            found = memberships(piece.joint.T, hard=hard)
-            share = found.responsibilities.T
+            weight = None if self.rows.weight is None else self.rows.weight[piece.where]
+            found = memberships(piece.joint.T, hard=hard, weight=weight)
+            r[:, piece.where] = share = found.responsibilities.T
+            if weight is not None:
+                share = share * weight
             piece.gather(share)
-            r[:, piece.where] = share
             cells = float(piece.hidden @ share.sum(axis=1))
             log_likelihood += found.log_likelihood
             q += found.q - cells
@@ -257,3 +285,134 @@ class Problem(ABC, Generic[M]):
     def _collapsed(self, k: int, weight: Array) -> Collapse:
         return Collapse("component {k} has collapsed on {n:.3g} row(s): it has no spread left, and the likelihood no "
                         "bound", k=k + 1, n=float(weight[k]))  # fmt: skip
+
+
+# where EM begins, and the order at the end ---------------------------------------------------------------------------
+
+
+def begin(work: Problem[Any], start: Any, k: int, rng: np.random.Generator) -> Components:
+    """Θ to begin with: "kmeans", "random" (k distinct rows as means), means (k, d), responsibilities (n, k), or
+    MixtureParameters. Where the start names no covariances, all components have that of the data, or of k-means within
+    its clusters.
+
+    Raises ParameterError on a start of another shape, Collapse where responsibilities leave a component no spread.
+    """
+    rows = work.rows
+    if isinstance(start, MixtureParameters):
+        return to_standard(_checked(start, work.form, k, len(rows.z)), rows.center, rows.scale)
+    everywhere, even = rows.weighted(np.ones((rows.n, 1))), np.full(k, 1.0 / k)
+    if isinstance(start, str):
+        if start == "random":
+            return Components(even, rows.z.T[_distinct(rows, rng, k)], _spread(work, everywhere, k))
+        clusters = KMeans(k, n_init=1, random_state=int(rng.integers(2**31))).fit(rows.z.T, sample_weight=rows.weight)
+        share = rows.weighted(np.eye(k)[clusters.labels_])
+        return Components(share.sum(axis=0) / rows.total, _means(rows, share), _spread(work, share, k))
+    given = np.asarray(start, dtype=float)
+    if given.shape == (k, len(rows.z)) and np.isfinite(given).all():
+        return Components(even, (given - rows.center) / rows.scale, _spread(work, everywhere, k))
+    if given.shape == (rows.n, k) and (given >= 0).all() and np.allclose(given.sum(axis=1), 1.0):
+        return work.estimate(work.gathered(rows.weighted(given)))
+    raise ParameterError(
+        "init has the shape {shape}; a start is {means} for means, or {shares} for responsibilities whose rows "
+        "sum to 1",
+        shape=str(given.shape),
+        means=str((k, len(rows.z))),
+        shares=str((rows.n, k)),
+    )
+
+
+def _checked(theta: MixtureParameters, form: Form, k: int, d: int) -> MixtureParameters:
+    expected = {"full": (k, d, d), "tied": (d, d), "diagonal": (k, d), "spherical": (k,)}[form]
+    shapes = tuple(np.shape(a) for a in theta[:3])
+    if theta.form != form or shapes != ((k,), (k, d), expected):
+        raise ParameterError(
+            "init has {form} covariances and the shapes {shapes}; wanted are {wanted} ones and {expected}",
+            form=theta.form,
+            shapes=str(shapes),
+            wanted=form,
+            expected=str(((k,), (k, d), expected)),
+        )
+    return theta
+
+
+def _means(rows: Rows, r: Array) -> Array:
+    seen = np.ones_like(rows.z) if rows.seen is None else rows.seen
+    cells = seen @ r
+    return np.asarray(((rows.z @ r) / np.where(cells > 0, cells, 1.0)).T)
+
+
+def _spread(work: Problem[Any], r: Array, k: int) -> Array:
+    """One for all components: the covariance within the groups r (n, G), or the data's where that is too small."""
+    own, means = work.rows.covariance, _means(work.rows, r)
+    within = own - (means.T * (r.sum(axis=0) / work.rows.total)) @ means
+    if not (pivots(within) > 1e-3 * pivots(own)).all():
+        within = own
+    within = within + np.diag(work.ridge)
+    if work.form in ("full", "tied"):
+        return np.repeat(within[None], 1 if work.form == "tied" else k, axis=0)
+    variance = np.diagonal(within)
+    if work.form == "spherical":
+        unit = work.rows.scale**2
+        variance = (variance * unit).mean() / unit
+    return np.repeat(variance[None], k, axis=0)
+
+
+def to_standard(theta: MixtureParameters, center: Array, scale: Array) -> Components:
+    """Parameters in standard units, from the data's."""
+    c, d = np.asarray(theta.covariances, dtype=float), len(scale)
+    if theta.form in ("full", "tied"):
+        spread = c.reshape(-1, d, d) / np.outer(scale, scale)
+    else:
+        spread = (c if theta.form == "diagonal" else np.repeat(c[:, None], d, axis=1)) / scale**2
+    return Components(np.asarray(theta.weights, dtype=float), (np.asarray(theta.means) - center) / scale, spread)
+
+
+def to_natural(
+    theta: Components, order: NDArray[np.intp], form: Form, center: Array, scale: Array
+) -> MixtureParameters:
+    """Parameters in the data's units, from standard ones, the components in the given order."""
+    if form == "tied":
+        covariances = theta.spread[0] * np.outer(scale, scale)
+    elif form == "full":
+        covariances = theta.spread[order] * np.outer(scale, scale)
+    else:
+        covariances = theta.spread[order] * scale**2
+        covariances = covariances[:, 0] if form == "spherical" else covariances
+    return MixtureParameters(theta.weights[order], theta.means[order] * scale + center, covariances, form)
+
+
+def in_order(means: Array) -> NDArray[np.intp]:
+    """(K,) the components in ascending order of their means (K, d), in standard units: by the first column, where that
+    is equal to `SAME` by the next; equal ones stay as they stand.
+
+    >>> in_order(np.array([[1.0, 0.0], [0.0, 2.0], [1.0 + 1e-9, -3.0]])).tolist()
+    [1, 2, 0]
+    """
+
+    def before(a: int, b: int) -> int:
+        apart = np.flatnonzero(np.abs(means[a] - means[b]) > SAME)
+        return 0 if not len(apart) else -1 if means[a, apart[0]] < means[b, apart[0]] else 1
+
+    return np.array(sorted(range(len(means)), key=cmp_to_key(before)), dtype=np.intp)
+
+
+def _keys(rows: Rows, of: Any) -> Array:
+    """Rows as they are told apart, a missing cell being like any other missing cell."""
+    z = rows.z[:, of]
+    return np.concatenate([z, np.zeros((0, z.shape[1])) if rows.seen is None else rows.seen[:, of]]).T
+
+
+def distinct_rows(rows: Rows, wanted: int) -> int:
+    """How many distinct rows there are, counted no farther than is needed to find those wanted."""
+    found = len(np.unique(_keys(rows, slice(0, 50 * wanted)), axis=0))
+    return found if found >= wanted else len(np.unique(_keys(rows, slice(None)), axis=0))
+
+
+def _distinct(rows: Rows, rng: np.random.Generator, k: int) -> NDArray[np.intp]:
+    """(k,) rows drawn at random, no two alike."""
+    order = rng.permutation(rows.n)
+    for size in (min(50 * k, rows.n), rows.n):
+        first = np.sort(np.unique(_keys(rows, order[:size]), axis=0, return_index=True)[1])
+        if len(first) >= k:
+            break
+    return order[first[:k]]

@@ -11,19 +11,20 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
 from bayes_engine.models.gaussian import (
     LinearDiscriminantAnalysis,
     Shrinkage,
     checked_components,
     discriminant_directions,
+    position_of,
     signed,
 )
 from bayes_engine.models.target import encode_target
+from bayes_engine.priors import checked_word
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.schema import Schema
 
@@ -162,13 +163,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
 
         Raises TableError, ParameterError (both ValueErrors) where table, labels or parameters do not allow it.
         """
-        if self.objective not in OBJECTIVES:
-            raise ParameterError(
-                "{name}={value} is none of {allowed}",
-                name="objective",
-                value=repr(self.objective),
-                allowed=", ".join(map(repr, OBJECTIVES)),
-            )
+        checked_word("objective", self.objective, OBJECTIVES)
         model = LinearDiscriminantAnalysis(shrinkage=self.shrinkage, schema=self.schema)
         return self._settle(model.fit(X, y, sample_weight))
 
@@ -183,6 +178,18 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         """Take rows X (n, d), y (n,) away, as if they had never been seen. Raises NotASubset where they never were."""
         check_is_fitted(self, "gaussian_")
         return self._settle(self.gaussian_.forget(X, y, sample_weight))
+
+    def merge(self, other: Self) -> Self:
+        """A new model with the rows of both; parameters are this one's. Raises SchemaMismatch where columns differ.
+
+        >>> one = FisherDiscriminant().fit([[0.0, 1.0], [2.0, 0.0], [4.0, 4.0], [6.0, 5.0]], ["a", "a", "b", "b"])
+        >>> one.merge(one).gaussian_.stats_.class_weight.tolist()
+        [4.0, 4.0]
+        """
+        check_is_fitted(self, "gaussian_")
+        check_is_fitted(other, "gaussian_")
+        merged: Self = clone(self)
+        return merged._settle(self.gaussian_.merge(other.gaussian_))
 
     def _settle(self, model: LinearDiscriminantAnalysis) -> Self:
         factor, n = model._linear, model.stats_.class_weight.sum()
@@ -242,15 +249,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         Raises ParameterError where a label is no class.
         """
         check_is_fitted(self, "gaussian_")
-        classes = self.classes_.tolist()
-        for label in (for_, against):
-            if label not in classes:
-                raise ParameterError(
-                    "there is no class '{label}'; the classes are {classes}",
-                    label=str(label),
-                    classes=", ".join(map(str, classes)),
-                )
-        i, j = (self.means_[classes.index(label)] for label in (for_, against))
+        i, j = (self.means_[position_of(self.classes_.tolist(), label)] for label in (for_, against))
         w = self.scalings_ @ ((i - j) @ self.scalings_)
         return w, float(-w @ (i + j) / 2.0)
 

@@ -7,12 +7,11 @@ The Elements of Statistical Learning, 2nd ed., sec. 4.3.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -35,29 +34,22 @@ from bayes_engine.covariance import (
     shrunk,
 )
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError
-from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, Row
+from bayes_engine.errors import NotASubset, ParameterError, TableError
+from bayes_engine.factors import LOG_2PI, Factor, Row
+from bayes_engine.factors.gaussian import BLOCK, Discriminant, LinearFactor, QuadraticFactor
 from bayes_engine.language import Word
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, normalize
-from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.gaussian_factors import (
-    BLOCK,
-    Discriminant,
-    LinearFactor,
-    NumberTable,
-    QuadraticFactor,
-    blocks,
-    matrix,
-)
-from bayes_engine.priors import class_prior
+from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
+from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import LARGEST
 from bayes_engine.stats.scatter import Scatter, scatter
-from bayes_engine.table.encode import Table, code_dtype, encode
-from bayes_engine.table.schema import Schema, Variable, sort_levels
+from bayes_engine.table.encode import Table, code_dtype
+from bayes_engine.table.matrix import Matrix, matrix, slices
+from bayes_engine.table.schema import Schema, Variable
 
 TIED = 1e-11
 """Scores nearer than this are left to `decide`, whose rule for ties is the one rule."""
@@ -130,21 +122,14 @@ class GaussianDiscriminant(GenerativeClassifier):
         constant = total <= n * (1e-14 * (np.abs(pivot) + np.abs(centre))) ** 2
         refuse_constant(stats.schema.names, constant)
         if constant.any():
-            _say(
+            say(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
                 names=", ".join(np.array(stats.schema.names, dtype=object)[constant]),
             )
-        self._warn(stats, prior)
+        say_of_classes(prior, stats.target.levels)
         with one_thread():
             gaussian = self._gaussian(stats, np.flatnonzero(~constant))
-        return Discriminant((ClassPrior(stats.target.name, prior, stats.class_weight, self._added), gaussian))
-
-    @property
-    def _added(self) -> float:
-        return 1.0 if isinstance(self.priors, str) and self.priors == "laplace" else 0.0
-
-    def _prior(self, stats: Statistics) -> Array:
-        return class_prior("empirical" if self.priors is None else self.priors, stats.class_weight, stats.target.levels)
+        return Discriminant((prior, gaussian))
 
     def _amounts(self, counted: Scatter, stats: Statistics) -> tuple[Array, Literal["diagonal", "spherical"]]:
         """(C,) how far each class's scatter is shrunk, and to what."""
@@ -176,15 +161,10 @@ class GaussianDiscriminant(GenerativeClassifier):
         return 1 if self.variance == "unbiased" else 0
 
     @property
-    def class_prior_(self) -> dict[Any, float]:
-        """The model's own prior by class label."""
-        check_is_fitted(self, "stats_")
-        return dict(zip(self.target_.levels, self._prior(self.stats_).tolist(), strict=True))
-
-    @property
     def priors_(self) -> Array:
         """(C,) the prior, in the order of `classes_`."""
-        return np.array(list(self.class_prior_.values()))
+        check_is_fitted(self, "stats_")
+        return self._prior(self.stats_).p
 
     @property
     def shrinkage_(self) -> dict[Any, float]:
@@ -223,7 +203,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         table = self._encode(X)
         index, clear = np.empty(table.n, dtype=code_dtype(len(self.classes_))), np.empty(table.n, dtype=bool)
         with one_thread():
-            for rows in blocks(table.n, 8 * BLOCK):  # so that scores are ranked while they are in the cache
+            for rows in slices(table.n, 8 * BLOCK):  # so that scores are ranked while they are in the cache
                 index[rows], clear[rows] = _leading(self.factor_.scores(table.take(rows)).T)
         if not clear.all():
             joint = self.factor_.scores(table)
@@ -247,23 +227,19 @@ class GaussianDiscriminant(GenerativeClassifier):
         status = super()._status(X, joint, given)  # a Gaussian is nowhere zero, only too small for a number
         return np.where(status == Status.IMPOSSIBLE, np.int8(Status.OUT_OF_RANGE), status)
 
-    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+    def _frame(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and len(X):
             names = super()._frame(X[:1], reset=reset).columns
             return pd.DataFrame(X, columns=names, copy=False)  # the numbers as they lie
         return super()._frame(X, reset=reset).infer_objects()
 
-    def _encode(self, X: Any, missing: str | None = None) -> Table:
-        check_is_fitted(self, "stats_")
-        return _numbers(self._frame(X, reset=False), self.schema_)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
-        self._check()
-        declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
-        frame, labels, target = self._read(X, y, sample_weight, declared if first else self.target_, reset=first)
-        table = _numbers(frame, self._initial_schema(frame, labels) if first else self.schema_)
-        stats = self._count(table, labels, target)
-        return self._settle(self._choose(table, labels, stats) if first else self.stats_ + stats)
+    def _table(self, frame: pd.DataFrame, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
+        """One matrix where every column is numeric; otherwise as any table, for `_count` to say why not."""
+        if not all(v.numeric for v in schema):
+            return super()._table(frame, schema, unseen=unseen)
+        if all(isinstance(t, np.dtype) and t.kind in "fiu" for t in frame.dtypes):
+            return Matrix.of(frame.to_numpy(dtype=float), schema=schema)
+        return Matrix.of(matrix(super()._table(frame, schema, unseen=unseen)), schema=schema)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         """Pivots from at most a thousand rows: they need only lie near the data."""
@@ -276,22 +252,7 @@ class GaussianDiscriminant(GenerativeClassifier):
     def _check(self) -> None:
         checked_shrinkage(self.shrinkage)
         for name, allowed in (("covariance", COVARIANCES), ("variance", ("mle", "unbiased"))):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(
-                    "{name}={value} is none of {allowed}",
-                    name=name,
-                    value=repr(getattr(self, name)),
-                    allowed=", ".join(map(repr, allowed)),
-                )
-
-    def _warn(self, stats: Statistics, prior: Array) -> None:
-        levels, weight = stats.target.levels, stats.class_weight
-        never = [str(c) for c, p in zip(levels, prior, strict=True) if p == 0]
-        if never:
-            _say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
-        empty = [str(c) for c, p, w in zip(levels, prior, weight, strict=True) if p > 0 == w]
-        if empty:
-            _say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))
+            checked_word(name, getattr(self, name), allowed)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -406,7 +367,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         ([4.0], -12.0)
         """
         f, p = self._linear, log(self.priors_)
-        i, j = (_position(self.classes_.tolist(), label) for label in (for_, against))
+        i, j = (position_of(self.classes_.tolist(), label) for label in (for_, against))
         w = np.zeros(self.n_features_in_)
         w[f.columns] = f.weights[i] - f.weights[j]
         between = f.centre + 0.5 * (f.apart[i] + f.apart[j])
@@ -565,7 +526,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
                 names=listed(names),
             )
         if condition > ILL_CONDITIONED:
-            _say(
+            say(
                 "class '{label}': the covariance is nearly singular, with the condition number {condition:.3g}; leave "
                 "out a column that others nearly determine, or take shrinkage='auto'",
                 label=label,
@@ -662,7 +623,7 @@ def _without(model: GaussianDiscriminant, labels: Labels) -> tuple[Any, Array, A
         raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
     left[rows, own] *= left[rows, own] > 1e-9 * w
     safe = np.where(left[rows, own] > 0, left[rows, own], 1.0)
-    prior = log(class_prior("empirical" if model.priors is None else model.priors, left, model.target_.levels))
+    prior = log(model._prior_of(left, model.target_.levels))
     return own, w, left, w * weight[own] / safe, weight[own] / safe, prior
 
 
@@ -674,14 +635,6 @@ def _leading(scores: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     near = (scores >= least).view(np.uint8)
     index = sum((near[c] * kind(c) for c in range(2, len(scores))), start=near[1].astype(kind))
     return index, near.sum(axis=0, dtype=kind) == 1
-
-
-def _numbers(frame: pd.DataFrame, schema: Schema) -> Table:
-    """The frame as a NumberTable where every column is numeric; otherwise as any table, for `_count` to say why not."""
-    if all(v.numeric for v in schema) and all(isinstance(t, np.dtype) and t.kind in "fiu" for t in frame.dtypes):
-        return NumberTable.of(schema, frame.to_numpy(dtype=float))
-    table = encode(frame, schema)
-    return NumberTable.of(schema, matrix(table)) if all(v.numeric for v in schema) else table
 
 
 def _some(counted: Scatter, columns: NDArray[np.intp]) -> Scatter:
@@ -734,7 +687,7 @@ def spanned(covariance: Array, counted: Scatter) -> Array:
             d=d,
         )
     if names:
-        _say(
+        say(
             "in a direction of the columns {names} the classes differ and no class has any spread; the variance there "
             "is {floor:g} of the variance between the classes",
             names=listed(names),
@@ -744,7 +697,7 @@ def spanned(covariance: Array, counted: Scatter) -> Array:
         mended = mended + FLOOR * (axes * apart[differ]) @ axes.T
         root = inverse_root(mended)
     if root.flat.size:
-        _say(
+        say(
             "the columns {names} determine one another within the classes (condition number {condition:.3g} or more): "
             "only the {rank} directions with spread are used",
             names=listed(entangled(root.flat, counted.names)),
@@ -752,7 +705,7 @@ def spanned(covariance: Array, counted: Scatter) -> Array:
             rank=root.rank,
         )
     elif root.condition > ILL_CONDITIONED and not names:
-        _say(
+        say(
             "the covariance within classes is nearly singular, with the condition number {condition:.3g}; leave out a "
             "column that others nearly determine, or take shrinkage='auto'",
             condition=root.condition,
@@ -795,7 +748,8 @@ def checked_components(n_components: Any, most: int) -> int:
     return int(n_components)
 
 
-def _position(classes: list[Any], label: Any) -> int:
+def position_of(classes: list[Any], label: Any) -> int:
+    """Where the label stands among the classes. Raises ParameterError where it is none."""
     if label not in classes:
         raise ParameterError(
             "there is no class '{label}'; the classes are {classes}",
@@ -836,7 +790,3 @@ def _refuse_incomplete(schema: Schema, values: Array) -> None:
             column=schema.names[j],
             row=int(row) + 1,
         )
-
-
-def _say(template: str, **params: object) -> None:
-    warnings.warn(EstimationWarning(template, **params), stacklevel=6)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bayes_engine.em import Collapse, EMTrace, Expected, em, memberships
 from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
+from bayes_engine.factors.columns import Terms
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.models.sums import Terms
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.em import EMTrace, memberships
 from bayes_engine.errors import EstimationWarning
-from bayes_engine.factors import Factor, GaussianFactor
+from bayes_engine.factors import ClassPrior, Factor, GaussianFactor
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.hidden_labels import leaves
@@ -83,10 +84,15 @@ class Hiding:
         guess = self.shares[step][self.hidden].argmax(axis=1)
         return int((guess == self.truth[self.hidden]).sum())
 
-    def changes_of_mind(self, rows: NDArray[np.intp]) -> list[int]:
-        """For each row how often its likeliest class was another one than in the step before."""
-        guesses = np.stack([r[rows].argmax(axis=1) for r in self.shares])
-        return [int(c) for c in (guesses[1:] != guesses[:-1]).sum(axis=0)]
+    def most_moved(self, most: int) -> NDArray[np.intp]:
+        """At most so many hidden rows, those whose responsibilities moved farthest on the whole way; by class, then by
+        their place in the table."""
+        rows = np.flatnonzero(self.hidden)
+        way = np.zeros(len(rows))
+        for before, after in pairwise(self.shares):
+            way += np.abs(after[rows] - before[rows]).sum(axis=1)
+        chosen = rows[np.sort(np.argsort(-way, kind="stable")[:most])]
+        return chosen[np.argsort(self.truth[chosen], kind="stable")]
 
     def normal(self, step: int, column: str) -> tuple[Array, Array] | None:
         """(C,) means and (C,) variances of a numeric column in each class after a step."""
@@ -97,9 +103,23 @@ class Hiding:
                 return mean[self._order], variance[self._order]
         return None
 
-    def priors(self, step: int) -> Array:
-        """(C,) the expected share of the rows of each class in a step."""
-        return np.asarray(self.shares[step].mean(axis=0))
+    @cached_property
+    def weights(self) -> Array:
+        """(T, C) the class prior in every step."""
+        priors = [next(p.p for p in leaves(s.parameters) if isinstance(p, ClassPrior)) for s in self.trace.steps]
+        return np.stack(priors)[:, self._order]
+
+    def plane(self, across: str, up: str) -> tuple[Array, Array]:
+        """(T, C, 2) means and (T, C, 2, 2) covariances of two numeric columns in every step: within a class they are
+        independent."""
+        means = np.zeros((len(self.shares), len(self.levels), 2))
+        covariances = np.zeros((*means.shape, 2))
+        for step in range(len(self.shares)):
+            for axis, column in enumerate((across, up)):
+                found = self.normal(step, column)
+                assert found is not None
+                means[step, :, axis], covariances[step, :, axis, axis] = found
+        return means, covariances
 
 
 def hide(

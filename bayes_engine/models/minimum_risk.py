@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.logspace import Array
+from bayes_engine.models.classic import ComplementNB, refuse_scores
 from bayes_engine.models.naive_bayes import NaiveBayes
 
 
@@ -37,8 +39,11 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.loss = loss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a clone of the estimator. Raises LossError where the loss does not name the classes of y."""
+        """Fit a clone of the estimator. Raises LossError where the loss does not name the classes of y, ParameterError
+        where the estimator gives no probabilities (ComplementNB, not calibrated)."""
         base = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        if isinstance(base[-1] if isinstance(base, Pipeline) else base, ComplementNB):
+            refuse_scores()
         self.estimator_ = base.fit(X, y) if sample_weight is None else base.fit(X, y, sample_weight=sample_weight)
         self.classes_ = self.estimator_.classes_
         self.loss_ = LossMatrix.from_any(self.loss, self.classes_.tolist())

@@ -13,22 +13,29 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayes_engine.covariance import pivots
 from bayes_engine.em import STOPS, Collapse, EMTrace, Runs, Stop, em, largest_change, runs
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.logspace import Array, log, log_sum, normalize
 from bayes_engine.models.base import say
-from bayes_engine.models.component_forms import given_seen, pivots, problem
-from bayes_engine.models.component_starts import begin, distinct_rows, in_order, to_natural, to_standard
+from bayes_engine.models.component_forms import given_seen, problem
 from bayes_engine.models.components import (
     FORMS,
     Components,
     Conditional,
     Form,
+    MixtureParameters,
     Rows,
+    begin,
     default_prior,
+    distinct_rows,
+    in_order,
     standardized,
+    to_natural,
+    to_standard,
 )
-from bayes_engine.priors import checked_word
+from bayes_engine.priors import checked_number, checked_whole, checked_word
+from bayes_engine.stats.labels import checked_weights
 
 SINGULAR = 1e-12
 """Below this share of its variance, what the columns before leave of a column is rounding."""
@@ -101,19 +108,19 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.hard = hard
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to the rows X (n, d); y is ignored.
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to the rows X (n, d); y is ignored. A row of weight w counts as w rows, one of weight 0 is left out.
 
         Raises TableError on an infinite cell, a constant column, collinear columns or fewer distinct rows than
         components; ParameterError on a parameter that cannot be meant. Warns (EstimationWarning) of a collapse, and
         where the iterations run out.
         """
         self._check()
-        rows = standardized(self._matrix(X, reset=True))
+        rows, start = self._rows(X, sample_weight)
         self._check_rows(rows)
+        given = not isinstance(start, str)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.uint32))
-        given = not isinstance(self.init, str)
-        starts = [self.init if given else str(self.init)] * (1 if given else self.n_init)
+        starts = [start] * (1 if given else self.n_init)
         tried = self._climb(rows, starts, rng, self.prior)
         if tried.best is None and not given:
             more = self._climb(rows, ["random"] * RESTARTS, rng, self.prior)
@@ -132,7 +139,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             lambda theta: to_natural(theta, order, self.covariance, rows.center, rows.scale), order
         )
         self.runs_ = tried
-        self._settle(rows.n)
+        self._settle(rows.total)
         self._tell(collapsed)
         return self
 
@@ -228,6 +235,17 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     # fitting ----------------------------------------------------------------------------------------------------
 
+    def _rows(self, X: Any, sample_weight: Any) -> tuple[Rows, Any]:
+        """The rows that count, and where to start with them."""
+        x = self._matrix(X, reset=True)
+        weight, start = checked_weights(sample_weight, len(x)), self.init
+        if weight is None or weight.all():
+            return standardized(x, weight=weight), start
+        there = weight > 0
+        if not isinstance(start, str | MixtureParameters) and np.shape(start)[:1] == there.shape:  # responsibilities
+            start = np.asarray(start)[there]
+        return standardized(x[there], weight=weight[there]), start
+
     def _climb(
         self, rows: Rows, starts: Iterable[Any], rng: np.random.Generator, prior: str | None
     ) -> Runs[Components]:
@@ -244,7 +262,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
                 distance=largest_change,
                 hard=bool(self.hard),
                 stop=self.stop,
-                tol=self.tol if self.stop == "parameters" else self.tol * rows.n,
+                tol=self.tol if self.stop == "parameters" else self.tol * rows.total,
                 max_iter=self.max_iter,
             )
 
@@ -254,7 +272,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         wishart = None if prior is None else default_prior(rows, self.n_components, self.covariance)
         return problem(rows, self.covariance, float(self.reg_covar) / rows.scale**2, wishart)
 
-    def _settle(self, n: int) -> None:
+    def _settle(self, n: float) -> None:
         last = self.trace_.last
         self.parameters_ = last.parameters
         self.weights_, self.means_, self.covariances_, _ = last.parameters
@@ -298,14 +316,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.init, str):
             checked_word("init", self.init, ("kmeans", "random"))
         for name, least in (("n_components", 1), ("n_init", 1), ("max_iter", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ParameterError("{name}={value}; it must be a whole number of {least} and more", name=name,
-                                     value=repr(value), least=least)  # fmt: skip
+            checked_whole(name, getattr(self, name), least)
         for name in ("reg_covar", "tol"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-                raise ParameterError("{name}={value}; it must be a number of 0 and more", name=name, value=repr(value))
+            checked_number(name, getattr(self, name))
 
     def _matrix(self, X: Any, *, reset: bool) -> Array:
         """(n, d) floats with NaN for missing."""

@@ -14,13 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.em import Collapse, EMTrace, memberships
+from bayes_engine.em import Collapse, EMTrace, Runs, memberships
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import GaussianNB
-from bayes_engine.models.component_starts import to_standard
-from bayes_engine.models.components import MixtureParameters, standardized
+from bayes_engine.models.components import Components, MixtureParameters, standardized, to_standard
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 
@@ -48,34 +47,57 @@ def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, *
     """EM from one start, "kmeans" and "random" by `seed`, or a start given as `GaussianMixture` takes it; components
     keep the order in which they begin. `parameters` are the mixture's.
 
-    Raises what `GaussianMixture.fit` raises; Collapse only where the start itself is one.
+    Raises what `GaussianMixture.fit` raises.
 
     >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.2], [5.3]])
     >>> run = climb(X, 2, "kmeans")
     >>> run.model.means_.round(2).ravel().tolist(), run.collapse
     ([0.13, 5.17], None)
     """
-
-    def fitted(steps: int, begin: Any) -> tuple[GaussianMixture, tuple[Message, ...]]:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", EstimationWarning)
-            model = GaussianMixture(k, init=begin, max_iter=steps, random_state=seed, **parameters).fit(X)
-        return model, tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning))
-
-    begin = fitted(0, start)[0].parameters_ if isinstance(start, str) else start
-    try:
-        model, notes = fitted(max_iter, begin)
-    except Collapse as reason:
-        sound, lost = 0, max_iter  # the last number of steps known to be taken, the first known not to be
-        kept = fitted(sound, begin)[0]
-        while lost - sound > 1:
-            middle = min(2 * sound + 1, (sound + lost) // 2)
-            try:
-                kept, sound = fitted(middle, begin)[0], middle
-            except Collapse:
+    begin = _begun(X, k, start, seed, parameters)
+    tried = _tried(X, k, begin, max_iter, parameters)
+    steps = max_iter
+    if tried.best is None:  # how far does it get?
+        steps, lost = 0, max_iter
+        while lost - steps > 1:
+            middle = min(2 * steps + 1, (steps + lost) // 2)
+            if _tried(X, k, begin, middle, parameters).best is None:
                 lost = middle
-        return Climb(kept, reason, ())
-    return Climb(model, None, notes)
+            else:
+                steps = middle
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", EstimationWarning)
+        model = GaussianMixture(k, init=begin, max_iter=steps, **parameters).fit(X)
+    if tried.best is None:
+        return Climb(model, tried.collapsed[0], ())
+    return Climb(model, None, tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning)))
+
+
+def reached(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any) -> float | None:
+    """The objective that `climb` would reach, None where it would collapse.
+
+    >>> reached(np.array([[0.0], [0.0], [1.0], [5.0], [5.0], [5.0]]), 2, np.array([[0.3], [5.0]])) is None
+    True
+    """
+    best = _tried(X, k, _begun(X, k, start, seed, parameters), max_iter, parameters).best
+    return None if best is None else best.last.objective
+
+
+def _begun(X: Array, k: int, start: Any, seed: int, parameters: dict[str, Any]) -> Any:
+    """The start itself: one by its name becomes parameters."""
+    if not isinstance(start, str):
+        return start
+    first: Any = GaussianMixture(k, init=start, max_iter=0, random_state=seed, **parameters).fit(X)
+    return first.parameters_
+
+
+def _tried(X: Array, k: int, begin: Any, steps: int, parameters: dict[str, Any]) -> Runs[Components]:
+    """The one run from a start, without the second chances that a fit gives."""
+    model = GaussianMixture(k, init=begin, max_iter=steps, **parameters)
+    model._check()
+    rows = standardized(model._matrix(X, reset=True))
+    model._check_rows(rows)
+    return model._climb(rows, [begin], np.random.default_rng(0), model.prior)
 
 
 def at_step(model: GaussianMixture, theta: MixtureParameters, X: Array) -> Array:
@@ -107,6 +129,33 @@ def nearest_rows(X: Array, axes: tuple[int, int], points: Iterable[tuple[float, 
     scale = np.where((spread := plane.std(axis=0)) > 0, spread, 1.0)
     away = ((plane[None] - np.asarray(list(points))[:, None]) / scale) ** 2
     return np.asarray(whole[away.sum(axis=2).argmin(axis=1)])
+
+
+def most_telling(X: Array, codes: NDArray[np.intp]) -> tuple[int, int]:
+    """The two columns of which the classes explain the largest share of the variance (η²), in their own order.
+
+    >>> X = np.array([[0.0, 0.0, 1.0], [1.0, 0.1, 0.9], [0.1, 1.0, 0.0], [0.9, 1.1, 0.2]])
+    >>> most_telling(X, np.array([0, 0, 1, 1]))
+    (1, 2)
+    """
+    known = ~np.isnan(X)
+    x = np.where(known, X, 0.0)
+    one = one_hot(codes, int(codes.max(initial=0)) + 1)
+    count, total = one.T @ known, one.T @ x
+    mean = x.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    between = (count * (total / np.maximum(count, 1.0) - mean) ** 2).sum(axis=0)
+    whole = (known * (x - mean) ** 2).sum(axis=0)
+    best = np.argsort(-between / np.where(whole > 0, whole, np.inf), kind="stable")[:2]
+    return int(best.min()), int(best.max())
+
+
+def one_hot(codes: NDArray[np.intp], k: int) -> Array:
+    """(n, k) responsibilities of labels that are seen: a start.
+
+    >>> one_hot(np.array([1, 0]), 2).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    return np.eye(k)[codes]
 
 
 # every label seen ---------------------------------------------------------------------------------------------------
@@ -149,7 +198,7 @@ def supervised(X: Array, codes: NDArray[np.intp], k: int, covariance: str) -> Su
     empty = np.bincount(y, minlength=k) == 0
     if empty.any():
         raise TableError("class {k} has no complete row", k=int(empty.argmax()) + 1)
-    run = climb(x, k, np.eye(k)[y], covariance=covariance, max_iter=0)
+    run = climb(x, k, one_hot(y, k), covariance=covariance, max_iter=0)
     if covariance not in PEERS:
         return Supervised(run, "", 0.0, 0, kept)
     peer = PEERS[covariance]()

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset
 from bayes_engine.factors import (
-    ClassPrior,
     Factor,
     GaussianFactor,
     Product,
@@ -25,8 +24,8 @@ from bayes_engine.factors import (
     variance_estimate,
 )
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import GenerativeClassifier, say
-from bayes_engine.priors import SMOOTHING, Smoothing, checked_alpha, checked_share, checked_word, class_prior
+from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
+from bayes_engine.priors import SMOOTHING, Smoothing, checked_alpha, checked_share, checked_word
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
@@ -120,8 +119,8 @@ class NaiveBayes(GenerativeClassifier):
     def _estimate(self, stats: Statistics) -> Factor:
         self._check(stats)
         weight, target = stats.class_weight, stats.target.name
-        prior = class_prior(self.priors, weight, stats.target.levels)
-        parts: list[Factor] = [ClassPrior(target, prior, weight, 1.0 if self.priors == "laplace" else 0.0)]
+        prior = self._prior(stats)
+        parts: list[Factor] = [prior]
         constant, floored = [], []
         for variable in stats.schema:
             if variable.discrete:
@@ -136,7 +135,8 @@ class NaiveBayes(GenerativeClassifier):
                 floored.append(variable.name)
             tied = bool(self.tied_variance)
             parts.append(GaussianFactor(variable, target, used, variance, replaced, self._ddof, tied))
-        self._warn(stats, prior, constant, floored)
+        self._warn(constant, floored)
+        say_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
     def _table_factor(self, variable: Variable, table: Array, target: str) -> TableFactor:
@@ -165,7 +165,7 @@ class NaiveBayes(GenerativeClassifier):
         if (left[rows, own] < -1e-9 * weight).any():
             raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
         left[rows, own] *= left[rows, own] > 1e-9 * weight
-        joint = log(class_prior(self.priors, left, self.target_.levels))
+        joint = log(self._prior_of(left, self.target_.levels))
         for variable in self.schema_:
             column = X[variable.name]
             if variable.discrete:
@@ -206,7 +206,7 @@ class NaiveBayes(GenerativeClassifier):
             checked_word(name, getattr(self, name), values)
         checked_share("var_floor", self.var_floor)
 
-    def _warn(self, stats: Statistics, prior: Array, constant: list[str], floored: list[str]) -> None:
+    def _warn(self, constant: list[str], floored: list[str]) -> None:
         if constant:
             say(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
@@ -218,9 +218,3 @@ class NaiveBayes(GenerativeClassifier):
                 "floor var_floor × the column's variance",
                 names=", ".join(floored),
             )
-        never = [str(c) for c, p in zip(stats.target.levels, prior, strict=True) if p == 0]
-        if never:
-            say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
-        empty = [str(c) for c, p, w in zip(stats.target.levels, prior, stats.class_weight, strict=True) if p > 0 == w]
-        if empty:
-            say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.errors import NotASubset, ParameterError
 from bayes_engine.factors import ClassPrior, Factor, Row
@@ -35,7 +34,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
 from bayes_engine.models.naive_bayes import CHOICES
-from bayes_engine.priors import checked_alpha, checked_share, checked_word, class_prior
+from bayes_engine.priors import checked_alpha, checked_share, checked_word
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
 from bayes_engine.stats.labels import Labels
@@ -121,14 +120,6 @@ class SemiNaive(GenerativeClassifier):
             parents = tuple(name for name in structure.get(v.name, ()) if name in there)
             families.append(self._family(stats, v, parents, float(self.alpha)))
         return Directed(self._prior(stats), tuple(families))
-
-    def _prior(self, stats: Statistics) -> ClassPrior:
-        prior = self._prior_of(stats.class_weight, stats.target.levels)
-        return ClassPrior(stats.target.name, prior, stats.class_weight, 1.0 if self.priors == "laplace" else 0.0)
-
-    def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
-        """P(c) (..., C) from class weights."""
-        return class_prior(self.priors, weight, classes)
 
     def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], alpha: float) -> Family:
         """P(column | class, parents) from the statistics."""
@@ -607,12 +598,6 @@ class AODE(SemiNaive):
     def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
         """Where it is the rows' own, smoothed as P(c, x_i) is: (n_c + α)/(n + α K)."""
         return super()._prior_of(weight if self._prior_given else weight + float(self.alpha), classes)
-
-    @property
-    def class_prior_(self) -> dict[Any, float]:
-        """P(c) where nothing but the class is known, by label."""
-        check_is_fitted(self, "stats_")
-        return dict(zip(self.target_.levels, self.factor_.prior.p.tolist(), strict=True))
 
     @property
     def _prior_given(self) -> bool:

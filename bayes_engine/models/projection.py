@@ -25,6 +25,9 @@ from bayes_engine.stats.assumptions import BoxM, Mardia, box_m, mardia
 from bayes_engine.table.roles import Parts
 
 T = TypeVar("T")
+ROUNDING = 1e-13
+"""A variance along a line below this share of that over the plane is none."""
+
 WIDE = 3.0
 """Two columns whose spreads differ by more than this factor are drawn in units of their own spread."""
 
@@ -126,7 +129,8 @@ class Projection:
         nearest = np.abs((self.points @ u)[:, None] - self.means @ u).argmin(axis=1)
         weight = self.numbers.weight
         right = float(weight[nearest == self.numbers.y].sum())
-        J = between / within if within > 0 else float("inf")
+        rounding = ROUNDING * float(np.trace(self.within + self.between))
+        J = between / within if within > rounding else float("inf") if between > rounding else 0.0
         return Turned(J, within, between, right, right / float(weight.sum()))
 
 
@@ -141,6 +145,11 @@ def project(found: Numbers, *, standardized: bool | None = None) -> Projection:
     >>> round(project(found, standardized=False).pca)
     90
     """
+    for name, column in zip(found.names, found.X.T, strict=True):
+        if (column == column[0]).all():
+            raise TableError(
+                "column '{column}' has the same value in all rows without a missing cell; choose another", column=name
+            )
     model = _fitted(FisherDiscriminant(n_components=1), found)
     spread = np.sqrt(np.diagonal(model.total_) / found.weight.sum())
     wide = bool(spread.max() > WIDE * spread.min()) if standardized is None else standardized
@@ -299,7 +308,7 @@ def pooled_analysis(found: Numbers, pooling: float, shrinkage: float = 0.0) -> P
     Raises TableError where a class has no covariance to invert.
     """
     frame, labels = found.frame, found.labels
-    model = QuadraticDiscriminantAnalysis(pooling=pooling, shrinkage=shrinkage or None)
+    model = QuadraticDiscriminantAnalysis(priors="empirical", pooling=pooling, shrinkage=shrinkage or None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)
         model.fit(frame, labels, found.weight)

@@ -29,7 +29,7 @@ from bayes_engine.models.classic import BernoulliNB, MultinomialNB
 from bayes_engine.models.hidden_labels import HiddenLabels
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.target import encode_target
-from bayes_engine.priors import checked_word
+from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import checked_weights
 from bayes_engine.table.schema import Variable, sort_levels
@@ -195,14 +195,9 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.init, str):
             checked_word("init", self.init, ("labels", "random"))
         for name, least in (("n_init", 1), ("max_iter", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise ParameterError("{name}={value}; it must be a whole number of {least} and more", name=name,
-                                     value=repr(value), least=least)  # fmt: skip
+            checked_whole(name, getattr(self, name), least)
         for name in ("unlabeled_weight", "tol"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:
-                raise ParameterError("{name}={value}; it must be a number of 0 and more", name=name, value=repr(value))
+            checked_number(name, getattr(self, name))
         if not isinstance(self.estimator, NaiveBayes | MultinomialNB | BernoulliNB | None):
             raise ParameterError(
                 "estimator={value}; it must be a NaiveBayes, MultinomialNB or BernoulliNB", value=repr(self.estimator)
@@ -302,7 +297,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def class_prior_(self) -> dict[Any, float]:
-        return self._fitted().class_prior_
+        return self._fitted().prior_by_class
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trace_")

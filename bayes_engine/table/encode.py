@@ -118,13 +118,12 @@ def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
     grown = []
     for j, variable in enumerate(schema):
-        column = frame.iloc[:, j]
-        if not variable.discrete or variable.cuts is not None:
-            pass
-        elif not variable.declared or not isinstance(column.dtype, pd.CategoricalDtype):
-            variable = variable.observing(observed(column))
-        elif not set(column.cat.categories) <= set(variable.levels):
-            variable.observing(observed(column.cat.remove_unused_categories()))  # unused categories do no harm
+        if variable.discrete and variable.cuts is None:
+            column = frame.iloc[:, j]
+            if not variable.declared or not isinstance(column.dtype, pd.CategoricalDtype):
+                variable = variable.observing(observed(column))
+            elif not set(column.cat.categories) <= set(variable.levels):
+                variable.observing(observed(column.cat.remove_unused_categories()))  # unused categories do no harm
         grown.append(variable)
     return Schema(tuple(grown))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayes_engine.logspace import Array
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema
 
@@ -17,12 +18,14 @@ DENSE_CELLS = 2**17
 """Cells of a dense block: a few arrays of that size stay in the cache together."""
 SPARSE_CELLS = 2**18
 """Stored cells of a block of CSR rows."""
+UNNAMED = Schema(())
+"""The schema of rows of whose columns nothing is said (yet)."""
 
 
 @dataclass(frozen=True)
 class Matrix(Table):
-    """n rows as `values` (n, d): an array, or a CSR matrix. With `above`, a cell is 1 where its value is greater than
-    that and 0 elsewhere (0 ≤ above, so that what a sparse matrix does not store is 0).
+    """n rows of numbers as `values` (n, d): an array, NaN for a missing cell, or a CSR matrix. With `above`, a cell is
+    1 where its value is greater than that and 0 elsewhere (0 ≤ above: what a sparse matrix does not store is 0).
 
     >>> rows = Matrix.of(np.array([[2, 0], [0, 1], [3, 3]]), above=1.0)
     >>> [(rows.start, block.tolist()) for rows, block in rows.blocks(cells=4)]
@@ -33,9 +36,9 @@ class Matrix(Table):
     above: float | None = None
 
     @classmethod
-    def of(cls, values: Any, above: float | None = None) -> Matrix:
-        """The rows of `values`, of whose columns no schema speaks (yet)."""
-        return cls(Schema(()), (), values.shape[0], values=values, above=above)
+    def of(cls, values: Any, above: float | None = None, schema: Schema = UNNAMED) -> Matrix:
+        """The rows of `values`, under `schema` where there is one."""
+        return cls(schema, (), values.shape[0], values=values, above=above)
 
     def __len__(self) -> int:
         return self.n
@@ -60,18 +63,42 @@ class Matrix(Table):
         values = _rows(self.values, rows) if isinstance(rows, slice) else self.values[rows]
         return replace(self, values=values, n=values.shape[0])
 
+    def hiding(self, given: Collection[str]) -> Matrix:
+        hidden = np.array([v.name not in given for v in self.schema])
+        return replace(self, values=np.where(hidden, np.nan, self.values))
+
     def infinite(self) -> NDArray[np.bool_]:
-        return np.zeros(self.n, dtype=bool)  # refused where the values come in
+        bad = np.zeros(self.n, dtype=bool)
+        if not sparse.issparse(self.values):  # a sparse one is refused where it comes in
+            for rows, block in self.blocks():
+                if not np.isfinite(sum_of_squares(block)):  # one number tells of NaN and infinity alike
+                    bad[rows] = np.isinf(block).any(axis=1)
+        return bad
 
     def blocks(self, cells: int | None = None) -> Iterator[tuple[slice, Any]]:
         """Consecutive rows with about `cells` (stored) cells each: which they are, and their values."""
         stored = self.values.nnz if sparse.issparse(self.values) else self.n * self.values.shape[1]
         cells = cells or (SPARSE_CELLS if sparse.issparse(self.values) else DENSE_CELLS)
         step = max(1, min(self.n, cells * self.n // max(stored, 1)))
-        for start in range(0, self.n, step):
-            rows = slice(start, min(start + step, self.n))
+        for rows in slices(self.n, step):
             block = _rows(self.values, rows)
             yield rows, block if self.above is None else _indicator(block, self.above)
+
+
+def matrix(X: Table) -> Array:
+    """(n, d) the numbers of a table without discrete columns, as they lie where it is one matrix."""
+    return np.asarray(X.values if isinstance(X, Matrix) else np.stack(X.columns, axis=1), dtype=float)
+
+
+def slices(n: int, size: int) -> Iterator[slice]:
+    """Consecutive rows, `size` at a time."""
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def sum_of_squares(block: Array) -> float:
+    """Σ x², NaN or infinite where a cell is missing, infinite or beyond 1e154."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.einsum("ij,ij->", block, block) if not block.flags.forc else np.vdot(block, block))
 
 
 def _rows(values: Any, rows: slice) -> Any:

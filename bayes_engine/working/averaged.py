@@ -248,7 +248,7 @@ def _read(
     order = [labels.index(c) for c in (labels if classes is None else classes)]
     shift = np.zeros(len(labels))
     if prior_of_use is not None:
-        own = model.class_prior_
+        own = model.prior_by_class
         shift = prior_shift([own[c] for c in labels], [prior_of_use[c] for c in labels])
     return model._encode(case), model.factor_, order, shift
 

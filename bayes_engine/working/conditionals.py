@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
+from bayes_engine.factors.gaussian import Discriminant, LinearFactor
 from bayes_engine.inference.averaged import Averaged, Member
 from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, TableFamily
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.gaussian_factors import Discriminant, LinearFactor
 from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.stats import families
 from bayes_engine.stats.collect import Statistics

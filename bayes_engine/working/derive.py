@@ -20,12 +20,12 @@ import pandas as pd
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
+from bayes_engine.factors.gaussian import LinearFactor
 from bayes_engine.inference.averaged import Averaged
 from bayes_engine.inference.directed import Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.gaussian_factors import LinearFactor
 from bayes_engine.table.encode import MISSING, Table, encode_intervals
 from bayes_engine.table.schema import Variable
 
@@ -283,7 +283,7 @@ def derive_from(
     """The working of a ledger of one row: `found` are the sources of its terms, in the model's order of classes."""
     table = model._encode(case)
     if prior_of_use is not None:
-        own = model.class_prior_
+        own = model.prior_by_class
         ledger = ledger.at_prior(own, prior_of_use)
         found = [*found, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]

@@ -96,7 +96,7 @@ def counted_twice(
     >>> found.for_, round(found.nats, 4), round(sum(e.nats for e in found.edges), 4)
     ('是', -1.6769, -1.6769)
     """
-    ledgers = [m.explain(case).at_prior(m.class_prior_, prior_of_use) for m in (naive, tree)]
+    ledgers = [m.explain(case).at_prior(m.prior_by_class, prior_of_use) for m in (naive, tree)]
     joints = [ledger.joint()[0] for ledger in ledgers]
     best, other = np.argsort(-joints[0], kind="stable")[:2]
     if any(ledger.status[0] for ledger in ledgers) or not np.isfinite([j[[best, other]] for j in joints]).all():

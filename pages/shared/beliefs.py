@@ -100,17 +100,17 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     key, row = "column_list", listed.index(chosen)
 
     def pick() -> None:
-        name = listed[_clicked(key, row)].name
+        name = listed[clicked(key, row)].name
         change(lambda s: s.showing(column=position[name], cell=()))
 
-    _select(key, {"rows": [row], "cells": []})
+    select(key, {"rows": [row], "cells": []})
     st.dataframe(
         frame,
         key=key,
         on_select=pick,
         selection_mode=["single-row-required", "single-cell"],
         hide_index=True,
-        height=_high(len(listed), LIST),
+        height=high(len(listed), LIST),
         alt=_("columns"),
         column_config={
             "nats": st.column_config.ProgressColumn(
@@ -174,19 +174,19 @@ def _uncut(fitted: data.Fitted, variable: Variable) -> bool:
     return fitted.model.schema_[variable.name].cuts == ()
 
 
-def _high(rows: int, most: int) -> int:
+def high(rows: int, most: int) -> int:
     """As high as its rows, header and borders included."""
     return min(38 + 35 * max(rows, 1), most)
 
 
-def _clicked(key: str, before: int) -> int:
+def clicked(key: str, before: int) -> int:
     """The row of a table that was clicked, at its mark or in any cell; without either the one from before."""
     selection = st.session_state[key]["selection"]
     cells, rows = selection.get("cells", ()), selection.get("rows", ())
     return int(cells[0][0] if cells else rows[0] if rows else before)
 
 
-def _select(key: str, selection: dict[str, Any]) -> None:
+def select(key: str, selection: dict[str, Any]) -> None:
     """Make a table's selection a view of the state."""
     shown = st.session_state.get(key, {}).get("selection", {})
     if any(json.dumps(shown.get(part, ())) != json.dumps(value) for part, value in selection.items()):
@@ -421,14 +421,14 @@ def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
         row, name = cells[0] if cells else (s, "")
         change(lambda state: state.showing(cell=(int(row), int(name[1:]) if name.startswith("c") else k)))
 
-    _select(key, {"cells": [(s, f"c{k}")]})
+    select(key, {"cells": [(s, f"c{k}")]})
     st.dataframe(
         pd.DataFrame(listed),
         key=key,
         on_select=pick,
         selection_mode="single-cell",
         hide_index=True,
-        height=_high(len(listed), LIST),
+        height=high(len(listed), LIST),
         column_config={
             "level": st.column_config.TextColumn(clean(table.column(found.variable.name), 40)),
             **{f"c{k}": st.column_config.TextColumn(_class(table, c)) for k, c in enumerate(found.classes)},
@@ -494,10 +494,10 @@ def _moments(table: data.InUse, found: Gaussians) -> tuple[Step, Any]:
     )
 
     def pick() -> None:
-        clicked = _clicked(key, k)
-        change(lambda s: s.showing(cell=(0, clicked)))
+        chosen = clicked(key, k)
+        change(lambda s: s.showing(cell=(0, chosen)))
 
-    _select(key, {"rows": [k], "cells": []})
+    select(key, {"rows": [k], "cells": []})
     needed = {"missing": any(found.missing), "mu": smoothed, "df": not smoothed}
     st.dataframe(
         listed.drop(columns=[name for name, there in needed.items() if not there]),
@@ -505,7 +505,7 @@ def _moments(table: data.InUse, found: Gaussians) -> tuple[Step, Any]:
         on_select=pick,
         selection_mode=["single-row-required", "single-cell"],
         hide_index=True,
-        height=_high(len(listed), LIST),
+        height=high(len(listed), LIST),
         column_config={
             "class": st.column_config.TextColumn(clean(table.column(table.target.name), 40)),
             "n": st.column_config.TextColumn("n", width=50),
@@ -619,15 +619,15 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     first = [column, *made, parts.target.name, *(cell.variable.name for cell in found.given)]
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
     st.dataframe(
-        _on_screen(table, shown),
-        height=_high(len(shown), LIST),
+        on_screen(table, shown),
+        height=high(len(shown), LIST),
         key=f"rows_{abs(hash((column, str(step.value), str(label)))):x}",  # other rows, other widths
         alt=_("the rows counted"),
         column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
     )
 
 
-def _on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:
+def on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with the names and levels in the interface's language, where the table has any."""
     if table.dataset is None:  # levels may be of several types (a new one is named); cells are of one
         return frame.astype({n: object for n in frame if isinstance(frame[n].dtype, pd.CategoricalDtype)})

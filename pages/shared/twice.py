@@ -83,7 +83,7 @@ def counted_twice(table: data.InUse) -> None:
             + " " + alike(table)
         )  # fmt: skip
     with beside:
-        _both(table, [m.explain(case).at_prior(m.class_prior_, use) for m in (naive, tree)])
+        _both(table, [m.explain(case).at_prior(m.prior_by_class, use) for m in (naive, tree)])
         _pairs(table, found)
 
 

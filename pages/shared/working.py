@@ -489,9 +489,7 @@ def typeset(lines: Sequence[str]) -> None:
     st.latex("\\begin{aligned}" + " \\\\[7pt] ".join(lines) + "\\end{aligned}", width="content")
 
 
-def copies(
-    one: Study, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None
-) -> None:
+def copies(one: Study, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None) -> None:
     """The whole working as text to take along: what stands `before` it in each format, its factors, the sums."""
     with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:"):
         form = current().seen("copy", "latex")

@@ -85,7 +85,12 @@ def test_the_same_optimum_from_k_means() -> None:
         GaussianMixture(covariance="diagonal"),
         GaussianMixture(2, prior="inverse-wishart", reg_covar=1e-6, random_state=0),
         SemiSupervisedNB(),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: (
+        {"check_sample_weight_equivalence_on_dense_data": "k-means begins elsewhere with weights than with repeats"}
+        if getattr(estimator, "n_components", 1) > 1
+        else {}
+    ),
 )
 def test_check_estimator(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -10,15 +10,19 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Binarizer
 
 from bayes_engine import BayesEngineError, EstimationWarning, MinimumRiskClassifier
-from bayes_engine.models import classic, sums
-from bayes_engine.models.sums import ABSENT
+from bayes_engine.factors import columns
+from bayes_engine.factors.columns import ABSENT
+from bayes_engine.models import classic
 from bayes_engine.stats.collect import collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import matrix_moments, moments
 from bayes_engine.stats.terms import TermCounts, term_counts
 from bayes_engine.table import matrix
+from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
 from bayes_engine.table.schema import Schema, Variable
 
@@ -32,7 +36,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "DENSE_CELLS", 70)
     monkeypatch.setattr(matrix, "SPARSE_CELLS", 50)
     monkeypatch.setattr(classic, "ROWS_AT_ONCE", 17)
-    monkeypatch.setattr(sums, "WORTH_JOINING", 4)
+    monkeypatch.setattr(columns, "WORTH_JOINING", 4)
 
 
 def data(seed: int = 0, n: int = 60, d: int = 7) -> tuple[np.ndarray, np.ndarray]:
@@ -232,6 +236,9 @@ def test_complement_has_scores_until_it_is_calibrated() -> None:
     for ask in (classic.ComplementNB().fit(X, y).risk, classic.ComplementNB().fit(X, y).decide):
         with pytest.raises(BayesEngineError, match="ComplementNB gives scores, and a risk needs probabilities; calib"):
             ask(X)
+    for estimator in (classic.ComplementNB(), make_pipeline(Binarizer(), classic.ComplementNB())):
+        with pytest.raises(BayesEngineError, match="ComplementNB gives scores, and a risk needs probabilities; calib"):
+            MinimumRiskClassifier(estimator).fit(X, y)
     calibrated = CalibratedClassifierCV(classic.ComplementNB(), cv=3)
     assert MinimumRiskClassifier(calibrated).fit(X, y).decide(X).action.shape == (60,)
 
@@ -327,3 +334,28 @@ def test_statistics_of_two_kinds_of_models_do_not_merge() -> None:
         fitted("MultinomialNB").stats_ + plain
     with pytest.raises(BayesEngineError, match="hold no sums of terms"):
         classic.MultinomialNB().fit_stats(plain)
+
+
+# one matrix ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_of_numbers_hides_columns_and_knows_its_infinite_rows() -> None:
+    schema = Schema((Variable("a", "continuous"), Variable("b", "continuous")))
+    values = np.arange(40.0).reshape(20, 2)
+    values[3, 1], values[5, 0], values[7, 0] = np.nan, np.inf, -np.inf
+    rows = Matrix.of(values, schema=schema)
+    assert np.flatnonzero(rows.infinite()).tolist() == [5, 7]
+    assert np.flatnonzero(rows.take(slice(4, 7)).infinite()).tolist() == [1]
+    assert not Matrix.of(values, above=1.0).infinite().any()
+    hidden = rows.hiding(["b"])
+    assert np.isnan(hidden["a"]).all() and not hidden.infinite().any()
+    np.testing.assert_array_equal(hidden["b"], values[:, 1])
+    np.testing.assert_array_equal(matrix.matrix(Table(schema, tuple(values.T), 20)), matrix.matrix(rows))
+
+
+def test_a_prior_by_class_has_labels_where_class_prior_has_places() -> None:
+    X, y = data()
+    model = classic.GaussianNB(priors=[0.5, 0.25, 0.25]).fit(X, np.array(["u", "v", "w"])[y])
+    assert model.class_prior_.tolist() == [0.5, 0.25, 0.25]
+    assert model.prior_by_class == {"u": 0.5, "v": 0.25, "w": 0.25}
+    assert classic.GaussianNB(priors="laplace").fit(X, y).factor_.parts[0].added == 1.0

@@ -129,6 +129,17 @@ def test_rows_come_and_go(iris: tuple[np.ndarray, np.ndarray]) -> None:
     assert not hasattr(batch, "predict_proba"), "it is not a density"
 
 
+def test_merge_is_the_fit_to_all_rows(iris: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = iris
+    half = FisherDiscriminant(n_components=1).fit(X[::2], y[::2])
+    before = half.scalings_.copy()
+    merged = half.merge(FisherDiscriminant().fit(X[1::2], y[1::2]))
+    whole = FisherDiscriminant(n_components=1).fit(X, y)
+    np.testing.assert_allclose(merged.scalings_, whole.scalings_, rtol=1e-9)
+    np.testing.assert_array_equal(merged.predict(X), whole.predict(X))
+    np.testing.assert_array_equal(half.scalings_, before)
+
+
 def test_principal_axes(iris: tuple[np.ndarray, np.ndarray]) -> None:
     X, _ = iris
     axes, variance = principal_axes(X)

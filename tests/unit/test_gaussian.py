@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
 
-from bayes_engine.covariance import covariances, inverse_root, pooled
+from bayes_engine.covariance import inverse_root, pooled, shrunk
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -75,13 +75,12 @@ def test_the_watermelon_direction(melons: Any) -> None:
 def test_kinds_of_covariance() -> None:
     m2 = np.array([[[8.0, 4.0], [4.0, 6.0]], [[2.0, 0.0], [0.0, 4.0]]])
     n = np.array([4.0, 2.0])
-    np.testing.assert_array_equal(covariances(n, m2)[0], m2[0] / 4)
-    np.testing.assert_array_equal(covariances(n, m2, ddof=1)[0], m2[0] / 3)
-    np.testing.assert_array_equal(covariances(n, m2, "diagonal")[0], np.diag([2.0, 1.5]))
-    np.testing.assert_array_equal(covariances(n, m2, "tied")[1], m2.sum(axis=0) / 6)
+    np.testing.assert_array_equal(pooled(n, m2, 0.0)[0], m2[0] / 4)
+    np.testing.assert_array_equal(pooled(n, m2, 0.0, ddof=1)[0], m2[0] / 3)
+    np.testing.assert_array_equal(pooled(n, m2, 1.0)[1], m2.sum(axis=0) / 6)
+    np.testing.assert_array_equal(shrunk(m2, np.ones(2), "diagonal")[0], np.diag([8.0, 6.0]))
+    np.testing.assert_array_equal(shrunk(m2, np.ones(2), "spherical")[1], 3.0 * np.eye(2))
     np.testing.assert_array_equal(pooled(n, m2, 0.5)[1], (0.5 * m2[1] + 0.5 * m2.sum(axis=0)) / 4)
-    with pytest.raises(ParameterError, match="'round' is none of"):
-        covariances(n, m2, "round")  # type: ignore[arg-type]
 
 
 def test_the_path_from_qda_to_lda_moves_the_covariances(noise: Any) -> None:

@@ -15,9 +15,9 @@ from sklearn.datasets import load_iris
 
 from bayes_engine.em import Collapse
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError, UndefinedPosterior
+from bayes_engine.models import component_forms
 from bayes_engine.models.component_forms import Full, problem
-from bayes_engine.models.component_starts import begin
-from bayes_engine.models.components import FORMS, MixtureParameters, default_prior, standardized
+from bayes_engine.models.components import FORMS, MixtureParameters, begin, default_prior, standardized
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 
 FAITHFUL = Path(__file__).with_name("old_faithful.csv")
@@ -112,12 +112,43 @@ def test_tight_components_take_the_careful_way_to_the_same_numbers(
     work: Any = problem(rows, form, np.zeros(4))
     theta = begin(work, "random", 3, np.random.default_rng(0))
     quick = work.expect(theta)
-    monkeypatch.setattr("bayes_engine.models.component_forms.TIGHT", 1e9)
+    monkeypatch.setattr(component_forms, "TIGHT", 1e9)
     careful = work.expect(theta)
     np.testing.assert_allclose(quick.responsibilities, careful.responsibilities, rtol=1e-9, atol=1e-12)
     for a, b in zip(work.estimate(quick.stats), work.estimate(careful.stats), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
     assert quick.log_likelihood == pytest.approx(careful.log_likelihood, rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [None, "inverse-wishart"])
+@pytest.mark.parametrize("share", [0.0, 0.2])
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_are_repeats(iris: Any, form: Any, share: float, prior: Any) -> None:
+    """A row of weight 0 is none at all; from the same start every step is the same."""
+    X = holes(iris, share)
+    weight = np.arange(len(X)) % 4
+    start = np.random.default_rng(1).dirichlet(np.ones(3), len(X))
+    common: dict[str, Any] = {"covariance": form, "prior": prior, "tol": 1e-9}
+    weighted = GaussianMixture(3, init=start, **common).fit(X, sample_weight=weight)
+    repeated = GaussianMixture(3, init=np.repeat(start, weight, axis=0), **common).fit(np.repeat(X, weight, axis=0))
+    assert weighted.n_iter_ == repeated.n_iter_
+    ours, theirs = weighted.trace_.table(), repeated.trace_.table()
+    np.testing.assert_allclose(ours["objective"], theirs["objective"], rtol=1e-11)
+    np.testing.assert_allclose(ours["lower_bound"][1:], theirs["lower_bound"][1:], rtol=1e-11)
+    for a, b in zip(weighted.parameters_[:3], repeated.parameters_[:3], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10)
+    assert weighted.lower_bound_ == pytest.approx(repeated.lower_bound_, rel=1e-11)
+
+
+def test_the_starts_know_the_weights(faithful: pd.DataFrame) -> None:
+    apart = np.array([[0.0], [0.2], [0.4], [9.0], [9.2], [9.6]])
+    found = GaussianMixture(2, max_iter=0, random_state=0).fit(apart, sample_weight=[2, 1, 1, 6, 3, 3])
+    np.testing.assert_allclose(found.weights_, [0.25, 0.75])
+    np.testing.assert_allclose(found.means_, [[0.15], [9.2]])
+    lonely = np.zeros(len(faithful))
+    lonely[:2] = 1.0
+    with pytest.raises(TableError, match=r"n_samples = 2, with 2 distinct row\(s\)"):
+        GaussianMixture(3).fit(faithful, sample_weight=lonely)
 
 
 def test_far_from_the_origin_no_digit_is_lost(faithful: pd.DataFrame) -> None:

@@ -560,9 +560,7 @@ def test_intervals_are_written_as_inequalities() -> None:
     assert render.name_of(step, "yes", "good") == "P(0.4 < density ≤ 0.6 | good=yes)"
     ends = [render.relation(cut, level, render.AS_IN_FILE).text for level in cut.levels]
     assert ends == ["density ≤ 0.4", "0.4 < density ≤ 0.6", "density > 0.6"]
-    assert render.relation(cut, "0.4 – 0.6", render.AS_IN_FILE).latex == (
-        r"\text{0.4}<\text{density}\le \text{0.6}"
-    )
+    assert render.relation(cut, "0.4 – 0.6", render.AS_IN_FILE).latex == (r"\text{0.4}<\text{density}\le \text{0.6}")
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ class Fitted:
 
     @property
     def prior(self) -> dict[Any, float]:
-        return self.model.class_prior_
+        return self.model.prior_by_class
 
 
 def shelf(table: InUse) -> tuple[Spec, ...]:

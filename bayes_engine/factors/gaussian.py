@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,71 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.covariance import InverseRoot, inverse_root
-from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, Product, Row
-from bayes_engine.logspace import Array, log
+from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, Row
+from bayes_engine.factors.columns import Sum
+from bayes_engine.logspace import Array
 from bayes_engine.table.encode import Table
-from bayes_engine.table.schema import Schema
+from bayes_engine.table.matrix import matrix, slices, sum_of_squares
 
 BLOCK = 4096
 """Rows that are scored at a time: they stay in the cache between the check for missing cells and the product."""
-
-
-# a table of numbers -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class NumberTable(Table):
-    """A table whose columns are all numbers, kept as `values` (n, d) too."""
-
-    values: Array = field(default_factory=lambda: np.empty((0, 0)))
-
-    @classmethod
-    def of(cls, schema: Schema, values: Array) -> NumberTable:
-        return cls(schema, tuple(values.T), len(values), None, values)
-
-    def take(self, rows: Any) -> NumberTable:
-        return NumberTable.of(self.schema, self.values[rows])
-
-    def hiding(self, given: Collection[str]) -> NumberTable:
-        hidden = np.array([v.name not in given for v in self.schema])
-        return NumberTable.of(self.schema, np.where(hidden, np.nan, self.values))
-
-    def infinite(self) -> NDArray[np.bool_]:
-        bad = np.zeros(self.n, dtype=bool)
-        for rows in blocks(self.n):
-            block = self.values[rows]
-            if not np.isfinite(_size(block)):  # one sum of squares tells of NaN and infinity alike
-                bad[rows] = np.isinf(block).any(axis=1)
-        return bad
-
-
-def matrix(X: Table) -> Array:
-    """(n, d) the numbers of a table."""
-    return X.values if isinstance(X, NumberTable) else np.stack(X.columns, axis=1).astype(float)
-
-
-def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
-
-
-def _size(block: Array) -> float:
-    """Σ x², NaN or infinite where a cell is missing, infinite or beyond 1e154."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.einsum("ij,ij->", block, block) if not block.flags.forc else np.vdot(block, block))
-
-
-def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    """The rows that miss the same cells, and the columns they have."""
-    missing = np.isnan(U)
-    if not missing.any():
-        yield slice(None), np.arange(U.shape[1])
-        return
-    kinds, which = np.unique(missing, axis=0, return_inverse=True)
-    for k, kind in enumerate(kinds):
-        yield np.flatnonzero(np.ravel(which) == k), np.flatnonzero(~kind)
-
-
-# the factors ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -124,7 +67,7 @@ class LinearFactor(Factor):
 
     def log(self, X: Table) -> Array:
         values, out = matrix(X), np.empty((len(self.apart), X.n))
-        for block in blocks(X.n):
+        for block in slices(X.n, BLOCK):
             linear, rest = self._evaluate(values[block][:, self.columns] - self.centre)
             out[:, block] = linear + rest
         return out.T
@@ -138,9 +81,9 @@ class LinearFactor(Factor):
         near = (np.abs(self.weights) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
         shift = (self.weights * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
         reach = _reach(self.covariance)
-        for rows in blocks(X.n):
+        for rows in slices(X.n, BLOCK):
             block = values[rows]
-            if _size(block) < reach:
+            if sum_of_squares(block) < reach:
                 np.subtract((block @ w if near else (block - self.centre) @ w).T, shift, out=out[:, rows])
             else:
                 linear, rest = self._evaluate(block - self.centre)
@@ -230,9 +173,9 @@ class QuadraticFactor(Factor):
         origin = self.centre if near else np.zeros(len(self.centre))  # few digits lost to it
         shifts = [(v + origin) @ root.whiten for v, root in zip(self.apart, self.roots, strict=True)]
         constants = [-0.5 * (root.log_det + len(self.columns) * log_2pi) for root in self.roots]
-        for rows in blocks(X.n, BLOCK // 4):
+        for rows in slices(X.n, BLOCK // 4):
             block = values[rows]
-            if _size(block) < reach:
+            if sum_of_squares(block) < reach:
                 U = block if near else block - self.centre
                 for c, (root, shift) in enumerate(zip(self.roots, shifts, strict=True)):
                     z = U @ root.whiten
@@ -261,6 +204,32 @@ class QuadraticFactor(Factor):
         return determinant, distance, dimension
 
 
+@dataclass(frozen=True)
+class Discriminant(Sum):
+    """The class prior and a Gaussian factor."""
+
+    parts: tuple[ClassPrior, LinearFactor | QuadraticFactor]
+
+    @property
+    def gaussian(self) -> LinearFactor | QuadraticFactor:
+        return self.parts[1]
+
+    def scores(self, X: Table) -> Array:
+        """(n, C) the joint without what all classes share: the same posterior."""
+        return self._with_prior(self.gaussian.scores(X))
+
+
+def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    """The rows that miss the same cells, and the columns they have."""
+    missing = np.isnan(U)
+    if not missing.any():
+        yield slice(None), np.arange(U.shape[1])
+        return
+    kinds, which = np.unique(missing, axis=0, return_inverse=True)
+    for k, kind in enumerate(kinds):
+        yield np.flatnonzero(np.ravel(which) == k), np.flatnonzero(~kind)
+
+
 def _through(apart: Array, root: InverseRoot) -> Array:
     """(C, d) Σ⁻¹v for every row v of `apart`; in the span of Σ where it has no full rank."""
     return np.asarray((apart @ root.whiten) @ root.whiten.T)
@@ -281,26 +250,3 @@ def _reach(covariance: Array) -> float:
     """The sum of squares up to which no row of a block comes near overflow, or is missing or infinite."""
     least = float(np.diagonal(covariance).min(initial=1.0))
     return 1e280 * min(least, 1.0)
-
-
-@dataclass(frozen=True)
-class Discriminant(Product):
-    """The class prior and a Gaussian factor."""
-
-    parts: tuple[ClassPrior, LinearFactor | QuadraticFactor]
-
-    @property
-    def gaussian(self) -> LinearFactor | QuadraticFactor:
-        return self.parts[1]
-
-    def log(self, X: Table) -> Array:
-        return self._with_prior(self.gaussian.log(X))
-
-    def scores(self, X: Table) -> Array:
-        """(n, C) the joint without what all classes share: the same posterior."""
-        return self._with_prior(self.gaussian.scores(X))
-
-    def _with_prior(self, density: Array) -> Array:
-        total = density.T  # (C, n), ours
-        total += log(self.parts[0].p)[:, None]
-        return total.T

@@ -30,12 +30,14 @@ class Sum(Product):
     """Class prior, where there is one, and a factor of many columns that has its own way to sum its rows."""
 
     def log(self, X: Table) -> Array:
-        *prior, columns = self.parts
-        joint = columns.log(X)
-        for part in prior:
+        return self._with_prior(self.parts[-1].log(X))
+
+    def _with_prior(self, columns: Array) -> Array:
+        total = columns.T  # (C, n), ours
+        for part in self.parts[:-1]:
             assert isinstance(part, ClassPrior)
-            joint += log(part.p)
-        return joint
+            total += log(part.p)[:, None]
+        return total.T
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,135 @@
+"""What the page Dependence speaks of: the dependences of the table, computed once, and what of them is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.one_dependence import TAN
+from bayes_engine.working.dependence import (
+    Growth,
+    Pair,
+    all_tested,
+    grow,
+    varying,
+)
+from pages.shared import data, shelf
+from pages.shared.escape import md
+from pages.shared.state import Spec, State, bound, current
+
+CUTS = ("mdlp", "quantile")
+"""The ways to cut numbers that are offered here."""
+INTERVALS = 4
+"""Quantiles cut a column of numbers into so many."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The dependences of a table: the tree that was fitted to it, every pair, how the tree grew; `names` are the
+    columns with two values or more, `silent` those with one, after any cutting."""
+
+    fitted: data.Fitted
+    model: TAN
+    pairs: tuple[Pair, ...]
+    growth: Growth
+    names: tuple[str, ...]
+    silent: tuple[str, ...]
+
+
+def study(table: data.InUse) -> Study:
+    """All that the page shows of the table, computed once."""
+    fitted = data.fit(table, spec_of(table, "tan"))
+    return _study(table.key, fitted.spec, fitted)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _study(key: str, spec: Spec, _fitted: data.Fitted) -> Study:
+    model = _fitted.model
+    assert isinstance(model, TAN)
+    names = varying(model)
+    silent = tuple(v.name for v in model.schema_ if v.name not in names)
+    return Study(_fitted, model, all_tested(model), grow(model), names, silent)
+
+
+def spec_of(table: data.InUse, family: str) -> Spec:
+    """A model of the page: numbers cut as it is asked for, of TAN the root."""
+    spec = Spec(family=family)
+    if any(v.numeric for v in table.features) and cut_by() != "mdlp":
+        spec = shelf.with_knob(shelf.with_knob(spec, "discretize", cut_by()), "bins", INTERVALS)
+    root = current().seen("tree_root", -1)
+    if family == "tan" and 0 <= root < len(table.features):
+        spec = shelf.with_knob(spec, "root", root)
+    return spec
+
+
+def cut_by() -> str:
+    return "quantile" if current().seen("dependence_cut", "mdlp") == "quantile" else "mdlp"
+
+
+def named(table: data.InUse, name: str) -> str:
+    return md(table.column(name), 40)
+
+
+def joined(table: data.InUse, edge: Sequence[str]) -> str:
+    return " – ".join(named(table, name) for name in edge)
+
+
+# what is looked at ----------------------------------------------------------------------------------------------------
+
+
+def is_overall() -> bool:
+    return bool(current().seen("dependence_of", "class") == "overall") and not is_tree()
+
+
+def is_tree() -> bool:
+    return bool(current().seen("dependence_view", "map") == "tree")
+
+
+def chosen_pair(table: data.InUse, ordered: Sequence[Pair]) -> Pair:
+    """The pair that is looked at: the one chosen, at first the strongest."""
+    at = current().seen("pair", ())
+    names = table.features.names
+    fits = len(at) == 2 and all(isinstance(i, int) and 0 <= i < len(names) for i in at)
+    edge = (names[at[0]], names[at[1]]) if fits else ()
+    return next((p for p in ordered if p.edge == edge), ordered[0])
+
+
+def choosing(table: data.InUse, edge: Sequence[str]) -> Callable[[State], State]:
+    """The edit that chooses a pair."""
+    a, b = sorted(table.features.names.index(name) for name in edge)
+    return lambda s: s.showing(pair=(a, b), pair_cell=())
+
+
+def order() -> str:
+    return "clustered" if current().seen("dependence_order", "table") == "clustered" else "table"
+
+
+def cutting() -> None:
+    st.segmented_control(
+        _("Numbers"),
+        CUTS,
+        required=True,
+        format_func={"mdlp": _("cut by MDLP"), "quantile": _("quarters")}.get,
+        help=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
+        **bound("dependence_cut", cut_by(), lambda s, v: s.showing(dependence_cut=v, pair_cell=())),
+    )
+
+
+def nothing(table: data.InUse, found: Study) -> None:
+    """Why there is no pair, and what would make one."""
+    st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
+    silent(table, found)
+    if any(v.numeric for v in table.features):
+        cutting()
+
+
+def silent(table: data.InUse, found: Study) -> None:
+    if found.silent:
+        uncut = any(table.features[n].numeric for n in found.silent)
+        columns = _(", ").join(named(table, n) for n in found.silent[:8]) + (" …" if len(found.silent) > 8 else "")
+        said = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
+        said = said if uncut else _("Left out, for all rows have one value: {columns}.")
+        st.caption(said.format(columns=columns))

@@ -1,0 +1,206 @@
+"""The page Dependence: the pairs of watermelon 2.0 to the printed digits, the tree step by step, a pair to its rows."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.datasets import load_dataset
+from bayes_engine.models.one_dependence import SPODE, TAN
+from bayes_engine.table.read import read_table
+from bayes_engine.table.roles import take_apart
+from pages.shared import data
+from pages.shared.state import Spec, State, encode
+from tests.apptest.opened import APP, opened
+
+MELONS = State(table="watermelon2", language="en", labels="file")
+COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH = range(6)
+TREE = {
+    "根蒂 – 脐部": "0.5975",
+    "纹理 – 脐部": "0.3820",
+    "根蒂 – 敲声": "0.3529",
+    "纹理 – 触感": "0.3204",
+    "色泽 – 纹理": "0.2804",
+}
+
+
+def listed(app: AppTest) -> dict[str, dict[str, object]]:
+    """The list of pairs, by pair."""
+    return {row["pair"]: row for row in app.dataframe[0].value.to_dict("records")}
+
+
+def counts(app: AppTest, k: int) -> list[list[str]]:
+    """The contingency table of the k-th class as it is shown."""
+    return app.dataframe[1 + 2 * k].value.to_numpy().tolist()
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(e.value for e in [*app.markdown, *app.caption, *app.subheader, *app.latex])
+
+
+def uploaded(content: bytes, **view: object) -> AppTest:
+    mark = data.digest(content)
+    app = AppTest.from_file(APP, default_timeout=30)
+    reading = read_table(content, name="t.csv")
+    app.session_state["uploads"] = {mark: data.Upload("t.csv", content, (), reading)}
+    app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en").showing(**view))
+    app.switch_page("pages/dependence.py").run()
+    assert not app.exception
+    return app
+
+
+def test_the_pairs_of_the_textbook_and_the_answer_in_words() -> None:
+    app = opened("dependence", MELONS)
+    assert app.title[0].value.endswith("?")
+    pairs = listed(app)
+    assert len(pairs) == 15
+    assert {name: f"{row['nats']:.4f}" for name, row in pairs.items() if row["tree"]} == TREE
+    strongest = pairs["根蒂 – 脐部"]
+    assert strongest["g"] == pytest.approx(2 * 17 * 0.59753454)
+    assert strongest["holm"] == pytest.approx(15 * strongest["p"])
+    assert "**1 of 15**" in said(app)
+    assert "log-loss 0.7040 against 0.3931" in said(app)  # naive Bayes and TAN, leave-one-out, α = 1
+
+
+def test_overall_is_another_number() -> None:
+    app = opened("dependence", MELONS)
+    app.segmented_control(key="dependence_of").set_value("overall").run()
+    assert not app.exception
+    dataset = load_dataset("watermelon2")
+    parts = take_apart(dataset.frame, dataset.schema)
+    model = TAN(schema=parts.schema).fit(parts.X, parts.y)
+    want = model.dependences().overall["根蒂", "脐部"].information
+    assert listed(app)["根蒂 – 脐部"]["nats"] == pytest.approx(want)
+    assert "**all rows** · 17 rows" in said(app)
+    assert r"I(x_i;x_j)&=" in app.latex[0].value
+
+
+def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
+    app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(0, 0, 0)))
+    assert app.subheader[0].value.endswith("0.5975 nats")
+    assert counts(app, 0)[:2] == [
+        ["蜷缩", "5  (3.12)", "0  (1.88)", "0  (0.00)"],
+        ["稍蜷", "0  (1.88)", "3  (1.12)", "0  (0.00)"],
+    ]
+    terms = [app.dataframe[2 + 2 * k].value.drop(columns="level") for k in range(2)]
+    total = sum(float(v.replace("−", "-")) for frame in terms for v in frame.to_numpy().ravel())
+    assert total == pytest.approx(0.5975, abs=3e-4)
+    assert "=0.3113 + 0.2862=0.5975" in app.latex[0].value
+    assert r"\frac{5}{17}\,\log\frac{5/8}{(5/8)(5/8)}=+0.1382" in app.latex[1].value
+    assert "would give −∞" in said(app)
+    assert list(app.dataframe[5].value.index) == [1, 2, 3, 4, 5]
+
+
+def test_a_cell_chosen_shows_its_rows_and_one_without_rows_none() -> None:
+    app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(1, 2, 2)))
+    assert list(app.dataframe[5].value.index) == [10, 11]
+    assert set(app.dataframe[5].value["根蒂"]) == {"硬挺"}
+    app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(0, 2, 2)))
+    assert len(app.dataframe[5].value) == 0
+    assert app.latex[1].value.strip("$\n") == r"0\cdot\log 0=0"
+
+
+def test_the_tree_grows_to_its_total_step_by_step() -> None:
+    app = opened("dependence", MELONS.showing(dependence_view="tree"))
+    assert "1.93324 nats" in said(app)
+    app.button(key="tree_first").click().run()
+    assert "so far: 0.00000 nats" in said(app)
+    told = []
+    for _step in range(6):
+        app.button(key="tree_next").click().run()
+        told.append(next(m.value for m in app.markdown if m.value.startswith("Step ")))
+    assert [name.split(" – ")[0] in line for name, line in zip(TREE, told[:4], strict=False)] == [True] * 4
+    assert "0.3004" in told[4]
+    assert "close a cycle with 根蒂 – 脐部 – 纹理" in told[4]
+    assert "0.2804 nats, is taken" in told[5]
+    assert "1.93324 nats" in said(app)
+    app.button(key="tree_next").click().run()
+    assert "point away from **纹理**" in said(app)
+    app.slider(key="tree_step").set_value(5).run()
+    assert "so far: 1.65281 nats" in said(app)
+    assert dict(app.session_state["state"].view)["tree_step"] == 5
+
+
+def test_a_root_is_chosen_and_the_tree_put_on_the_shelf() -> None:
+    app = opened("dependence", MELONS.showing(dependence_view="tree"))
+    app.selectbox(key="tree_root").set_value(TOUCH).run()
+    assert "all but **触感**" in said(app)
+    app.button(key="shelve_tan").click().run()
+    state: State = app.session_state["state"]
+    assert state.shelf[state.active] == Spec("textbook", (("root", TOUCH),), "tan")
+    app.button(key="shelve_tan").click().run()
+    assert len(app.session_state["state"].shelf) == 2  # it is there already
+
+
+def test_playing_is_a_state_that_a_link_reopens() -> None:
+    app = opened("dependence", MELONS.showing(dependence_view="tree", tree_step=2))
+    app.button(key="tree_play").click().run()
+    assert not app.exception
+    assert dict(app.session_state["state"].view)["tree_plays"]
+    app.button(key="tree_play").click().run()
+    assert not dict(app.session_state["state"].view)["tree_plays"]
+
+
+def test_the_super_parents_are_the_model_s_own() -> None:
+    app = opened("dependence", MELONS.showing(dependence_tab="super-parents"))
+    dataset = load_dataset("watermelon2")
+    parts = take_apart(dataset.frame, dataset.schema)
+    best = SPODE(schema=parts.schema).fit(parts.X, parts.y).super_parent_
+    assert f"The best is **{best}**" in said(app)
+    app.button(key="shelve_spode").click().run()
+    state: State = app.session_state["state"]
+    assert state.shelf[state.active] == Spec(family="spode")
+
+
+@pytest.mark.parametrize("tab", ["super-parents", "dial", "twice", "doubled", "examples"])
+def test_every_tab_opens(tab: str) -> None:
+    app = opened("dependence", MELONS.showing(dependence_tab=tab))
+    assert not app.exception
+    assert "stalk" not in said(app)  # labels as in the file
+
+
+def test_numbers_are_cut_and_a_column_without_a_cut_is_named() -> None:
+    app = opened("dependence", State(table="watermelon3", language="en", labels="file"))
+    assert len(listed(app)) == 15
+    assert "no cut point was found" in said(app)
+    assert "密度" in said(app)
+    app.segmented_control(key="dependence_cut").set_value("quantile").run()
+    assert len(listed(app)) == 28
+    app = opened("dependence", State(table="watermelon3a", language="en"))
+    assert "There is no pair" in app.info[0].value
+    app.segmented_control(key="dependence_cut").set_value("quantile").run()
+    assert len(listed(app)) == 1
+
+
+def test_a_table_with_one_feature_and_one_with_names_like_markup() -> None:
+    app = uploaded(b"one,label\n" + b"a,y\nb,n\n" * 6)
+    assert "There is no pair" in app.info[0].value
+    app = uploaded(b"<b>x</b> $y$ *z*,two,label\n" + b"a,u,y\nb,v,n\na,v,y\nb,u,y\n" * 5, dependence_view="tree")
+    assert len(listed(app)) == 1
+    assert "*z*" not in app.subheader[0].value.replace("\\*z\\*", "")
+
+
+@pytest.mark.parametrize("view", ["map", "tree"])
+def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
+    rows = ["".join(f"{(i * (j + 2) // 3) % 3}," for j in range(40)) + f"{'yn'[i % 2]}\n" for i in range(60)]
+    content = ("".join(f"c{j}," for j in range(40)) + "label\n" + "".join(rows)).replace("0,", "a,").replace("1,", "b,")
+    app = uploaded(content.replace("2,", "d,").encode(), dependence_view=view)
+    if view == "map":
+        assert "32 of" in said(app)
+    else:
+        assert "drawn to" in said(app)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        {"pair": (99, -1)},
+        {"pair": ("a",), "pair_cell": ("x", 1, 2)},
+        {"pair_cell": (0, 9, 9), "dependence_tab": "nowhere"},
+        {"dependence_view": "tree", "tree_step": 999, "tree_root": 77},
+        {"dependence_of": "x", "dependence_order": "y", "dependence_cut": "z"},
+    ],
+)
+def test_a_forged_link_opens_the_page(view: dict[str, object]) -> None:
+    app = opened("dependence", MELONS.showing(**view))
+    assert app.subheader[0].value.endswith("0.5975 nats")

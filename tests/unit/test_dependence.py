@@ -1,0 +1,243 @@
+"""Dependence opened: every pair and its test, the contingency table and its sum, the map, the tree as it grows."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayes_engine.datasets import load_dataset
+from bayes_engine.errors import EstimationWarning
+from bayes_engine.figures.dependence import dependence_map, super_parent_scores, tint
+from bayes_engine.models.one_dependence import SPODE, TAN
+from bayes_engine.structure.tree import Dependence
+from bayes_engine.table.roles import take_apart
+from bayes_engine.working.dependence import (
+    LEVEL,
+    Judged,
+    all_tested,
+    clustered,
+    contingency,
+    grow,
+    holm,
+    holm_of,
+    map_of,
+    path,
+    strongest,
+    varying,
+)
+
+TEXTBOOK = {
+    ("根蒂", "脐部"): 0.5975,
+    ("纹理", "脐部"): 0.3820,
+    ("根蒂", "敲声"): 0.3529,
+    ("纹理", "触感"): 0.3204,
+    ("色泽", "纹理"): 0.2804,
+}
+
+
+def fitted(name: str, **knobs: object) -> tuple[TAN, pd.DataFrame]:
+    """A tree fitted to an embedded table, and the frame of its features and target."""
+    dataset = load_dataset(name)
+    parts = take_apart(dataset.frame, dataset.schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)  # columns without a cut are set aside
+        model = TAN(schema=parts.schema, **knobs).fit(parts.X, parts.y)
+    return model, parts.X.assign(**{parts.target.name: parts.y})
+
+
+@pytest.fixture(scope="module")
+def melons() -> tuple[TAN, pd.DataFrame]:
+    return fitted("watermelon2")
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
+    """Adjusted p of a hypothesis: over all sets that hold it, the largest of min(1, |set| · least p in the set)."""
+    m = len(p_values)
+    for i, p in enumerate(holm(p_values)):
+        sets = [s for s in product((0, 1), repeat=m) if s[i]]
+        want = max(min(1.0, sum(s) * min(q for q, kept in zip(p_values, s, strict=True) if kept)) for s in sets)
+        assert p == pytest.approx(want)
+
+
+def test_a_pair_without_a_degree_of_freedom_is_no_test() -> None:
+    one, none = Dependence(0.5, 9.0, 1, 0.01, 9.0), Dependence(0.0, 0.0, 0, 1.0, 9.0)
+    assert holm_of([none, one, none]) == [1.0, 0.01, 1.0]
+
+
+def test_the_pairs_of_the_textbook(melons: tuple[TAN, pd.DataFrame]) -> None:
+    pairs = all_tested(melons[0])
+    found = {p.edge: round(p.given_class.found.information, 4) for p in pairs}
+    assert found.items() >= TEXTBOOK.items()
+    nats = [p.given_class.found.information for p in pairs]
+    assert nats == sorted(nats, reverse=True)
+    assert len(pairs) == 15
+    assert [p.edge for p in pairs if p.given_class.significant] == [("根蒂", "脐部")]
+    assert all(p.of(o).holm >= p.of(o).found.p_value for p in pairs for o in (False, True))
+
+
+@pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", "mushroom"])
+def test_a_table_sums_to_the_number_and_counts_its_rows(name: str) -> None:
+    model, frame = fitted(name)
+    dependences = model.dependences()
+    for pair in all_tested(model)[:6]:
+        for overall in (False, True):
+            cells = contingency(model, *pair.edge, overall=overall)
+            found = (dependences.overall if overall else dependences.given_class)[pair.edge]
+            assert cells.information == pytest.approx(found.information, abs=1e-12)
+            assert cells.by_class.sum() == pytest.approx(found.information, abs=1e-12)
+            assert cells.n == pytest.approx(found.n)
+            assert cells.expected.sum() == pytest.approx(found.n)
+            for place in product(*map(range, cells.counts.shape)):
+                assert len(cells.rows(frame, *place)) == cells.counts[place]
+
+
+def test_a_missing_cell_as_a_level_has_its_rows() -> None:
+    model, frame = fitted("mushroom", missing="category")
+    cells = contingency(model, "stalk-root", "habitat")
+    assert cells.levels_a[0] is None
+    assert cells.n == len(frame)
+    assert len(cells.rows(frame, 0, 0, 1)) == cells.counts[0, 0, 1]
+
+
+def test_one_cell_by_hand(melons: tuple[TAN, pd.DataFrame]) -> None:
+    """Good melons, 根蒂 = 蜷缩 and 脐部 = 凹陷: 5/17 log [(5/8) / (5/8 · 5/8)]."""
+    cells = contingency(melons[0], "根蒂", "脐部", ["是", "否"])
+    assert cells.factors(0, 0, 0) == (5.0, 8.0, 5.0, 5.0)
+    assert cells.terms[0, 0, 0] == pytest.approx(5 / 17 * math.log(8 / 5))
+    assert cells.weightiest == (0, 1, 1)  # 3/17 log (8/3) is the largest term
+    assert cells.expected[0, 0, 0] == pytest.approx(25 / 8)
+    assert cells.sparse == (13, 13)
+    turned = contingency(melons[0], "脐部", "根蒂", ["否", "是"])
+    assert turned.counts.tolist() == cells.counts[::-1].transpose(0, 2, 1).tolist()
+
+
+def test_the_misprint_without_the_weight(melons: tuple[TAN, pd.DataFrame]) -> None:
+    assert contingency(melons[0], "根蒂", "脐部").unweighted == -math.inf
+    table = pd.DataFrame({"a": list("xxxyyy"), "b": list("uuvuvv")})
+    cells = contingency(TAN().fit(table, list("nynyny")), "a", "b", overall=True)
+    assert cells.counts.tolist() == [[[2.0, 1.0], [1.0, 2.0]]]
+    assert cells.unweighted == pytest.approx(2 * math.log(4 / 3) + 2 * math.log(2 / 3))
+
+
+def test_columns_of_one_value_are_set_aside() -> None:
+    model, _frame = fitted("mushroom")
+    assert "veil-type" not in varying(model)  # two levels are declared, one is there
+    assert not any("veil-type" in p.edge for p in all_tested(model))
+    grown = grow(model)
+    assert "veil-type" not in grown.names
+    assert len(grown.arcs) == len(grown.names) - 1
+    uncut, _frame = fitted("watermelon3a")
+    assert varying(uncut) == ()
+    assert grow(uncut).arcs == ()
+    assert all_tested(uncut) == ()
+
+
+# the tree -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_of_the_textbook_grows(melons: tuple[TAN, pd.DataFrame]) -> None:
+    grown = grow(melons[0])
+    assert [s.edge for s in grown.steps if s.taken] == list(TEXTBOOK)
+    assert f"{grown.total:.5f}" == "1.93324"
+    assert [round(grown.total_after(k), 4) for k in (0, 1, 4, 5)] == [0.0, 0.5975, 1.6528, 1.6528]
+    assert (grown.left, grown.most) == (9, pytest.approx(0.59753454))
+    assert grown.cycle(4) == ["根蒂", "脐部", "纹理"]
+    assert grown.cycle(0) == []
+    assert grown.roots == (grown.root,) == ("纹理",)
+    assert set(map(frozenset, grown.arcs)) == set(map(frozenset, TEXTBOOK))
+
+
+def test_a_root_turns_the_arcs_and_nothing_else(melons: tuple[TAN, pd.DataFrame]) -> None:
+    turned = grow(melons[0].with_params(root="触感"))
+    assert turned.roots == ("触感",)
+    assert turned.steps == grow(melons[0]).steps
+    assert ("触感", "纹理") in turned.arcs
+
+
+def test_what_nothing_joins_hangs_from_roots_of_its_own() -> None:
+    table = pd.DataFrame({"a": list("xxyy") * 2, "b": list("uvuv") * 2, "c": list("rrss") * 2})
+    grown = grow(TAN().fit(table, list("nnnnyyyy")))
+    assert grown.arcs == (("a", "c"),)
+    assert set(grown.roots) == {"a", "b"}
+    assert grown.roots[0] == grown.root
+
+
+def test_a_path() -> None:
+    edges = [("b", "a"), ("b", "c"), ("c", "d"), ("e", "f")]
+    assert path(edges, "a", "d") == ["a", "b", "c", "d"]
+    assert path(edges, "d", "a") == ["d", "c", "b", "a"]
+    assert path(edges, "a", "e") == []
+
+
+# the map --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_holds_every_pair_once_in_any_order(melons: tuple[TAN, pd.DataFrame]) -> None:
+    pairs = all_tested(melons[0])
+    names = list(varying(melons[0]))
+    for order in (names, names[::-1], clustered(pairs, names), clustered(pairs, names, overall=True)):
+        drawn = map_of(pairs, order)
+        assert sorted(order) == sorted(names)
+        assert int((~np.isnan(drawn.nats)).sum()) == len(pairs)
+        assert np.isnan(drawn.nats[np.triu_indices(6)]).all()
+        place = drawn.place(("根蒂", "脐部"))
+        assert place is not None
+        assert drawn.nats[place] == pytest.approx(0.5975, abs=5e-5)
+        assert drawn.significant[place]
+        assert drawn.significant.sum() == 1
+    assert abs(order.index("根蒂") - order.index("脐部")) <= 2
+    assert map_of(pairs, names[:2]).place(("根蒂", "脐部")) is None
+
+
+def test_the_strongest_columns_stay_in_their_order(melons: tuple[TAN, pd.DataFrame]) -> None:
+    pairs, names = all_tested(melons[0]), varying(melons[0])
+    assert strongest(pairs, names, 3) == ["根蒂", "纹理", "脐部"]
+    assert strongest(pairs, names, 99) == list(names)
+
+
+def test_a_cell_of_the_figure_is_hollow_where_nothing_is_shown(melons: tuple[TAN, pd.DataFrame]) -> None:
+    pairs, names = all_tested(melons[0]), varying(melons[0])
+    drawn = map_of(pairs, names)
+    figure = dependence_map(drawn, list(names), chosen=drawn.place(("根蒂", "脐部")), dark=False)
+    z = np.asarray(figure.data[0].z, dtype=float)
+    for i, j in product(range(6), range(6)):
+        middle = z[5 * i + 2, 5 * j + 2]
+        assert (not math.isnan(middle)) == bool(drawn.significant[i, j])
+        assert (not math.isnan(z[5 * i + 1, 5 * j + 2])) == (j < i)
+    points = figure.data[2]
+    assert len(points.customdata) == 15
+    assert dict(zip(zip(points.y, points.x, strict=True), points.text, strict=True))[4, 1] == "0.598"
+    assert (figure.layout.shapes[0].x0, figure.layout.shapes[0].y0) == (0.5, 3.5)
+
+
+def test_the_scores_of_the_super_parents_are_drawn_as_they_are() -> None:
+    dataset = load_dataset("watermelon2")
+    parts = take_apart(dataset.frame, dataset.schema)
+    scores = SPODE(schema=parts.schema).fit(parts.X, parts.y).candidate_scores_
+    figure = super_parent_scores(scores, list(scores.index), chosen=0, dark=True)
+    assert list(figure.data[0].x) == scores["accuracy"].to_list()
+    assert list(figure.data[1].x) == scores["log_loss"].to_list()
+    endless = pd.DataFrame({"accuracy": [0.5, 0.5], "log_loss": [0.7, math.inf]}, index=["a", "b"])
+    figure = super_parent_scores(endless, ["a", "b"], chosen=0, dark=False)
+    assert list(figure.data[1].text) == ["0.7000", "∞"]
+    assert all(map(math.isfinite, figure.data[1].x))
+
+
+def test_a_tint_grows_with_the_term() -> None:
+    strength = [float(tint(v, dark=True).split(",")[-1].rstrip(")")) for v in (0.0, 0.3, -0.6, 2.0)]
+    assert strength == sorted(strength)
+    assert tint(0.5, dark=False) != tint(-0.5, dark=False)
+
+
+def test_significance_is_by_the_corrected_p_value() -> None:
+    one = Dependence(0.5, 9.0, 1, 0.01, 9.0)
+    assert Judged(one, 0.049).significant
+    assert not Judged(one, LEVEL).significant
