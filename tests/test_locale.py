@@ -37,7 +37,11 @@ def both_sides(message: Message) -> tuple[list[str], list[str]]:
 
 
 def fields_of(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    """The fields of a sentence; one with braces in a formula is not formatted, and has none there."""
+    try:
+        return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    except ValueError:
+        return {name for _, name, _, _ in Formatter().parse(re.sub(r"\$[^$]*\$", "", text)) if name is not None}
 
 
 def entries(mo: bytes) -> dict[object, str]:
