@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # comes with scikit-learn
+from threadpoolctl import ThreadpoolController  # comes with scikit-learn
 
 from bayes_engine.covariance import (
     ILL_CONDITIONED,
