@@ -27,7 +27,7 @@ MUTED = {"other": EXTRA_COLOURS[0][0], "cost": "#C8553D"}
 """Tones that mean no class and hold on both grounds."""
 
 INK = ("#1F2430", "#ECEEF2")
-GROUND = ("#FFFFFF", "#0E1117")
+GROUND = ("#FFFFFF", "#171614")
 FONT = '"Source Sans", "Source Sans 3", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif'
 
 
