@@ -109,10 +109,10 @@ def every_place(domain: Domain, extent: int) -> Table:
 
 
 def scores_left_out(
-    X: Table, left: Left, log_prior: Array, stars: Sequence[Directed], weight: Array
+    X: Table, left: Left, log_prior: Array, stars: Sequence[Directed], weight: Array | None
 ) -> tuple[Array, Array]:
-    """Σ weight (n,) of the rows that are right when left out, and Σ weight × log posterior of their own class, both
-    (d,), for the star on each column of X.
+    """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (d,),
+    for the star on each column of X. `weight` is (n,), None where all are 1.
 
     The rows come class by class, all cells known, each to lose a weight of 1 and with the same `log_prior` (n, C) as
     the others of its class: then a class shares tables, where its own counts are one less.
@@ -135,11 +135,13 @@ def scores_left_out(
         for rows, sums in packed.sums(tables, begin, end):
             joint = np.ascontiguousarray(np.moveaxis(sums, 2, 0)[:k])
             top = joint.max(axis=0)
-            joint -= np.where(np.isfinite(top), top, 0.0)  # in place: it fits the cache
+            top[np.isneginf(top)] = 0.0
+            joint -= top  # in place: it fits the cache
             largest = joint[: c + 1] >= -EQUAL  # the first of equals is the one predicted
-            hits += (largest[c] & ~largest[:c].any(axis=0)) @ weight[rows]
-            evidence = log(exp(joint).sum(axis=0))
-            gains += (joint[c] - np.where(np.isfinite(evidence), evidence, 0.0)) @ weight[rows]
+            right = largest[c] & ~largest[:c].any(axis=0)
+            gain = joint[c] - log(np.maximum(exp(joint).sum(axis=0), np.finfo(float).tiny))  # −inf without a posterior
+            hits += np.count_nonzero(right, axis=1) if weight is None else right @ weight[rows]
+            gains += gain.sum(axis=1) if weight is None else gain @ weight[rows]
     return hits, gains
 
 

@@ -20,7 +20,6 @@ from bayes_engine.errors import NotASubset, ParameterError
 from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.inference.averaged import Averaged, Member
 from bayes_engine.inference.directed import (
-    HIDDEN,
     Directed,
     Domain,
     Family,
@@ -51,7 +50,7 @@ from bayes_engine.structure.tree import (
     ranked,
     spanning_tree,
 )
-from bayes_engine.table.encode import Table
+from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable
 
 Structure = Mapping[str, tuple[str, ...]]
@@ -324,8 +323,9 @@ class SPODE(SemiNaive):
         rows, others = (np.flatnonzero(some & (weight > 0)) for some in (fast, ~fast))
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
         if len(rows):
-            rows = rows[np.argsort(labels.codes[rows], kind="stable")]
-            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior[rows], stars, weight[rows])
+            rows = rows[np.argsort(labels.codes[rows].astype(code_dtype(labels.n_classes)), kind="stable")]  # by radix
+            own_weight = None if labels.weight is None else weight[rows]
+            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior[rows], stars, own_weight)
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), labels.codes[others])
             for i, (anew, factor) in enumerate(zip(along, stars, strict=True)):
@@ -346,7 +346,7 @@ class SPODE(SemiNaive):
         """(n,) the rows that `scores_left_out` takes: all cells known and discrete, and a weight of 1."""
         if not X.n or any(not v.discrete for v in X.schema):
             return np.zeros(X.n, dtype=bool)
-        known = (self._domain(self.stats_, v).places(X) != HIDDEN for v in X.schema)
+        known = (X[v.name] != MISSING for v in X.schema if self.missing != "category")
         return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._last_missing(X, left.weight)]))
 
     def _structure(self, stats: Statistics) -> Structure:
