@@ -79,11 +79,14 @@ class Message:
         return self.template.format(**self.params)
 
     def local(self, escape: Callable[[str], str] = str) -> str:
-        """The sentence in the context's language; text parameters go through `escape` (a page's Markdown guard)."""
+        """The sentence in the context's language; text parameters go through `escape` (a page's Markdown guard), and a
+        parameter that is a sentence is put into the language as well."""
 
         def shown(value: object) -> object:
             if isinstance(value, Word):
                 return _(value)
+            if isinstance(value, Message):
+                return value.local(escape)
             return escape(value) if isinstance(value, str) else value
 
         return _(self.template).format(**{name: shown(value) for name, value in self.params.items()})

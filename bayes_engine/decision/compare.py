@@ -185,7 +185,7 @@ def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.Data
 def _above_first(names: list[str], losses: Array, weight: Array, seed: int) -> pd.DataFrame:
     """How far each column of `losses` (n, M) lies above the first on average, with its interval."""
     with np.errstate(invalid="ignore"):
-        more = losses - losses[:, :1]
+        more = np.where(weight[:, None] > 0, losses - losses[:, :1], 0.0)
     more[:, 0] = 0.0
     real = np.isfinite(more).all(axis=0)
     found = np.full((len(names), 3), np.nan)
@@ -195,7 +195,8 @@ def _above_first(names: list[str], losses: Array, weight: Array, seed: int) -> p
 
 
 def _mean(values: Array, weight: Array) -> float:
-    return float(weight @ values / weight.sum())
+    """A row without weight takes no part, even where its value is infinite."""
+    return float(weight @ np.where(weight > 0, values, 0.0) / weight.sum())
 
 
 # to write down ------------------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ def example(
     figure.update_xaxes(showgrid=False, zeroline=False, ticks="")
     figure.update_xaxes(range=[-0.04, 1.04], showgrid=True, row=1, col=5)
     figure.update_yaxes(
-        tickvals=at, ticktext=[f"{first[i]}, {second[j]}" for i, j in cells], range=[3.5, -0.5], row=1, col=5
+        tickvals=at, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
     )
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
     figure.update_layout(

@@ -88,17 +88,18 @@ class PrincipalAxes(NamedTuple):
     variance: Array
 
 
-def principal_axes(X: Any) -> PrincipalAxes:
-    """The principal components of rows X (n, d), which know nothing of classes: eigenvectors of S_t/n, the largest
-    entry of each positive.
+def principal_axes(X: Any, weight: Any = None) -> PrincipalAxes:
+    """The principal components of X (n, d), each row counting as `weight` (n,) rows, which know nothing of classes:
+    eigenvectors of S_t/n, the largest entry of each positive.
 
     >>> axes, variance = principal_axes([[-2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     >>> axes.tolist(), variance.tolist()
     ([[1.0, 0.0], [0.0, 1.0]], [2.0, 0.5])
     """
     rows = np.asarray(X, dtype=float)
-    centred = rows - rows.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / len(rows))
+    share = np.full(len(rows), 1.0 / len(rows)) if weight is None else np.asarray(weight, dtype=float) / np.sum(weight)
+    centred = rows - share @ rows
+    values, vectors = np.linalg.eigh((centred.T * share) @ centred)
     return PrincipalAxes(signed(vectors[:, ::-1]), np.maximum(values[::-1], 0.0))
 
 

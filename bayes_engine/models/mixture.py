@@ -290,10 +290,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             say(
                 "every run collapsed ({reason}); the covariances now have an inverse-Wishart prior. Fewer components, "
                 "reg_covar or prior='inverse-wishart' avoid this",
-                reason=str(collapsed[0]),
+                reason=collapsed[0].message,
             )
         elif collapsed:
-            say("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=str(collapsed[0]))
+            say("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=collapsed[0].message)
         floor = float(self.reg_covar)
         least = np.linalg.eigvalsh(self.parameters_.full())[:, 0]
         if floor and self.prior_ is None and (low := least <= 1.01 * floor).any():

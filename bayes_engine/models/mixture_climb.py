@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,11 +182,19 @@ PEERS = {
 """What a mixture is, its labels seen, by its form of covariance."""
 
 
-def supervised(X: Array, codes: NDArray[np.intp], k: int, covariance: str) -> Supervised:
+def supervised(
+    X: Array,
+    codes: NDArray[np.intp],
+    k: int,
+    covariance: str,
+    *,
+    columns: Sequence[str] | None = None,
+    classes: Sequence[Any] | None = None,
+) -> Supervised:
     """One M step on labels that are all seen, and the classifier of the same form fitted by its own code.
 
     Rows with a missing cell are left out, as discriminant analysis does. Raises Collapse where a class has no spread,
-    and what the classifiers' `fit` raises.
+    and what the classifiers' `fit` raises, which speaks of `columns` (d names) and `classes` (K labels).
 
     >>> X = np.array([[0.0, 1.0], [0.4, 0.2], [0.1, 0.9], [5.0, 5.1], [5.2, 4.0], [5.3, 4.8]])
     >>> found = supervised(X, np.array([0, 0, 0, 1, 1, 1]), 2, "full")
@@ -197,26 +205,33 @@ def supervised(X: Array, codes: NDArray[np.intp], k: int, covariance: str) -> Su
     x, y = X[kept], codes[kept]
     empty = np.bincount(y, minlength=k) == 0
     if empty.any():
-        raise TableError("class {k} has no complete row", k=int(empty.argmax()) + 1)
+        first = int(empty.argmax())
+        raise TableError("class {k} has no complete row", k=first + 1 if classes is None else classes[first])
     run = climb(x, k, one_hot(y, k), covariance=covariance, max_iter=0)
     if covariance not in PEERS:
         return Supervised(run, "", 0.0, 0, kept)
     peer = PEERS[covariance]()
     if isinstance(peer, GaussianNB):
         peer.set_params(var_smoothing=0.0)
-    peer.fit(x, y)
+    labels = list(range(k) if classes is None else classes)
+    frame = pd.DataFrame(x, columns=None if columns is None else list(columns))
+    peer.fit(frame, pd.Series([labels[c] for c in y], dtype=None if classes is None else object))
+    order = [list(peer.classes_).index(label) for label in labels]  # the peer sorts its classes
     theta, scale = run.trace.last.parameters, run.model._scale
     if isinstance(peer, GaussianNB):
         means, own = np.asarray(peer.theta_), np.asarray(peer.var_)[:, :, None] * np.eye(x.shape[1])
         prior = np.asarray(peer.class_prior_)
     else:
         means, own, prior = peer.means_, np.asarray(peer.covariance_), peer.priors_
+    own = own if own.ndim == 2 else own[order]
+    means, prior = means[order], prior[order]
     apart = (
         np.abs(theta.weights - prior).max(),
         np.abs((theta.means - means) / scale).max(),
         np.abs((theta.full() - own) / np.outer(scale, scale)).max(),
     )
-    alike = int((run.model.predict(x) == peer.predict(x)).sum())
+    decided = np.argsort(order)[np.asarray(peer.predict_proba(frame)).argmax(axis=1)]
+    alike = int((run.model.predict(x) == decided).sum())
     return Supervised(run, type(peer).__name__, float(max(apart)), alike, kept)
 
 

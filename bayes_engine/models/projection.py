@@ -261,7 +261,7 @@ def _standard(found: Numbers) -> _Map:
 
 def _pca_map(found: Numbers, k: int = 2) -> _Map:
     plain = _standard(found)
-    axes, variance = principal_axes(plain.of(found.X))
+    axes, variance = principal_axes(plain.of(found.X), found.weight)
     return plain._replace(W=axes[:, :k], explained=tuple((variance / variance.sum())[:k].tolist()))
 
 
@@ -422,7 +422,7 @@ def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float
 def _fitted(model: Any, found: Numbers, X: Array | None = None) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)  # collinear columns are exact in their span
-        rows = found.frame if X is None else X
+        rows = found.frame if X is None else pd.DataFrame(X, columns=list(found.names))
         return model.partial_fit(rows, found.y, np.arange(len(found.classes)), found.weight)
 
 

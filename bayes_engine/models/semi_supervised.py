@@ -143,7 +143,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise self.runs_.collapsed[0]
         if self.runs_.collapsed:
             say("{n} run(s) collapsed and were dropped: {reason}", n=str(len(self.runs_.collapsed)),
-                reason=str(self.runs_.collapsed[0]))  # fmt: skip
+                reason=self.runs_.collapsed[0].message)  # fmt: skip
         self.trace_ = best
         self.converged_, self.n_iter_ = best.converged, max(best.n_iter, 1)  # the supervised fit is an M step too
         assert best.last.responsibilities is not None

@@ -3,6 +3,7 @@ the tree as it grows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
+from bayes_engine.errors import EstimationWarning
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.stats.families import in_order
@@ -328,6 +330,19 @@ def grow(model: TAN) -> Growth:
     root = model.root_ if model.root_ in names else next(iter(names), None)
     arcs = directed(names, taken, root) if root is not None else ()
     return Growth(names, tuple(trace[:last]), len(trace) - last, root, arcs)
+
+
+def posteriors_by_root(model: TAN, case: pd.DataFrame, roots: Sequence[str]) -> Array:
+    """(R, C) the posterior of a case (a frame of one row) with the tree hung from each of these columns: without
+    smoothing, on complete data, all the same.
+
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx")})
+    >>> posteriors_by_root(TAN(alpha=0).fit(X, list("nynynynn")), X[:1], ["a", "b"]).round(4).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        return np.stack([model.with_params(root=name).predict_proba(case)[0] for name in roots])
 
 
 def varying(model: SemiNaive) -> tuple[str, ...]:

@@ -192,7 +192,14 @@ def copied(X: pd.DataFrame, schema: Schema, column: str, copies: int) -> tuple[p
     return pd.concat([X, more], axis=1), Schema(variables)
 
 
-def posterior_with_copies(naive: NaiveBayes, case: pd.DataFrame, column: str, copies: int) -> Array:
+def posterior_with_copies(
+    naive: NaiveBayes,
+    case: pd.DataFrame,
+    column: str,
+    copies: int,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+) -> Array:
     """(C,) naive Bayes's posterior of a case when a column stands there `copies` more times: its term so many times
     more, log P(c, x) + k log P(x_j|c); what a refit on the longer table gives, without one.
 
@@ -201,7 +208,7 @@ def posterior_with_copies(naive: NaiveBayes, case: pd.DataFrame, column: str, co
     >>> posterior_with_copies(model, X.iloc[[2]], "a", 10).round(4).tolist()
     [0.0065, 0.9935]
     """
-    ledger = naive.explain(case)
+    ledger = naive.explain(case).at_prior(naive.prior_by_class, prior_of_use)
     terms = [term for row, term in ledger.rows if row.child == column and row.parents]
     joint = ledger.joint() + (copies * sum(terms) if copies and terms else 0.0)
     return np.asarray(normalize(joint)[0])

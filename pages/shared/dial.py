@@ -84,7 +84,7 @@ def dial(table: data.InUse) -> None:
     assert table.parts is not None
     specs = places(table)
     here = _place(table, specs)
-    tiny = table.parts.groups is None and len(table.parts.y) <= TINY
+    tiny = is_tiny(table)
     anew = tiny and bool(current().seen("dial_anew", False))
     _controls(table, specs, here, tiny=tiny, anew=anew)
     found = _read(table, specs, anew=anew)
@@ -192,12 +192,23 @@ def _read(table: data.InUse, specs: Mapping[str, Spec], *, anew: bool) -> _Readi
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(name_of(place)))):
             try:
                 fitted = data.fit(table, spec)
-                held = _anew(table.key, spec, fitted.model, table.parts) if anew else data.held_out_rows(table, fitted)
+                held = held_anew(table, fitted) if anew else data.held_out_rows(table, fitted)
             except BayesEngineError as error:
                 found.faults[place] = error
                 continue
         found.fitted[place], found.held[place] = fitted, held
     return found
+
+
+def is_tiny(table: data.InUse) -> bool:
+    """Whether rows are left out one at a time, by their counts: the structure is then the one that all rows chose."""
+    assert table.parts is not None
+    return table.parts.groups is None and len(table.parts.y) <= TINY
+
+
+def held_anew(table: data.InUse, fitted: data.Fitted) -> HeldOut:
+    """Posteriors of every row by models that were learnt without it, structure and cut points too."""
+    return _anew(table.key, fitted.spec, fitted.model, table.parts)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -280,16 +291,18 @@ def _words(
     for name, frame in ((_("log-loss"), scores), (_("estimated risk"), priced)):
         real = [f"**{name_of(p)}**" for p in frame.index[1:] if frame["more_low"][p] > 0 or frame["more_high"][p] < 0]
         every = len(real) == len(frame) - 1 > 1
-        told.append(f"{name}: {_('all of them') if every else _(', ').join(real) or _('none')}")
-    st.markdown(
-        _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
-            found="; ".join(told)
-        )
+        told.append(f"{name}{_(': ')}{_('all of them') if every else _(', ').join(real) or _('none')}")
+    said = _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
+        found=_("; ").join(told)
     )
+    if tiny and not anew:
+        said += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
+    st.markdown(said)
     scheme = next(iter(found.held.values())).scheme.local()
     given = _("given the structure and the cut points that all rows chose") if tiny and not anew else ""
+    scheme = _("{scheme}, {given}").format(scheme=scheme, given=given) if given else scheme
     parts = [
-        _("{scheme}; the same rows for all.").format(scheme=f"{scheme}, {given}" if given else scheme),
+        _("{scheme}; the same rows for all.").format(scheme=scheme),
         alike(table),
         _("Full mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from the "
           "share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),

@@ -197,7 +197,9 @@ def _worst(table: data.InUse, specs: Mapping[str, Spec]) -> None:
     row, nats = worst
     codes = data.case_codes(table, data.row_values(table, row))
     st.button(
-        _("Take row {n}: {nats} nats counted twice, the most of all rows").format(n=row + 1, nats=f"{nats:.2f}"),
+        _("Take row {n}: {nats} nats counted twice, the most of all rows").format(
+            n=int(table.parts.rows[row]) + 1, nats=f"{nats:.2f}"
+        ),
         icon=":material/search:",
         key="twice_worst",
         on_click=change,
@@ -268,7 +270,7 @@ def duplicates(table: data.InUse) -> None:
     case = data.case_frame(table, data.case_values(table))
     try:
         fitted = data.fit(table, specs["naive-bayes"])
-        ledger = fitted.model.explain(case)
+        ledger = fitted.model.explain(case).at_prior(fitted.model.prior_by_class, use)
         if ledger.status[0]:
             st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
             return
@@ -289,15 +291,18 @@ def duplicates(table: data.InUse) -> None:
     classes = ledger.classes
     best = classes[int(ledger.posterior()[0].argmax())]
     of_case = [
-        posterior_with_copies(fitted.model, case, column, k)[classes.index(best)] for k in range(MOST_COPIES + 1)
-    ]  # fmt: skip
+        posterior_with_copies(fitted.model, case, column, k, prior_of_use=use)[classes.index(best)]
+        for k in range(MOST_COPIES + 1)
+    ]
     measures = ("confidence", "accuracy", "log_loss")
     lines = [
         Line(words.family("naive-bayes"), [list(enumerate(of_case)), *(list(enumerate(naive[m])) for m in measures)])
     ]
     for place, found in others.items():
         scores = [score(held, use) for _ledger, held in found]
-        at_best = [float(one.posterior()[0, one.classes.index(best)]) for one, _held in found]
+        own = data.fit(table, specs[place]).model.prior_by_class  # copies leave it alone
+        at_use = [one.at_prior(own, use) for one, _held in found]
+        at_best = [float(one.posterior()[0, one.classes.index(best)]) for one in at_use]
         first = list(zip(REFITTED, at_best, strict=True))
         rest = [[(k, s[m]) for k, s in zip(REFITTED, scores, strict=True)] for m in measures]
         lines.append(Line(words.family(place), [first, *rest]))

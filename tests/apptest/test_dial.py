@@ -13,7 +13,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN, KDependence
 from pages.shared.state import Spec, State
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, uploaded
 
 MELONS = State(table="watermelon2", language="en")
 MINUS = "−"
@@ -168,6 +168,22 @@ def test_under_dear_losses_the_two_may_decide_otherwise() -> None:
     assert "Under your losses naive Bayes decides **bad**, TAN **good**." in said(app)
 
 
+def test_the_worst_row_has_the_number_it_has_in_the_file() -> None:
+    data = load_dataset("watermelon2")
+    frame = pd.concat([data.frame.iloc[[0]], data.frame])
+    text = frame.assign(好瓜=[None, *data.frame["好瓜"]]).to_csv(index=False)
+    app = uploaded(text.encode(), dependence_tab="twice")
+    assert "row 14: 4.37 nats" in app.button(key="twice_worst").label
+    app.button(key="twice_worst").click().run()
+    assert "counts 4.37 nats twice" in said(app)
+
+
+@pytest.mark.parametrize("name", ["dial", "twice", "doubled"])
+def test_a_class_that_is_not_in_use_leaves_the_page_whole(name: str) -> None:
+    app = tab(name, State(**{**vars(MELONS), "prior": (1.0, 0.0)}))
+    assert "nan" not in said(app) + str([d.value for d in app.dataframe])
+
+
 # live examples, copies ------------------------------------------------------------------------------------------------
 
 
@@ -193,3 +209,31 @@ def test_copies_make_naive_bayes_sure() -> None:
     app.selectbox(key="copied").set_value(0).run()
     assert state_of(app).seen("copied", -1) == 0
     assert "copies of colour" in said(app)
+
+
+def test_copies_are_judged_at_the_prior_of_use() -> None:
+    X, y = melons()
+    model = NaiveBayes(alpha=1.0).fit(X, y)
+    app = tab("doubled", State(**{**vars(MELONS), "prior": (0.2, 0.8)}).showing(copies=0))
+    joint = dict(zip(model.classes_, model.predict_proba(X.iloc[[0]])[0], strict=True))
+    good, bad = joint["是"] * 0.2 / (8 / 17), joint["否"] * 0.8 / (9 / 17)
+    assert f"**{good / (good + bad):.6f}** (without: {good / (good + bad):.6f})" in said(app)
+
+
+def test_the_answer_is_that_of_trees_that_had_not_seen_the_row() -> None:
+    """Given the tree that all melons chose the interval is without 0; given trees chosen without the melon, not."""
+    X, y = melons()
+    held = {
+        name: held_out(model.fit(X, y), X, y, refit=True) for name, model in (("naive", NaiveBayes()), ("tree", TAN()))
+    }
+    naive, tree = compare(held)["log_loss"]
+    app = tab("pairs")
+    assert f"these rows do not tell: log-loss {naive:.4f} against {tree:.4f} with a tree" in said(app)
+    assert "each row had its say" in said(tab("dial"))
+    assert "each row had its say" not in said(tab("dial", MELONS.showing(dial_anew=True)))
+
+
+def test_a_class_of_one_row_has_no_answer() -> None:
+    app = uploaded(b"a,b,label\nx,u,y\nx,v,y\nz,u,y\nz,v,n\n")
+    assert "cannot be told" in said(app)
+    assert "nan" not in said(app)

@@ -10,9 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.table.read import read_table
 from pages.shared.hidden.player import film_bytes
-from pages.shared.state import State
-from tests.apptest.opened import opened
+from pages.shared.state import State, encode
+from tests.apptest.opened import APP, opened
 
 IRIS = State(table="iris", language="en").showing(em_all=True)
 MELONS = State(table="watermelon3", language="en").showing(em_part="some")
@@ -145,6 +146,28 @@ def test_naive_bayes_with_hidden_labels_on_the_melons() -> None:
     app.slider(key="em_share").set_value(0).run()
     assert "it is the supervised naive Bayes" in said(app)
     assert view(app)["em_flip"] == ()
+
+
+def test_a_prior_is_spoken_of_only_where_there_is_one() -> None:
+    counts, numbers = said(opened("hidden", MELONS)), said(opened("hidden", State(language="en").showing(em_part="some")))
+    assert "Log-likelihood + log prior **" in counts
+    assert "Laplace's correction" in counts
+    assert "Log-likelihood **14.22651** after 9 iterations" in numbers
+    assert "Laplace" not in numbers
+
+
+def test_what_no_label_hidden_refuses_names_the_columns() -> None:
+    from pages.shared.data.uploads import Upload, digest
+
+    content = b"<b>x</b>,$x$,c\n1.5,2.5,z\n2.25,1.25,a\n3.1,9.75,z\n"
+    app = AppTest.from_file(APP, default_timeout=30)
+    app.session_state["uploads"] = {digest(content): Upload("t.csv", content, (), read_table(content, name="t.csv"))}
+    state = State(table=f"upload:{digest(content)}", language="en").showing(em_part="none")
+    app.query_params["s"] = encode(state)
+    app.switch_page("pages/hidden.py").run()
+    assert not app.exception
+    assert "<b>x" in app.warning[0].value.replace("\\", "")
+    assert "x0" not in app.warning[0].value
 
 
 def test_with_every_label_hidden_naive_bayes_is_a_mixture_without_names() -> None:

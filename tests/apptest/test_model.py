@@ -384,3 +384,9 @@ def test_a_family_that_cannot_take_the_table_says_why_and_can_be_left() -> None:
     assert "discriminant analysis needs numbers" in app.error[0].value
     app.segmented_control(key="family").set_value("tan").run()
     assert not app.error and spec(app).family == "tan"
+
+
+@pytest.mark.parametrize(("labels", "name"), [("", "column(s) density, sugar:"), ("file", "column(s) 密度, 含糖率:")])
+def test_a_note_names_columns_as_the_page_does(labels: str, name: str) -> None:
+    app = opened("model", State(table="watermelon3", language="en", labels=labels, shelf=(Spec("laplace", (), "tan"),)))
+    assert name in said(app)

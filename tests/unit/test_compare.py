@@ -93,6 +93,14 @@ def test_an_impossible_truth_has_an_infinite_loss_and_no_difference() -> None:
     assert found.loc["other", "brier"] == 1.0
 
 
+def test_rows_of_a_class_that_is_not_in_use_have_no_weight() -> None:
+    """Their loss is infinite, for the posterior of their class is 0; they stand for no row of the use."""
+    held = {"one": judged([0.9, 0.5], [0, 1]), "other": judged([0.6, 0.8], [0, 1])}
+    found = compare(held, prior_of_use={"a": 1.0, "b": 0.0})
+    assert found["log_loss"].tolist() == [0.0, 0.0]
+    assert found.loc["other", ["more", "more_low", "more_high"]].tolist() == [0.0, 0.0, 0.0]
+
+
 def test_rows_that_not_all_have_a_posterior_for_are_left_out_and_counted() -> None:
     gap = judged([0.9, 0.5, 0.5], [0, 1, 0])
     gap.log_posterior[2] = -np.inf

@@ -75,6 +75,22 @@ def test_bills_end_where_there_are_too_few_rows() -> None:
     assert found.table.index.tolist() == [1, 2, 3, 4, 5]
 
 
+def test_the_supervised_fit_speaks_of_columns_and_classes_by_their_names() -> None:
+    X, codes = np.array([[1.5, 2.5], [2.25, 1.25], [3.1, 9.75]]), np.array([0, 1, 0])
+    with pytest.raises(TableError, match=r"class 'a' .* columns <b>x</b>, \$y\$"):
+        supervised(X, codes, 2, "full", columns=["<b>x</b>", "$y$"], classes=["z", "a"])
+    with pytest.raises(TableError, match="class a has no complete row"):
+        supervised(X[:1], codes[:1], 2, "full", columns=["x", "y"], classes=["z", "a"])
+
+
+@pytest.mark.parametrize("form", ["full", "tied", "diagonal"])
+def test_classes_not_in_sorted_order_change_nothing(form: str) -> None:
+    found = supervised(IRIS, SPECIES, 3, form, columns=list("abcd"), classes=["z", "m", "a"])
+    plain = supervised(IRIS, SPECIES, 3, form)
+    assert found.difference < 1e-12
+    assert found.alike == plain.alike == 150
+
+
 def test_hiding_every_label_is_a_mixture_and_hiding_none_the_supervised_fit() -> None:
     X = pd.DataFrame(IRIS, columns=list("abcd"))
     y = pd.Series(pd.Categorical.from_codes(SPECIES, ["x", "y", "z"]))

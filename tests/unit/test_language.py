@@ -30,3 +30,10 @@ def test_an_unknown_language_is_english() -> None:
     set_language("xx")
     assert current_language() == "en"
     assert preferred("de-DE,zh-TW;q=0.5") == "zh"
+
+
+def test_a_sentence_inside_a_sentence_is_put_into_the_language_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bayes_engine.language._", {"dropped: {reason}": "去掉：{reason}", "no {x}": "没有{x}"}.get)
+    outer = Message("dropped: {reason}", {"reason": Message("no {x}", {"x": "a*b"})})
+    assert outer.local(lambda text: text.replace("*", "\\*")) == "去掉：没有a\\*b"
+    assert str(outer) == "dropped: no a*b"

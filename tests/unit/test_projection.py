@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import ncx2, norm
 
 from bayes_engine import FisherDiscriminant, LinearDiscriminantAnalysis, load_dataset
 from bayes_engine.decision.boundaries import Quadric, TwoGaussians, boundaries, error_rate, known
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.figures.projection import MOST_ROWS, along_the_dial, on_two_directions, three_boundaries
-from bayes_engine.models.fisher import criterion_by_angle
+from bayes_engine.models.fisher import criterion_by_angle, principal_axes
 from bayes_engine.models.projection import (
     Numbers,
     assumptions,
@@ -60,6 +60,8 @@ def test_equal_covariances_make_lda_bayes_s_rule_at_any_prior(distance: float, a
 
 
 @given(st.floats(0.2, 5.0), shapes, shapes, st.floats(0.05, 0.95))
+@example(0.53125, (1.0, 0.0), (1.0, 0.0), 0.53515625)  # LDA's line passes close by a mean
+@example(1.0, (1.0, 0.0), (1.0, 8e-158), 0.5)  # a curve that is as good as a line
 def test_a_line_s_error_is_the_closed_form_and_none_is_below_bayes_s(
     distance: float, a: tuple, b: tuple, prior: float
 ) -> None:
@@ -70,6 +72,22 @@ def test_a_line_s_error_is_the_closed_form_and_none_is_below_bayes_s(
         z = [(w @ m + c) / np.sqrt(w @ S @ w) for m, S in zip(classes.means, classes.covariances, strict=True)]
         assert rule.error == pytest.approx((1 - prior) * norm.cdf(z[0]) + prior * norm.cdf(-z[1]), abs=1e-6)
         assert rules.bayes.error <= rule.error + 1e-6
+
+
+@pytest.mark.parametrize("past", [1e-2, 1e-4, 1e-6, -1e-9])
+def test_a_line_that_passes_close_by_a_mean_has_its_exact_error(past: float) -> None:
+    classes = known(0.53125, (1.0, 0.0), (2.0, 0.3), 0.4)
+    w = np.array([1.0, 0.2])
+    c = past - float(w @ classes.means[1])
+    z = [(w @ m + c) / np.sqrt(w @ S @ w) for m, S in zip(classes.means, classes.covariances, strict=True)]
+    exact = 0.6 * norm.cdf(z[0]) + 0.4 * norm.cdf(-z[1])
+    assert error_rate(Quadric(np.zeros((2, 2)), w, c), classes) == pytest.approx(exact, abs=1e-9)
+
+
+def test_a_curve_that_passes_close_by_a_mean_has_its_exact_error() -> None:
+    one = TwoGaussians(np.array([[0.0, 0.0], [9.0, 0.0]]), np.stack([np.eye(2)] * 2), 1e-12)
+    circle = Quadric(-np.eye(2), np.array([2.0, 0.0]), 1e-7)  # around (1, 0), through the origin but for 1e-7
+    assert error_rate(circle, one) == pytest.approx(ncx2.cdf(1.0 + 1e-7, 2, 1.0), abs=1e-9)
 
 
 def test_bayes_s_error_by_the_sum_over_a_grid() -> None:
@@ -214,3 +232,17 @@ def test_figures_hold_what_they_are_given() -> None:
     figure = on_two_directions(replace(screens(iris).pca, points=many), eight, labels_of_three, axes=("", ""))
     assert sum(len(t.x) for t in figure.data[:3]) == MOST_ROWS
     assert list(along_the_dial([0.0, 1.0], [0.3, 0.2], (0.5, 0.25), title="loss").data[1].x) == [0.5]
+
+
+def test_principal_axes_count_a_row_by_its_weight() -> None:
+    X, weight = np.array([[0.0, 0.0], [1.0, 0.3], [4.0, 2.0], [0.0, 3.0]]), np.array([1.0, 3.0, 2.0, 1.0])
+    weighted, repeated = principal_axes(X, weight), principal_axes(np.repeat(X, weight.astype(int), axis=0))
+    np.testing.assert_allclose(weighted.axes, repeated.axes, atol=1e-12)
+    np.testing.assert_allclose(weighted.variance, repeated.variance, atol=1e-12)
+
+
+def test_what_cannot_be_done_is_said_of_columns_by_their_names() -> None:
+    X = np.array([[1.5, 2.5, 0.5], [2.25, 1.25, 0.6], [3.1, 9.75, 0.2]])
+    few = Numbers(("<b>x</b>", "$y$", "密度"), ("a", "b", "c"), X, np.arange(3), np.ones(3), None, np.arange(3), 0)
+    with pytest.raises(TableError, match=r"<b>x</b>, \$y\$, 密度"):
+        screens(few)

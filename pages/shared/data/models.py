@@ -12,7 +12,7 @@ import streamlit as st
 
 from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.errors import EstimationWarning
-from bayes_engine.language import Message
+from bayes_engine.language import Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
@@ -171,6 +171,16 @@ def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts)
 
 
 def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
-    """What a person should know of this fit: rows left out, estimates replaced."""
+    """What a person should know of this fit: rows left out, estimates replaced; columns and classes by their names on
+    screen."""
     assert table.parts is not None
-    return (*table.parts.notes, *fitted.notes)
+    shown = {str(c): table.class_(c) for c in table.classes} | {v.name: table.column(v.name) for v in table.schema}
+
+    def named(note: Message) -> Message:
+        names = note.params.get("names")
+        if table.dataset is None or not isinstance(names, str):  # the columns of a file have no other names
+            return note
+        on_screen = _(", ").join(shown.get(name, name) for name in names.split(", "))
+        return replace(note, params={**note.params, "names": on_screen})
+
+    return tuple(map(named, (*table.parts.notes, *fitted.notes)))

@@ -90,7 +90,7 @@ def draw_list(table: data.InUse, found: Study, ordered: list[Pair], chosen: Pair
         }
     )
     row = ordered.index(chosen)
-    width = min(max(7 * max(map(len, frame["pair"])), 130), 180)
+    width = min(max(7 * max(len(p) + round(1.4 * sum(c > "⺀" for c in p)) for p in frame["pair"]), 130), 180)
 
     def pick() -> None:
         change(choosing(table, ordered[clicked(key, row)].edge))

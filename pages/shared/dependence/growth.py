@@ -11,10 +11,11 @@ import streamlit as st
 from bayes_engine.figures.layout import Places, circle
 from bayes_engine.figures.layout import tree as tidy
 from bayes_engine.language import _
-from bayes_engine.numerals import number
+from bayes_engine.numerals import certain, number
 from bayes_engine.working.dependence import (
     Growth,
     Pair,
+    posteriors_by_root,
 )
 from pages.shared import data
 from pages.shared.dependence.parents import shelve
@@ -26,7 +27,7 @@ from pages.shared.dependence.study import (
     named,
     spec_of,
 )
-from pages.shared.escape import clean
+from pages.shared.escape import clean, md
 from pages.shared.graph import Click, Edge, EdgeTone, Node, graph
 from pages.shared.state import bound, change, current, speak
 
@@ -34,6 +35,8 @@ ROUND = 10
 """Up to so many columns stand in a ring while the tree grows, with all pairs as edges."""
 ARCS = 16
 """Up to so many columns every weight is written and every arc from the class drawn."""
+ROOTS = 32
+"""The tree is hung from up to so many columns."""
 CLASS = "y"
 """The id of the class among the nodes."""
 PACE = 0.9
@@ -45,7 +48,7 @@ def roots(table: data.InUse, found: Study) -> None:
     features, root = table.features.names, current().seen("tree_root", -1)
     offered = [-1, *(i for i, name in enumerate(features) if name in found.names)]
     own = found.growth.root if root not in offered[1:] else None
-    most_telling = _("most telling of the class") + ("" if own is None else f": {clean(table.column(own), 24)}")
+    most_telling = _("most telling of the class") + ("" if own is None else _(": ") + clean(table.column(own), 24))
     named_by = {i: clean(table.column(features[i]), 30) if i >= 0 else most_telling for i in offered}
     st.selectbox(
         _("Root"),
@@ -148,8 +151,27 @@ def _player(table: data.InUse, found: Study, chosen: Pair) -> None:
             "other given {y}."
         ).format(nats=f"{grown.total_after(step):.5f}", y=named(table, table.target.name))
     )
+    if step > len(grown.steps):
+        _roots_differ(table, found)
     if step >= len(grown.steps):
         shelve(table, [spec_of(table, "tan")])
+
+
+def _roots_differ(table: data.InUse, found: Study) -> None:
+    """How much the choice of the root moves the posterior of the case in use."""
+    names = found.names[:ROOTS]
+    ledger = found.model.explain(case := data.case_frame(table, data.case_values(table)))
+    if ledger.status[0] or len(names) < 2:
+        return
+    k = int(ledger.posterior()[0].argmax())
+    shares = posteriors_by_root(found.model, case, names)[:, k]
+    said = _(
+        "Smoothed with α = {alpha:g}, the root matters a little: from root to root (of {n}), P({name}) of the case in "
+        "use lies between {low} and {high}."
+    )
+    name = md(table.class_(ledger.classes[k]), 24)
+    low, high = (certain(float(p), 6) for p in (shares.min(), shares.max()))
+    st.caption(said.format(alpha=found.model.alpha, n=len(names), name=name, low=low, high=high))
 
 
 def _told(table: data.InUse, found: Study, step: int) -> str:
@@ -172,9 +194,15 @@ def _told(table: data.InUse, found: Study, step: int) -> str:
         )
         return said.format(**told)
     if step == len(grown.steps) + 1:
-        return _(
-            "The tree is whole; the {n} lighter pairs add nothing to it. All edges now point away from {root}."
-        ).format(n=grown.left, root=_root(table, found))
+        said = (
+            _("The tree is whole; the {n} lighter pairs add nothing to it. All edges now point away from {root}.")
+            if len(grown.roots) == 1
+            else _(
+                "No pair that is left joins the {parts} parts: between them every weight is 0. All edges now point "
+                "away from {root}."
+            )
+        )
+        return said.format(n=grown.left, parts=len(grown.roots), root=_root(table, found))
     said = _("TAN: every column also depends on {y} (dotted), and all but {root} on one other column.")
     if len(grown.names) > ARCS:
         said = _(

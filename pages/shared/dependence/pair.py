@@ -80,7 +80,7 @@ def _cell(cells: Contingency) -> tuple[int, int, int]:
     """The cell that is looked at: the one chosen, or the weightiest."""
     at = current().seen("pair_cell", ())
     shape = cells.counts.shape
-    fits = len(at) == 3 and all(isinstance(v, int) and 0 <= v < most for v, most in zip(at, shape, strict=True))
+    fits = len(at) == 3 and all(type(v) is int and 0 <= v < most for v, most in zip(at, shape, strict=True))
     return (at[0], at[1], at[2]) if fits else cells.weightiest
 
 
@@ -186,7 +186,7 @@ def _sum(table: data.InUse, cells: Contingency, at: tuple[int, int, int], overal
         formula = r"I(x_i;x_j\mid y)&=\sum_{c,a,b} P(a,b,c)\,\log\frac{P(a,b\mid c)}{P(a\mid c)\,P(b\mid c)}"
     if 1 < len(parts) <= MOST:
         formula += (r"\\&" if len(parts) > 2 else "") + f"={' + '.join(parts)}"
-    st.latex(rf"\begin{{aligned}}{formula}={number(cells.information)}\ \text{{nats}}\end{{aligned}}")
+    st.latex(rf"\begin{{aligned}}{formula}={number(cells.information)}\ \text{{{_('nats')}}}\end{{aligned}}")
     n, of_class, of_a, of_b = map(count, cells.factors(*at))
     term = float(cells.terms[at])
     own = rf"\frac{{{n}}}{{{count(cells.n)}}}\,\log\frac{{{n}/{of_class}}}{{({of_a}/{of_class})({of_b}/{of_class})}}"

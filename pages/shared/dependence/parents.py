@@ -36,7 +36,7 @@ def super_parents(table: data.InUse, found: Study) -> None:
     names = list(scores.index)
     st.markdown(
         _("Every column in turn is the one that all others depend on: {formula}. The best is **{column}**.").format(
-            formula="$P(c)\\,P(x_p\\mid c)\\prod_j P(x_j\\mid c,x_p)$", column=named(table, names[0])
+            formula="$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$", column=named(table, names[0])
         )
     )
     figure = super_parent_scores(

@@ -259,8 +259,9 @@ def _bills(key: str, columns: tuple[int, ...], form: str, prior: bool, _parts: P
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) -> Supervised:
-    x, _names = _matrix(_parts, columns)
-    return supervised(x, _parts.y.cat.codes.to_numpy(), len(_parts.target.levels), form)
+    x, names = _matrix(_parts, columns)
+    levels = _parts.target.levels
+    return supervised(x, _parts.y.cat.codes.to_numpy(), len(levels), form, columns=names, classes=levels)
 
 
 # hidden labels ------------------------------------------------------------------------------------------------------

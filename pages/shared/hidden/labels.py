@@ -172,7 +172,9 @@ def _nameless(table: data.InUse, study: Hiding) -> None:
 
 def _objective(study: Hiding, labels: Labels) -> None:
     trace = study.trace
-    name = _("classification likelihood + log prior") if labels.hard else _("log-likelihood + log prior")
+    name = _("classification likelihood") if labels.hard else _("log-likelihood")
+    prior = any(step.log_prior for step in trace.steps)  # counts have one, Gaussian columns have none
+    name = _("{name} + log prior").format(name=name) if prior else name
     value = f"{trace.last.objective:.5f}".replace("-", "−")
     line = _("{name} **{value}** after {n} iterations.").format(
         name=name[:1].upper() + name[1:], value=value, n=trace.n_iter
@@ -180,7 +182,8 @@ def _objective(study: Hiding, labels: Labels) -> None:
     st.markdown(line)
     st.caption(
         _("That is what is maximized, so it never falls; stopped when it changes by less than 10⁻⁶ per row, or after "
-          "{n} iterations. The prior is Laplace's correction (α = 1).").format(n=fits.MAX_HIDDEN)
+          "{n} iterations.").format(n=fits.MAX_HIDDEN)
+        + (" " + _("The prior is Laplace's correction (α = 1).") if prior else "")
     )  # fmt: skip
 
 

@@ -286,7 +286,7 @@ function createPlayer(host) {
     }
     ctx.fillStyle = theme.css; ctx.font = `13px ${theme.font}`; ctx.textAlign = "center"; ctx.textBaseline = "bottom"
     ctx.fillText(a.label, box.l + box.w / 2, box.height - 1, box.w)
-    ctx.save(); ctx.translate(12, box.t + box.h / 2); ctx.rotate(-Math.PI / 2); ctx.fillText(b.label, 0, 0, box.h); ctx.restore()
+    ctx.save(); ctx.translate(16, box.t + box.h / 2); ctx.rotate(-Math.PI / 2); ctx.fillText(b.label, 0, 0, box.h); ctx.restore()
   }
 
   function ellipse(ctx, t0, t1, f, k, sds, filled) {
