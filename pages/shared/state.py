@@ -61,6 +61,8 @@ class State:
     def seen(self, key: str, default: Any) -> Any:
         """A page's own setting; one of another type than its default (a forged link) counts as not set."""
         value = dict(self.view).get(key, default)
+        if isinstance(value, bool) and isinstance(default, int) and not isinstance(default, bool):  # True is no 1
+            return default
         return value if default is None or isinstance(value, type(default)) else default
 
     def showing(self, **settings: Any) -> State:

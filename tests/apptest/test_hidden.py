@@ -149,7 +149,10 @@ def test_naive_bayes_with_hidden_labels_on_the_melons() -> None:
 
 
 def test_a_prior_is_spoken_of_only_where_there_is_one() -> None:
-    counts, numbers = said(opened("hidden", MELONS)), said(opened("hidden", State(language="en").showing(em_part="some")))
+    counts, numbers = (
+        said(opened("hidden", MELONS)),
+        said(opened("hidden", State(language="en").showing(em_part="some"))),
+    )
     assert "Log-likelihood + log prior **" in counts
     assert "Laplace's correction" in counts
     assert "Log-likelihood **14.22651** after 9 iterations" in numbers
@@ -204,6 +207,8 @@ def test_a_forged_link_opens_something() -> None:
     assert "Log-likelihood **" in said(app)
     opened("hidden", MELONS.showing(em_share=-5, em_flip=(99, -1), em_weight=7.0, em_hide_seed=-3))
     opened("hidden", IRIS.showing(em_part="cell", em_row=10**9, em_column=-2))
+    opened("hidden", IRIS.showing(em_k=True, em_x=True, em_start="hand"))
+    opened("hidden", IRIS.showing(em_part="cell", em_row=True, em_column=True))
 
 
 def test_the_film_is_what_the_trace_says() -> None:
