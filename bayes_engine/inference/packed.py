@@ -7,7 +7,7 @@ that a row costs one look-up a group. The classes of a cell stand side by side: 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -109,15 +109,15 @@ def every_place(domain: Domain, extent: int) -> Table:
 
 
 def scores_left_out(
-    X: Table, left: Left, log_prior: Array, stars: Sequence[Directed], weight: Array | None
+    X: Table, left: Left, log_prior: Mapping[int, Array], stars: Sequence[Directed], weight: Array | None
 ) -> tuple[Array, Array]:
     """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (d,),
     for the star on each column of X. `weight` is (n,), None where all are 1.
 
-    The rows come class by class, all cells known, each to lose a weight of 1 and with the same `log_prior` (n, C) as
-    the others of its class: then a class shares tables, where its own counts are one less.
+    The rows come class by class, all cells known, each to lose a weight of 1: then a class shares tables, where its own
+    counts are one less, and its `log_prior` (C,).
     """
-    k = log_prior.shape[1]
+    k = len(stars[0].prior.p)
     packed = pack(X, [f.domain for f in stars[0].families if isinstance(f, TableFamily)])
     columns = np.cumsum(packed.extents[:-1])
     counted, without = (
@@ -131,7 +131,7 @@ def scores_left_out(
         for of_star, rest in zip(tables, without, strict=True):
             for table, less in zip(of_star, rest, strict=True):
                 table[:, c] = less[:, c]
-            of_star[0][:, :k] += log_prior[begin]
+            of_star[0][:, :k] += log_prior[c]
         for rows, sums in packed.sums(tables, begin, end):
             joint = np.ascontiguousarray(np.moveaxis(sums, 2, 0)[:k])
             top = joint.max(axis=0)

@@ -316,7 +316,6 @@ class SPODE(SemiNaive):
         assert labels.codes is not None
         weight = np.ones(X.n) if labels.weight is None else labels.weight
         left = Left(labels.codes, np.minimum(weight, 1.0))
-        prior = self._prior_without(left)
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
         stars = [anew(self.stats_) for anew in along]
         fast = self._all_at_once(X, left)
@@ -324,12 +323,15 @@ class SPODE(SemiNaive):
         hits, gains = np.zeros(len(names)), np.zeros(len(names))
         if len(rows):
             rows = rows[np.argsort(labels.codes[rows].astype(code_dtype(labels.n_classes)), kind="stable")]  # by radix
+            first = rows[np.unique(labels.codes[rows], return_index=True)[1]]  # all of a class leave the same prior
+            prior = dict(zip(labels.codes[first].tolist(), self._prior_without(left.take(first)), strict=True))
             own_weight = None if labels.weight is None else weight[rows]
-            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior[rows], stars, own_weight)
+            hits, gains = scores_left_out(X.take(rows), left.take(rows), prior, stars, own_weight)
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), labels.codes[others])
+            log_prior = self._prior_without(gone)
             for i, (anew, factor) in enumerate(zip(along, stars, strict=True)):
-                log_posterior = log_normalize(self._without_one(part, gone, prior[others], factor, anew))
+                log_posterior = log_normalize(self._without_one(part, gone, log_prior, factor, anew))
                 largest = log_posterior >= log_posterior.max(axis=1, keepdims=True) - EQUAL
                 right = (largest.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # no posterior: wrong
                 hits[i] += right @ weight[others]
