@@ -39,6 +39,11 @@ def holes(X: Any, share: float, seed: int = 0) -> Any:
     return np.where(rng.random(X.shape) < share, np.nan, X)
 
 
+def test_fit_predict_is_fit_then_predict(iris: Any) -> None:
+    fitted = GaussianMixture(3, random_state=0)
+    np.testing.assert_array_equal(fitted.fit_predict(iris), GaussianMixture(3, random_state=0).fit(iris).predict(iris))
+
+
 # golden --------------------------------------------------------------------------------------------------------------
 
 

@@ -51,7 +51,7 @@ def opened(table: data.InUse, found: Study, chosen: Pair) -> None:
         shown = [_which_class(table, cells, k)]
     for c in shown:
         _table_of(table, cells, c, (k, i, j))
-    _sum(table, cells, (k, i, j), overall)
+    _sum(cells, (k, i, j), overall)
     _rows(table, cells, (k, i, j))
 
 
@@ -177,7 +177,7 @@ def _holds(table: data.InUse, variable: Variable, value: Any) -> str:
     return f"{named(table, variable.name)} {equals}{md(shown, 40)}"
 
 
-def _sum(table: data.InUse, cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
+def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
     """The formula, the sum over classes, and the term of the chosen cell."""
     parts = [number(float(v)) for v in cells.by_class]
     if overall:

@@ -140,7 +140,7 @@ def _came_out(table: data.InUse, labels: Labels, study: Hiding, total: int) -> N
             _nameless(table, study)
         _objective(study, labels)
     with right:
-        _follow(table, study)
+        _follow(study)
 
 
 def _right(table: data.InUse, labels: Labels, study: Hiding, total: int) -> None:
@@ -187,7 +187,7 @@ def _objective(study: Hiding, labels: Labels) -> None:
     )  # fmt: skip
 
 
-def _follow(table: data.InUse, study: Hiding) -> None:
+def _follow(study: Hiding) -> None:
     rows = study.most_moved(BANDS)
     shares = [r[rows] for r in study.shares]
     st.markdown(_("**How the hidden labels move**, iteration by iteration; ✓ the truth"))
