@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -38,23 +38,17 @@ from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.structure.dependence import Dependences, Structure, dependences, k_parents, star
 from bayes_engine.structure.tree import (
     TIE,
-    Dependence,
     Edge,
     TreeStep,
-    conditional_informations,
     directed,
-    gaussian_information,
-    information,
     ranked,
     spanning_tree,
 )
 from bayes_engine.table.encode import MISSING, Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable
-
-Structure = Mapping[str, tuple[str, ...]]
-"""The parents of each column besides the class."""
 
 AVERAGING = ("factored", "joint")
 """How AODE smooths: each factor by itself, or one joint table whose margins agree."""
@@ -607,79 +601,7 @@ class AODE(SemiNaive):
         return not (isinstance(self.priors, str) and self.priors == "empirical")
 
 
-# structures -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Dependences:
-    """What the pairs of columns say of each other, given the class and overall, and each column of the class. A pair
-    of two columns of numbers has no table and is not in it; `n` is the weight of all rows."""
-
-    given_class: Mapping[Edge, Dependence]
-    overall: Mapping[Edge, Dependence]
-    with_class: Mapping[str, Dependence]
-    n: float
-
-    @property
-    def weights(self) -> dict[Edge, float]:
-        """I(x_i; x_j | y) times the share of the rows where both are known: what few rows say counts for little."""
-        return {edge: d.information * d.n / (self.n or 1.0) for edge, d in self.given_class.items()}
-
-    @property
-    def class_weights(self) -> dict[str, float]:
-        """I(x; y) times the share of the rows where x is known."""
-        return {name: d.information * d.n / (self.n or 1.0) for name, d in self.with_class.items()}
-
-
-def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Dependences:
-    """Conditional and plain mutual information of all pairs from their tables (known cells, unsmoothed)."""
-    first = 0 if missing_is_level else 1
-    given_class: dict[Edge, Dependence] = {}
-    overall: dict[Edge, Dependence] = {}
-    with_class: dict[str, Dependence] = {}
-    for v in stats.schema:
-        if v.discrete:
-            with_class[v.name] = information(stats.counts.tables[v.name][:, first:])
-        else:
-            column = stats.moments.column(v.name)
-            with_class[v.name] = gaussian_information(column, 1, floor)
-    pairs = [(a, b) for a, b in all_pairs(stats.schema)]
-    alike: dict[tuple[int, ...], list[Edge]] = {}
-    for edge in pairs:
-        alike.setdefault(stats.families.tables[edge].shape, []).append(edge)
-    for edges in alike.values():
-        tables = np.stack([stats.families.tables[edge][:, first:, first:] for edge in edges])
-        given_class.update(zip(edges, conditional_informations(tables), strict=True))
-        overall.update(zip(edges, conditional_informations(tables.sum(axis=1, keepdims=True)), strict=True))
-    given_class, overall = ({edge: found[edge] for edge in pairs} for found in (given_class, overall))
-    k = len(stats.class_weight)
-    for (parent,), moments in ((n, m) for n, m in stats.families.moments.items() if len(n) == 1):
-        for name in moments.names:
-            cells = _levels_only(moments.column(name), k, first)
-            given_class[parent, name] = gaussian_information(cells, k, floor)
-            overall[parent, name] = gaussian_information(_of_all(cells, k), 1, floor)
-    return Dependences(given_class, overall, with_class, float(stats.class_weight.sum()))
-
-
-def star(schema: Schema, center: str) -> Structure:
-    """Every column under one."""
-    return {v.name: (center,) for v in schema if v.name != center}
-
-
-def k_parents(schema: Schema, found: Dependences, k: int) -> dict[str, tuple[str, ...]]:
-    """Sahami's k parents for each column: columns by I(x; y) descending (numbers last: they are nobody's parents), each
-    taking the k before it with the largest I(x_i; x_j | y); equals by name."""
-    discrete = {v.name for v in schema if v.discrete}
-    weights = found.weights
-    order = [n for n in ranked(found.class_weights) if n in discrete]
-    parents: dict[str, tuple[str, ...]] = {}
-    for name in [*order, *(v.name for v in schema if not v.discrete)]:
-        shared = {
-            other: weights[other, name] if (other, name) in weights else weights[name, other]
-            for other in (order[: order.index(name)] if name in discrete else order)
-        }
-        parents[name] = tuple(ranked(shared)[:k])
-    return {v.name: parents[v.name] for v in schema}
+# statistics by place --------------------------------------------------------------------------------------------------
 
 
 def _varying(stats: Statistics) -> list[Variable]:
@@ -702,16 +624,3 @@ def _by_place(
         return table.transpose(0, *(1 + name.index(n) for n in parents)).reshape(-1)
 
     return ColumnMoments(turned(column.weight), turned(column.offset), turned(column.m2), column.pivot)
-
-
-def _levels_only(cells: ColumnMoments, k: int, first: int) -> ColumnMoments:
-    """The cells of known levels."""
-    weight, offset, m2 = (a.reshape(k, -1)[:, first:].reshape(-1) for a in (cells.weight, cells.offset, cells.m2))
-    return ColumnMoments(weight, offset, m2, cells.pivot)
-
-
-def _of_all(cells: ColumnMoments, k: int) -> ColumnMoments:
-    """The cells of all classes together, by level."""
-    weight, offset, m2 = (a.reshape(k, -1).T for a in (cells.weight, cells.offset, cells.m2))
-    whole = ColumnMoments(weight, offset, m2, cells.pivot).pooled()
-    return ColumnMoments(whole.weight[:, 0], whole.offset[:, 0], whole.m2[:, 0], cells.pivot)
