@@ -1,0 +1,119 @@
+"""Directed acyclic graphs, and what they say by themselves: order, ancestors, blankets, separation, equivalence.
+
+Nodes are names in an order of their own; every choice that the graph leaves open is made in that order, so two runs
+agree (Pearl 1988, Probabilistic Reasoning in Intelligent Systems, ch. 3; Zhou, §7.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from bayes_engine.errors import ParameterError
+
+Arc = tuple[str, str]
+"""(parent, child)."""
+
+
+@dataclass(frozen=True)
+class DAG:
+    """A directed acyclic graph: `nodes` in their order, `arcs` (parent, child).
+
+    Raises ParameterError where a node stands twice, an arc leads to an unknown node, or the arcs close a cycle, which
+    is named.
+
+    >>> wet = DAG(("rain", "sprinkler", "grass"), (("rain", "grass"), ("sprinkler", "grass")))
+    >>> wet.parents["grass"], wet.children["rain"], wet.order
+    (('rain', 'sprinkler'), ('grass',), ('rain', 'sprinkler', 'grass'))
+    """
+
+    nodes: tuple[str, ...]
+    arcs: tuple[Arc, ...] = ()
+
+    def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = ()) -> None:
+        nodes = tuple(nodes)
+        at = {name: i for i, name in enumerate(nodes)}
+        if len(at) < len(nodes):
+            double = next(name for name in nodes if nodes.count(name) > 1)
+            raise ParameterError("the node '{name}' stands twice in the graph", name=double)
+        found = {(str(a), str(b)) for a, b in arcs}
+        for a, b in sorted(found):
+            for name in (a, b):
+                if name not in at:
+                    raise ParameterError("the arc {a} → {b} names '{name}', which is no node", a=a, b=b, name=name)
+        object.__setattr__(self, "nodes", nodes)
+        object.__setattr__(self, "arcs", tuple(sorted(found, key=lambda arc: (at[arc[1]], at[arc[0]]))))
+        if (cycle := self._cycle()) is not None:
+            raise ParameterError("the arcs close a cycle: {cycle}", cycle=" → ".join(cycle))
+
+    @cached_property
+    def parents(self) -> Mapping[str, tuple[str, ...]]:
+        """The parents of every node, in the order of the nodes."""
+        found: dict[str, list[str]] = {name: [] for name in self.nodes}
+        for a, b in self.arcs:
+            found[b].append(a)
+        return {name: tuple(above) for name, above in found.items()}
+
+    @cached_property
+    def children(self) -> Mapping[str, tuple[str, ...]]:
+        """The children of every node, in the order of the nodes."""
+        found: dict[str, list[str]] = {name: [] for name in self.nodes}
+        for a, b in self.arcs:  # by child, so the children come in order
+            found[a].append(b)
+        return {name: tuple(below) for name, below in found.items()}
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """A topological order: every parent before its children, and otherwise as the nodes stand."""
+        waiting = {name: len(above) for name, above in self.parents.items()}
+        done: list[str] = []
+        while waiting:
+            ready = [name for name in waiting if waiting[name] == 0]
+            if not ready:
+                break  # a cycle; the constructor says which
+            for name in ready:
+                del waiting[name]
+                for child in self.children[name]:
+                    waiting[child] -= 1
+            done += ready
+        return tuple(done)
+
+    def _cycle(self) -> tuple[str, ...] | None:
+        """A shortest closed path, first node repeated at the end; None where there is none."""
+        left = [name for name in self.nodes if name not in set(self.order)]
+        paths = [path for name in left if (path := self._path(name, name)) is not None]
+        return min(paths, key=len, default=None)
+
+    def _path(self, start: str, end: str) -> tuple[str, ...] | None:
+        """A shortest directed path of at least one arc."""
+        before: dict[str, str] = {}
+        queue = [start]
+        for name in queue:
+            for child in self.children[name]:
+                if child not in before:
+                    before[child] = name
+                    queue.append(child)
+                if child == end:
+                    path = [end, before[end]]
+                    while path[-1] != start:
+                        path.append(before[path[-1]])
+                    return tuple(reversed(path))
+        return None
+
+    def ancestors(self, names: Collection[str]) -> frozenset[str]:
+        """These nodes and everything above them."""
+        return self._reached(names, self.parents)
+
+    def descendants(self, names: Collection[str]) -> frozenset[str]:
+        """These nodes and everything below them."""
+        return self._reached(names, self.children)
+
+    def _reached(self, names: Collection[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+        found = set(names)
+        queue = list(names)
+        for name in queue:
+            new = [n for n in step[name] if n not in found]
+            found.update(new)
+            queue += new
+        return frozenset(found)
