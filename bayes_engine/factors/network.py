@@ -64,7 +64,7 @@ class CPT:
     @property
     def free(self) -> int:
         """How many numbers of the table are free."""
-        return int(self.p[..., 0].size) * (self.p.shape[-1] - 1)
+        return int(self.p[..., 0].size * (self.p.shape[-1] - 1))
 
     @classmethod
     def normalized(cls, variable: Variable, parents: Iterable[Variable], p: Any) -> CPT:
