@@ -13,13 +13,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, mean_intervals, weights_in_use
+from bayes_engine.decision.evaluate import (
+    DRAWS,
+    HeldOut,
+    estimated_risk,
+    mean_intervals,
+    resampled_means,
+    weights_in_use,
+)
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, TableError
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, TableFactor, normal_log_density, variance_estimate
-from bayes_engine.inference.directed import Directed, GaussianFamily, TableFamily
+from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
+from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.moments import ColumnMoments
 
@@ -40,18 +48,20 @@ def bins_for(n: int) -> int:
 
 
 class _Judged(NamedTuple):
-    """The rows that every model has a posterior for: `rows` (n,), their `weight`, and for each model its posterior."""
+    """The rows that every model has a posterior for: `rows` (N,), their `weight` and `groups`, and for each model its
+    posterior."""
 
     rows: NDArray[np.bool_]
     weight: Array
     truth: NDArray[np.intp]
     posteriors: dict[str, Array]
     undecided: dict[str, int]
+    groups: NDArray[np.intp] | None
 
 
 def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | None) -> _Judged:
     shifted = {name: h.posterior(prior_of_use) for name, h in held.items()}
-    rows = np.logical_and.reduce([status == Status.OK for _p, status in shifted.values()])
+    rows: NDArray[np.bool_] = np.logical_and.reduce([status == Status.OK for _p, status in shifted.values()])
     if not rows.any():
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
     one = next(iter(held.values()))
@@ -61,6 +71,7 @@ def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | Non
         one.truth[rows],
         {name: p[rows] for name, (p, _status) in shifted.items()},
         {name: int((status != Status.OK).sum()) for name, (_p, status) in shifted.items()},
+        None if one.groups is None else one.groups[rows],
     )
 
 
@@ -69,12 +80,12 @@ def compare(
 ) -> pd.DataFrame:
     """How models do on the same held-out rows, whatever an error costs; the first is the reference.
 
-    Columns: `accuracy`; `confidence`, the mean of the largest posterior; `log_loss`, that of −log P(truth|x) in nats (∞
-    where a truth was impossible); `brier`, that of Σ_c (P(c|x) − [c true])²; `ece`, the expected calibration error
-    Σ_b w_b |right_b − confidence_b| of ten bins, five below 200 rows (Guo et al. 2017); `undecided`, rows without a
-    posterior; `more`, `more_low`, `more_high`: log-loss above the reference's with its 95 % bootstrap interval, NaN
-    where one is infinite. Rows that not all have a posterior for are left out; with a prior of use rows weigh as in
-    `estimated_risk`.
+    Columns: `accuracy`; `balanced`, its mean over the classes; `confidence`, the mean of the largest posterior;
+    `log_loss`, that of −log P(truth|x) in nats (∞ where a truth was impossible); `brier`, that of
+    Σ_c (P(c|x) − [c true])²; `ece`, the expected calibration error Σ_b w_b |right_b − confidence_b| of ten bins of
+    equal width, five below 200 rows (Guo et al. 2017); `undecided`, rows without a posterior; `more`, `more_low`,
+    `more_high`: log-loss above the reference's with its 95 % bootstrap interval, NaN where one is infinite. Rows that
+    not all have a posterior for are left out; with a prior of use rows weigh as in `estimated_risk`.
 
     Raises TableError where no row is left.
 
@@ -92,16 +103,18 @@ def compare(
         {**_score(p, truth, w, classes), "undecided": judged.undecided[name]} for name, p in judged.posteriors.items()
     ]
     losses = np.stack([_log_losses(p, truth) for p in judged.posteriors.values()], axis=1)
-    return pd.DataFrame(found, index=pd.Index(list(held))).join(_above_first(list(held), losses, w, seed))
+    return pd.DataFrame(found, index=pd.Index(list(held))).join(
+        _above_first(list(held), losses, w, seed, judged.groups)
+    )
 
 
 def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dict[str, float]:
-    """One model's `accuracy`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and `ece`, as in
-    `compare`.
+    """One model's `accuracy`, `balanced`, `confidence` (the mean of its largest posterior), `log_loss`, `brier` and
+    `ece`, as in `compare`.
 
     >>> held = HeldOut(("a", "b"), log([[0.9, 0.1], [0.8, 0.2]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
     >>> {name: round(value, 4) for name, value in score(held).items()}
-    {'accuracy': 0.5, 'confidence': 0.85, 'log_loss': 0.8574, 'brier': 0.65, 'ece': 0.35}
+    {'accuracy': 0.5, 'balanced': 0.5, 'confidence': 0.85, 'log_loss': 0.8574, 'brier': 0.65, 'ece': 0.35}
     """
     judged = _judged({"": held}, prior_of_use)
     return _score(judged.posteriors[""], judged.truth, judged.weight, held.classes)
@@ -109,20 +122,33 @@ def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dic
 
 def _score(p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
     right = _likeliest(p, classes) == truth
-    confidence, of_truth = p.max(axis=1), p[np.arange(len(truth)), truth]
+    confidence = p.max(axis=1)
     bins = _bins(confidence, right, weight)
     return {
         "accuracy": _mean(right, weight),
+        "balanced": _balanced(right, truth, weight),
         "confidence": _mean(confidence, weight),
         "log_loss": _mean(_log_losses(p, truth), weight),
-        "brier": _mean((p**2).sum(axis=1) - 2.0 * of_truth + 1.0, weight),
+        "brier": _mean(_brier(p, truth), weight),
         "ece": float((bins["share"] * (bins["right"] - bins["confidence"]).abs()).sum()),
     }
+
+
+def _balanced(right: NDArray[np.bool_], truth: NDArray[np.intp], weight: Array) -> float:
+    """The mean over the classes that are there of the share that is right."""
+    total = np.bincount(truth, weight)
+    there = total > 0
+    return float((np.bincount(truth, weight * right)[there] / total[there]).mean())
 
 
 def _log_losses(p: Array, truth: NDArray[np.intp]) -> Array:
     """(n,) −log P(truth|x)."""
     return -log(p[np.arange(len(truth)), truth])
+
+
+def _brier(p: Array, truth: NDArray[np.intp]) -> Array:
+    """(n,) Σ_c (P(c|x) − [c true])²."""
+    return np.asarray((p**2).sum(axis=1) - 2.0 * p[np.arange(len(truth)), truth] + 1.0)
 
 
 def compare_risk(
@@ -151,7 +177,99 @@ def compare_risk(
     size = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=float)
     losses = [size[rows] * table[r.decision.position[rows], one.truth[rows]] for r in reports.values()]
     own = [{"risk": r.risk, "low": r.interval[0], "high": r.interval[1]} for r in reports.values()]
-    return pd.DataFrame(own, index=pd.Index(list(held))).join(_above_first(list(held), np.array(losses).T, w, seed))
+    groups = None if one.groups is None else one.groups[rows]
+    return pd.DataFrame(own, index=pd.Index(list(held))).join(
+        _above_first(list(held), np.array(losses).T, w, seed, groups)
+    )
+
+
+MEASURES = ("risk", "error", "log_loss", "brier")
+"""What `differences` can be of: the loss of the least-risk decision, [the likeliest class is wrong], −log P(truth|x),
+Σ_c (P(c|x) − [c true])²."""
+LEVEL = 0.05
+"""A difference is real if chance alone would show one like it in fewer than so many of all comparisons made."""
+
+
+def differences(
+    held: Mapping[str, HeldOut],
+    measure: str = "risk",
+    loss: LossMatrix | None = None,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+    amount: Any = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Every two models compared on the rows that all have a posterior for: a frame with a row a pair.
+
+    `measure` is one of MEASURES; `loss` (0-1 by default), `amount` (N,) and the prior of use as in `estimated_risk`.
+    Columns: `one`, `other`; `difference`, of one above the other, with its paired 95 % bootstrap interval `low`,
+    `high`; `p`, how often chance would show as much (two-sided, bootstrap), as Holm (Scand. J. Stat. 1979) corrects it
+    for all pairs; `real`, p < 0.05. NaN, and not real, where one is infinite.
+
+    Raises ParameterError for another measure, what `compare` and `estimated_risk` raise.
+
+    >>> p = np.tile([0.9, 0.2], 30)
+    >>> sure = HeldOut(("a", "b"), log(np.stack([p, 1 - p], 1)), np.ones((60, 2)) / 2, np.tile([0, 1], 30),
+    ...                np.ones(60), "")
+    >>> unsure = HeldOut(("a", "b"), log([[0.6, 0.4]] * 60), np.ones((60, 2)) / 2, np.tile([0, 1], 30), np.ones(60), "")
+    >>> differences({"sure": sure, "unsure": unsure})[["one", "other", "difference", "real"]].values.tolist()
+    [['sure', 'unsure', -0.5, True]]
+    """
+    checked_word("measure", measure, MEASURES)
+    names = list(held)
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    judged = _judged(held, prior_of_use)
+    one = next(iter(held.values()))
+    table = (LossMatrix.zero_one(one.classes) if loss is None else loss).for_classes(one.classes)
+    size = (
+        np.ones(len(judged.truth)) if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
+    )
+    losses = np.stack([_row_losses(p, judged.truth, measure, table) for p in judged.posteriors.values()], axis=1) * (
+        size[:, None] if measure == "risk" else 1.0
+    )
+    w = judged.weight
+    usable = [bool(np.isfinite(column[w > 0]).all()) for column in losses.T]
+    known = [k for k, (i, j) in enumerate(pairs) if usable[i] and usable[j]]
+    found = np.full((len(pairs), 4), np.nan)
+    if known:
+        left, right = np.array([pairs[k] for k in known]).T
+        apart = np.where(w[:, None] > 0, losses[:, left] - losses[:, right], 0.0)
+        draws = max(DRAWS, 100 * len(known) - 1)  # a p-value is no smaller than 2/(draws + 1), and Holm multiplies it
+        drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws)
+        found[known, 0] = w @ apart / w.sum()
+        found[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
+        found[known, 3] = _holm(_two_sided(drawn))
+    frame = pd.DataFrame(found, columns=["difference", "low", "high", "p"])
+    frame.insert(0, "one", [names[i] for i, _j in pairs])
+    frame.insert(1, "other", [names[j] for _i, j in pairs])
+    return frame.assign(real=frame["p"] < LEVEL)
+
+
+def _row_losses(p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix) -> Array:
+    match measure:
+        case "risk":
+            return np.asarray(loss.table[decide(p, loss).position, truth])
+        case "error":
+            return np.asarray(_likeliest(p, loss.classes) != truth, dtype=float)
+        case "log_loss":
+            return _log_losses(p, truth)
+        case _:
+            return _brier(p, truth)
+
+
+def _two_sided(drawn: Array) -> Array:
+    """(M,) twice the smaller share of the draws (B, M) on one side of 0, the observed one counted with them."""
+    least = np.minimum((drawn <= 0.0).sum(axis=0), (drawn >= 0.0).sum(axis=0))
+    return np.asarray(np.minimum(2.0 * (least + 1.0) / (len(drawn) + 1.0), 1.0))
+
+
+def _holm(p: Array) -> Array:
+    """Holm's step-down correction: the k-th smallest of m times m − k + 1, and never below the one before it."""
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    out = np.empty_like(p)
+    out[order] = np.minimum(stepped, 1.0)
+    return out
 
 
 def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
@@ -182,7 +300,9 @@ def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.Data
     return pd.DataFrame({**means, "share": share[there] / share.sum()})
 
 
-def _above_first(names: list[str], losses: Array, weight: Array, seed: int) -> pd.DataFrame:
+def _above_first(
+    names: list[str], losses: Array, weight: Array, seed: int, groups: NDArray[np.intp] | None
+) -> pd.DataFrame:
     """How far each column of `losses` (n, M) lies above the first on average, with its interval."""
     with np.errstate(invalid="ignore"):
         more = np.where(weight[:, None] > 0, losses - losses[:, :1], 0.0)
@@ -190,7 +310,7 @@ def _above_first(names: list[str], losses: Array, weight: Array, seed: int) -> p
     real = np.isfinite(more).all(axis=0)
     found = np.full((len(names), 3), np.nan)
     found[real, 0] = (weight @ more[:, real]) / weight.sum()
-    found[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], seed)
+    found[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], seed, groups)
     return pd.DataFrame(found, index=pd.Index(names), columns=["more", "more_low", "more_high"])
 
 
@@ -224,7 +344,7 @@ class Bill(NamedTuple):
         return self.penalty - self.log_likelihood
 
 
-_BILLED = (ClassPrior, TableFactor, TableFamily, GaussianFactor, GaussianFamily)
+_BILLED = (ClassPrior, ClassFamily, TableFactor, TableFamily, GaussianFactor, GaussianFamily)
 _LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "variance": "mle", "unseen": "ignore"}
 
 
@@ -256,7 +376,7 @@ def mdl(model: Any) -> Bill | None:
 
 def _parts(factor: Any) -> tuple[Any, ...]:
     if isinstance(factor, Directed):
-        return (factor.prior, *factor.families)
+        return factor.all_families if factor.above is not None else (factor.prior, *factor.families)
     return factor.parts if isinstance(factor, Product) else (factor,)
 
 
@@ -270,10 +390,16 @@ def _bill(part: Any, stats: Statistics, floor: float) -> tuple[float, int]:
         case TableFamily(counts=counts, domain=domain):
             size = counts.shape[-1]
             alone = domain.counted(stats.counts.tables[part.variable.name], 1)
+            alone = alone if part.of_class else alone.sum(axis=0, keepdims=True)
             rest = alone - counts.reshape(len(counts), -1, size).sum(axis=1)  # its parents are not known
             log_p = log(alone) - log(np.maximum(alone.sum(axis=1, keepdims=True), 1e-300))
             extra = float(np.where(rest > 1e-9, rest * np.where(rest > 1e-9, log_p, 0.0), 0.0).sum())
             return _table_likelihood(counts) + extra, counts[..., 0].size * (size - 1)
+        case ClassFamily(counts=counts):
+            rest = stats.class_weight - counts.reshape(len(counts), -1).sum(axis=1)  # the parents are not known
+            log_p = log(stats.class_weight) - log(stats.class_weight.sum())
+            extra = float(np.where(rest > 1e-9, rest * np.where(rest > 1e-9, log_p, 0.0), 0.0).sum())
+            return _table_likelihood(np.moveaxis(counts, 0, -1)) + extra, counts[0].size * (len(counts) - 1)
         case GaussianFactor(moments=moments, variance=variance, tied=tied):
             k = len(variance)
             return _gaussian_likelihood(moments, moments.offset, variance), k + (1 if tied else k)

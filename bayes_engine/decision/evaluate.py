@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
-from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.priors import given_prior
 from bayes_engine.table.encode import positions
 
@@ -33,7 +33,7 @@ class HeldOut:
     """Posteriors of rows by models that had not seen them.
 
     `log_posterior` (n, K) and the `prior` (n, K) of the model that gave it; `truth` (n,) class positions; `weight`
-    (n,); `scheme` says how they were held out.
+    (n,); `scheme` says how they were held out; `groups` (n,) numbers the groups that rows come in, where they do.
     """
 
     classes: tuple[Any, ...]
@@ -42,20 +42,30 @@ class HeldOut:
     truth: NDArray[np.intp]
     weight: Array
     scheme: Message
+    groups: NDArray[np.intp] | None = None
 
-    def posterior(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
-        """(n, K) posteriors and (n,) statuses, shifted from each model's own prior to `prior_of_use` if given."""
+    def log_posterior_in_use(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
+        """(n, K) log posteriors up to a constant a row, and (n,) statuses, shifted as in `posterior`."""
         joint = self.log_posterior
         if prior_of_use is not None:
             joint = joint + _shift_by_row(self.prior, given_prior(prior_of_use, self.classes))
         nowhere = np.isneginf(joint).all(axis=1)
-        return normalize(joint), np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
+        return joint, np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
+
+    def posterior(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
+        """(n, K) posteriors and (n,) statuses, shifted from each model's own prior to `prior_of_use` if given."""
+        joint, status = self.log_posterior_in_use(prior_of_use)
+        return normalize(joint), status
 
     def in_order(self, classes: tuple[Any, ...]) -> HeldOut:
-        """The same rows with the classes in another order (a table's own, say)."""
-        columns = [self.classes.index(c) for c in classes]
-        truth = np.argsort(columns)[self.truth].astype(np.intp)
-        return HeldOut(classes, self.log_posterior[:, columns], self.prior[:, columns], truth, self.weight, self.scheme)
+        """The same rows with the classes in another order (a table's own, say); one that the model has not met is
+        impossible to it."""
+        at = [classes.index(c) for c in self.classes]
+        log_posterior = np.full((len(self.truth), len(classes)), -np.inf)
+        prior = np.zeros_like(log_posterior)
+        log_posterior[:, at], prior[:, at] = self.log_posterior, self.prior
+        truth = np.asarray(at, dtype=np.intp)[self.truth]
+        return replace(self, classes=classes, log_posterior=log_posterior, prior=prior, truth=truth)
 
 
 def _shift_by_row(prior: Array, use: Any) -> Array:
@@ -66,7 +76,7 @@ def _shift_by_row(prior: Array, use: Any) -> Array:
 
 def held_out(
     model: Any,
-    X: pd.DataFrame,
+    X: Any,
     y: Any,
     *,
     folds: int = 5,
@@ -75,12 +85,13 @@ def held_out(
     seed: int = 0,
     refit: bool = False,
 ) -> HeldOut:
-    """Held-out posteriors of a fitted generative classifier on its own rows: exact leave-one-out up to 60 rows (the
-    statistics minus one row), stratified folds beyond; rows of one group stay together.
+    """Held-out posteriors of a fitted classifier on its own rows: leave-one-out up to 60 rows, stratified folds beyond;
+    rows of one group stay together. Models of the same rows and seed share their splits.
 
-    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. Exact
-    leave-one-out keeps the structure and the cut points of the fit; with `refit` each row's model is fitted anew to the
-    others, as folds always are.
+    X (n, d) and y (n,) are the rows the model was fitted on, `groups` and `sample_weight` (n,) go with them. A
+    generative model is left one row of its statistics short, exactly, which keeps the structure and the cut points of
+    the fit; with `refit`, and any other classifier with `predict_proba`, each row's model is fitted anew to the others,
+    as folds always are. A classifier that states no prior has that of the rows it learnt from.
     Raises TableError where a class or the groups are too few for two folds.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -93,22 +104,51 @@ def held_out(
     labels = np.asarray(y)
     truth = positions(labels, classes)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if groups is None and len(labels) <= TINY and not refit:
+    together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
+    alone = groups is None and len(labels) <= TINY
+    if alone and not refit and hasattr(model, "leave_one_out_log_proba"):
         left = np.repeat(model.stats_.class_weight[None, :], len(labels), axis=0)
         left[np.arange(len(labels)), truth] -= weight
         prior = model._prior_of(np.maximum(left, 0.0), classes)
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
-    alone = groups is None and len(labels) <= TINY
-    splits, scheme = _each_row(len(labels)) if alone else _splits(truth, groups, folds, seed)
+    parts, scheme = _each_row(len(labels)) if alone else splits(truth, together, folds, seed)
     log_posterior = np.full((len(labels), len(classes)), -np.inf)
     prior = np.zeros_like(log_posterior)
-    for train, test in splits:
-        fold = clone(model).set_params(schema=model.schema_)
-        fold.partial_fit(X.iloc[train], labels[train], classes, None if sample_weight is None else weight[train])
-        log_posterior[test] = log_normalize(fold.predict_joint_log_proba(X.iloc[test]))
-        prior[test] = list(fold.prior_by_class.values())
-    return HeldOut(classes, log_posterior, prior, truth, weight, scheme)
+    for train, test in parts:
+        fold, known = _learnt(model, _rows(X, train), labels[train], None if sample_weight is None else weight[train])
+        columns = np.array([classes.index(c) for c in known.tolist()])
+        log_posterior[np.ix_(test, columns)] = _log_proba(fold, _rows(X, test))
+        stated = getattr(fold, "prior_by_class", None)  # any other has learnt the frequencies of its rows
+        shares = np.bincount(truth[train], weight[train], minlength=len(classes))
+        prior[test] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
+    return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together)
+
+
+def _rows(X: Any, rows: Any) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
+
+
+def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDArray[Any]]:
+    """A clone of the model fitted to other rows, and its classes: for one that counts, all of them, met or not."""
+    fold = clone(model)
+    if hasattr(model, "partial_fit") and hasattr(model, "stats_"):
+        if "schema" in fold.get_params(deep=False):
+            fold.set_params(schema=model.schema_)
+        fold.partial_fit(X, y, model.classes_, weight)
+    else:
+        step = f"{fold.steps[-1][0]}__" if hasattr(fold, "steps") else ""
+        fold.fit(X, y, **({} if weight is None else {f"{step}sample_weight": weight}))
+    return fold, np.asarray(fold.classes_)
+
+
+def _log_proba(model: Any, X: Any) -> Array:
+    """(n, C) log P(c|x); -inf throughout where there is none."""
+    if hasattr(model, "predict_joint_log_proba"):
+        return log_normalize(model.predict_joint_log_proba(X))
+    return np.asarray(log(model.predict_proba(X)))
 
 
 def _each_row(n: int) -> tuple[Any, Message]:
@@ -116,10 +156,14 @@ def _each_row(n: int) -> tuple[Any, Message]:
     return [(np.delete(every, i), [i]) for i in every], Message("leave-one-out, everything learnt anew")
 
 
-def _splits(truth: NDArray[np.intp], groups: Any, folds: int, seed: int) -> tuple[Any, Message]:
+def splits(truth: NDArray[np.intp], together: NDArray[np.intp] | None, folds: int, seed: int) -> tuple[Any, Message]:
+    """(train, test) positions of the folds of rows with these classes (n,), stratified; rows that stand `together` (n,)
+    stay so. And what was done, in words.
+
+    Raises TableError where a class or the groups are too few for two folds.
+    """
     sizes = np.bincount(truth)
-    if groups is not None:
-        together = pd.factorize(pd.Series(groups), use_na_sentinel=False)[0]
+    if together is not None:
         k = min(folds, len(np.unique(together)), int(sizes.max()))
         if k < 2:
             raise TableError("the group column has one value only; risk cannot be estimated on groups left out")
@@ -144,9 +188,9 @@ def _splits(truth: NDArray[np.intp], groups: Any, folds: int, seed: int) -> tupl
 class RiskReport:
     """Estimated risk on held-out rows.
 
-    `risk` per row with its 95 % bootstrap `interval`; `confusion` (A, K) weights by action and truth; `cost` (A, K)
-    their shares of the risk; `accuracy` the weight decided rightly; `undecided` rows without a posterior, left out;
-    `decision` of each row.
+    `risk` per row with its 95 % bootstrap `interval` (whole groups are drawn, where there are any); `confusion` (A, K)
+    weights by action and truth; `cost` (A, K) their shares of the risk; `accuracy` the weight decided rightly;
+    `undecided` rows without a posterior, left out; `decision` of each row.
     """
 
     risk: float
@@ -170,7 +214,7 @@ def estimated_risk(
     """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i.
 
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
-    multiplies a row's loss; `decide_by` (0-1, say) makes the decisions while `loss` prices them.
+    multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes the decisions while `loss` prices them.
 
     Raises LossError where the losses speak of other classes, ParameterError where they do not price an action of
     `decide_by`, TableError where no row, or none of a class in use, has a posterior.
@@ -191,25 +235,25 @@ def estimated_risk(
     loss = loss.for_classes(held.classes)
     posterior, status = held.posterior(prior_of_use)
     rule = loss if decide_by is None else decide_by.for_classes(held.classes)
-    size = np.ones(len(held.truth)) if amount is None else np.asarray(amount, dtype=float)
-    if not np.isfinite(size).all():
+    if amount is not None and not np.isfinite(np.asarray(amount, dtype=float)).all():
         raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
-    decision = decide(posterior, rule, status)
+    # where an amount multiplies every cell it changes no decision, and one of 0 must not tie all
+    decision = decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
     ok = decision.position >= 0
-    action, truth, m = decision.position[ok], held.truth[ok], size[ok]
+    action, truth = decision.position[ok], held.truth[ok]
     w = weights_in_use(held, ok, prior_of_use)
-    priced = _priced(loss, rule)
+    paid = _priced(loss, rule).cost(action, truth, None if amount is None else np.asarray(amount, dtype=float)[ok])
     shape = (len(rule.actions), len(rule.classes))
     cell = action * shape[1] + truth
     total = w.sum()
     if not total > 0:
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
-    cost = np.bincount(cell, w * m * priced.ravel()[cell], minlength=priced.size) / total
+    cost = np.bincount(cell, w * paid, minlength=rule.table.size) / total
     right = np.array([[a == c for c in rule.classes] for a in rule.actions]).ravel()[cell]
     return RiskReport(
         risk=float(cost.sum()),
-        interval=_bootstrap(w, w * m * priced.ravel()[cell], seed),
-        confusion=np.bincount(cell, w, minlength=priced.size).reshape(shape).astype(float),
+        interval=_bootstrap(w, w * paid, seed, None if held.groups is None else held.groups[ok]),
+        confusion=np.bincount(cell, w, minlength=rule.table.size).reshape(shape).astype(float),
         cost=cost.reshape(shape),
         accuracy=float(w[right].sum() / total),
         undecided=int((~ok).sum()),
@@ -217,14 +261,16 @@ def estimated_risk(
     )
 
 
-def _priced(loss: LossMatrix, rule: LossMatrix) -> Array:
+def _priced(loss: LossMatrix, rule: LossMatrix) -> LossMatrix:
     """The losses, in the rows of the rule's actions."""
     if rule is loss:
-        return loss.table
+        return loss
     missing = [a for a in rule.actions if a not in loss.actions]
     if missing:
         raise ParameterError("the losses do not price the action '{action}'", action=str(missing[0]))
-    return loss.table[[loss.actions.index(a) for a in rule.actions]]
+    rows = [loss.actions.index(a) for a in rule.actions]
+    marked = None if loss.by_amount is None else loss.by_amount[rows]
+    return LossMatrix(rule.actions, loss.classes, loss.table[rows], marked)
 
 
 def weights_in_use(held: HeldOut, rows: NDArray[np.bool_], prior_of_use: Mapping[Any, float] | None = None) -> Array:
@@ -253,27 +299,44 @@ DRAWS = 999
 """Bootstrap replicates of an interval."""
 
 
-def _bootstrap(weight: Array, loss: Array, seed: int) -> tuple[float, float]:
+def _bootstrap(weight: Array, loss: Array, seed: int, groups: NDArray[np.intp] | None = None) -> tuple[float, float]:
     """95 % percentile interval of Σ loss / Σ weight when rows are drawn again."""
-    low, high = mean_intervals(weight, loss[:, None], seed)[0].tolist()
+    low, high = mean_intervals(weight, loss[:, None], seed, groups)[0].tolist()
     return low, high
 
 
-def mean_intervals(weight: Array, totals: Array, seed: int = 0) -> Array:
-    """(M, 2) 95 % percentile intervals of Σ_i t_im / Σ_i w_i when the rows are drawn again, the same draws for all M
-    columns of `totals` (n, M); alike rows are drawn together, and no more than two million draws are held at once.
+def mean_intervals(weight: Array, totals: Array, seed: int = 0, groups: NDArray[np.intp] | None = None) -> Array:
+    """(M, 2) 95 % percentile intervals of Σ_i t_im / Σ_i w_i over `resampled_means`.
 
     >>> mean_intervals(np.ones(3), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 9.0]])).tolist()
     [[1.0, 1.0], [0.0, 9.0]]
     """
-    alike, n = np.unique(np.column_stack([weight, totals]), axis=0, return_counts=True)
+    return np.asarray(np.quantile(resampled_means(weight, totals, seed, groups), [0.025, 0.975], axis=0).T)
+
+
+def resampled_means(
+    weight: Array, totals: Array, seed: int = 0, groups: NDArray[np.intp] | None = None, draws: int = DRAWS
+) -> Array:
+    """(draws, M) Σ_i t_im / Σ_i w_i when the rows are drawn again, the same draws for all M columns of `totals` (n, M);
+    rows of one of the `groups` (n,) are drawn together. Alike rows are counted as one, and no more than two million
+    draws are held at once; a draw of no weight is left out.
+
+    >>> resampled_means(np.ones(4), np.array([[2.0], [2.0], [0.0], [0.0]]), groups=np.array([0, 1, 0, 1]), draws=2)
+    array([[1.],
+           [1.]])
+    """
+    each = np.column_stack([weight, totals])
+    if groups is not None:
+        at = np.unique(groups, return_inverse=True)[1]
+        each = np.stack([np.bincount(at, column) for column in each.T], axis=1)
+    alike, n = np.unique(each, axis=0, return_counts=True)
     rng, share = np.random.default_rng(seed), n / n.sum()
     at_once = max(1, 2_000_000 // len(n))
     sums = np.concatenate(
-        [rng.multinomial(n.sum(), share, size=min(at_once, DRAWS - done)) @ alike for done in range(0, DRAWS, at_once)]
+        [rng.multinomial(n.sum(), share, size=min(at_once, draws - done)) @ alike for done in range(0, draws, at_once)]
     )
     counted = sums[sums[:, 0] > 0]
-    return np.asarray(np.quantile(counted[:, 1:] / counted[:, :1], [0.025, 0.975], axis=0).T)
+    return np.asarray(counted[:, 1:] / counted[:, :1])
 
 
 def risk_scorer(loss: Any = None) -> Callable[[Any, Any, Any], float]:

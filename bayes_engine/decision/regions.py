@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.ledger import Ledger
+from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Level, Schema, Variable
@@ -129,3 +129,16 @@ def scatter(
     if y is None:
         places.append(rng.uniform(-0.36, 0.36, len(rows)))
     return places[0].tolist(), places[1].tolist(), rows.tolist()
+
+
+def posteriors_at(ledger: Ledger, rows: Sequence[int], order: Sequence[int]) -> list[list[float]]:
+    """The posteriors of these rows with the classes in this order, to six digits, so that they can be sent as text;
+    an empty list where there is none.
+
+    >>> from bayes_engine.ledger import JOINT
+    >>> ledger = Ledger(((JOINT, np.log([[0.1, 0.3]])),), ("bad", "good"), np.zeros(1, dtype=np.int8))
+    >>> posteriors_at(ledger, [0], [1, 0])
+    [[0.75, 0.25]]
+    """
+    fine, posterior = ledger.status == Status.OK, ledger.posterior()
+    return [[float(f"{p:.6g}") for p in posterior[i, list(order)]] if fine[i] else [] for i in rows]

@@ -1,59 +1,16 @@
-"""What decisions cost: the risk of each action for one case, and the confusion of held-out rows with its costs."""
+"""What drawings of decisions need: the colours of the actions, and the held-out rows packed for a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
+from typing import Any
 
-import plotly.graph_objects as go
+import numpy as np
 
-from bayes_engine.decision.evaluate import RiskReport
-from bayes_engine.figures.theme import EXTRA_COLOURS, MUTED, colour_of
-
-
-def action_risks(names: Sequence[str], risks: Sequence[float], colours: Sequence[str]) -> go.Figure:
-    """R(a|x) as one bar for each action; the least is drawn full, the others pale. `names` are already escaped."""
-    least = min(risks)
-    bars = go.Bar(
-        x=list(risks),
-        y=list(names),
-        orientation="h",
-        marker={"color": list(colours), "opacity": [1.0 if r == least else 0.35 for r in risks]},
-        text=[f"{r:.4g}" for r in risks],
-        textposition="auto",
-        hovertemplate="%{y}: %{x:.6g}<extra></extra>",
-    )
-    figure = go.Figure(bars)
-    figure.update_layout(height=60 + 34 * len(names), margin={"l": 10, "r": 10, "t": 6, "b": 6}, showlegend=False)
-    figure.update_yaxes(autorange="reversed", ticksuffix="  ")
-    figure.update_xaxes(rangemode="tozero", nticks=5)
-    return figure
-
-
-def confusion(report: RiskReport, actions: Sequence[str], truths: Sequence[str]) -> go.Figure:
-    """Decisions (rows) against truths (columns): how many held-out rows, and what each adds to the risk (shade)."""
-    text = [
-        [f"<b>{n:.4g}</b><br>{c:+.3g}" if c else f"<b>{n:.4g}</b>" for n, c in zip(counts, costs, strict=True)]
-        for counts, costs in zip(report.confusion.tolist(), report.cost.tolist(), strict=True)
-    ]
-    shade = go.Heatmap(
-        z=report.cost.tolist(),
-        x=list(truths),
-        y=list(actions),
-        text=text,
-        texttemplate="%{text}",
-        colorscale=[[0.0, "rgba(128,128,128,0.06)"], [1.0, MUTED["cost"]]],
-        zmin=0.0,
-        showscale=False,
-        xgap=3,
-        ygap=3,
-        hovertemplate="%{y}<br>%{x}<br>%{text}<extra></extra>",
-    )
-    figure = go.Figure(shade)
-    figure.update_layout(height=90 + 52 * len(actions), margin={"l": 10, "r": 10, "t": 6, "b": 6})
-    figure.update_xaxes(side="top", showgrid=False)
-    figure.update_yaxes(autorange="reversed", showgrid=False, ticksuffix="  ")
-    return figure
+from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.figures.theme import EXTRA_COLOURS, colour_of
+from bayes_engine.logspace import Array
 
 
 def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark: bool = False) -> list[str]:
@@ -64,3 +21,29 @@ def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark
     """
     extra = (pair[dark] for pair in cycle(EXTRA_COLOURS))
     return [colour_of(list(classes).index(a), dark) if a in classes else next(extra) for a in actions]
+
+
+def packed_rows(held: HeldOut, amount: Array | None = None, most: int = 20_000) -> tuple[dict[str, Any], bytes]:
+    """What a browser needs to price any losses and prior of use on the held-out rows: a head, and little-endian arrays
+    log posterior (n, K), weight (n,), amount (n,) as floats of `size` bytes, then uint16 truth (n,), and for each row
+    which of the `priors` (M, K) its model had. Of more than `most` rows every so-manieth is taken (`every` > 1).
+
+    Small tables travel in double precision, so that browser and engine agree to the last digit on screen.
+
+    >>> from bayes_engine.language import Message
+    >>> held = HeldOut(("ill", "well"), np.log([[0.25, 0.75]]), np.full((1, 2), 0.5), np.array([1]), np.ones(1),
+    ...                Message("one patient"))
+    >>> head, body = packed_rows(held)
+    >>> head, len(body)
+    ({'n': 1, 'k': 2, 'size': 8, 'every': 1, 'priors': [[0.5, 0.5]]}, 36)
+    """
+    every = -(-len(held.truth) // most)
+    truth, k = held.truth[::every], len(held.classes)
+    priors, which = np.unique(held.prior[::every], axis=0, return_inverse=True)
+    size = 8 if len(truth) * k <= 60_000 else 4
+    factor = np.ones(len(held.truth)) if amount is None else np.asarray(amount, dtype=float)
+    floats = (held.log_posterior[::every], held.weight[::every], factor[::every])
+    whole = (truth, which.reshape(-1))
+    body = [a.astype(f"<f{size}").tobytes() for a in floats] + [a.astype("<u2").tobytes() for a in whole]
+    head = {"n": len(truth), "k": k, "size": size, "every": every, "priors": priors.tolist()}
+    return head, b"".join(body)

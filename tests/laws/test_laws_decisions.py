@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bayes_engine import LossMatrix
 from bayes_engine.decision.loss import decide
+from bayes_engine.decision.simplex import regions
 
 laws = settings(max_examples=60, deadline=None)
 CLASSES = ("a", "b", "c")
@@ -54,6 +56,53 @@ def test_NF25_a_constant_per_truth_changes_no_decision(
     decision = decide(p, loss)
     clear = decision.gap > 1e-9
     np.testing.assert_array_equal(decide(p, moved).action[clear], decision.action[clear])
+
+
+@laws
+@given(losses, posteriors(), arrays(float, 3, elements=st.integers(-64, 64).map(lambda i: i / 4)), st.floats(0, 2))
+def test_NF25_a_constant_per_truth_moves_every_risk_alike(
+    loss: LossMatrix, p: np.ndarray, shift: Any, cost: float
+) -> None:
+    loss = loss.with_refusal(cost)
+    moved = LossMatrix(loss.actions, loss.classes, loss.table + shift)
+    np.testing.assert_allclose(moved.risk(p) - loss.risk(p), np.repeat(p @ shift[:, None], 4, axis=1), atol=1e-9)
+    one, other = decide(p, loss), decide(p, moved)
+    np.testing.assert_allclose(one.gap, other.gap, atol=1e-9)
+    for row, action in zip(p, one.action, strict=True):  # and every margin of a loss moves with its loss
+        here, there = loss.flip_margins(row), moved.flip_margins(row)
+        assert here.action == action
+        for cell, stand in here.losses.items():
+            by = float(shift[CLASSES.index(cell[1])])
+            if here.action == there.action:
+                ends = there.losses[cell]
+                np.testing.assert_allclose((ends.low - by, ends.high - by), (stand.low, stand.high), atol=1e-6)
+
+
+@laws
+@given(losses, posteriors(), st.data())
+def test_rows_with_amounts_are_decided_by_their_own_matrices(
+    loss: LossMatrix, p: np.ndarray, data: st.DataObject
+) -> None:
+    pairs = st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES))
+    loss = loss.with_amount(data.draw(st.none() | st.sets(pairs))).with_refusal(data.draw(st.floats(0, 3)))
+    amount = data.draw(arrays(float, len(p), elements=st.floats(0, 1e6, width=32)))
+    together = decide(p, loss, amount=amount)
+    for n, (row, size) in enumerate(zip(p, amount, strict=True)):
+        own = loss.at_amount(size)
+        assert loss.risk(p, amount)[n] == pytest.approx(own.risk(row), abs=1e-9 * max(1.0, size))
+        alone = decide(row[None], own)
+        if alone.gap[0] > 1e-9 * max(1.0, size):
+            assert together.action[n] == alone.action[0]
+        assert loss.cost(together.position[[n]], np.array([1]), amount[[n]])[0] == own.table[together.position[n], 1]
+
+
+@laws
+@given(losses, posteriors())
+def test_one_amount_for_every_cell_changes_no_decision(loss: LossMatrix, p: np.ndarray) -> None:
+    scaled, plain = decide(p, loss, amount=np.full(len(p), 8.0)), decide(p, loss)
+    np.testing.assert_array_equal(scaled.action, plain.action)
+    np.testing.assert_array_equal(scaled.tied, plain.tied)
+    np.testing.assert_allclose(scaled.risk, 8.0 * plain.risk)
 
 
 @laws
@@ -108,3 +157,24 @@ def test_refusal_under_zero_one_loss_is_chows_rule(p: np.ndarray, cost: float) -
 @given(losses, st.permutations(CLASSES))
 def test_columns_are_matched_by_label(loss: LossMatrix, order: list[str]) -> None:
     pd.testing.assert_frame_equal(loss.for_classes(order).to_frame()[list(CLASSES)], loss.to_frame())
+
+
+@laws
+@given(losses, posteriors(), st.floats(0, 2))
+def test_the_regions_of_the_simplex_hold_the_posteriors_decided_so(
+    loss: LossMatrix, p: np.ndarray, cost: float
+) -> None:
+    loss = loss.with_refusal(cost)
+    found = {region.action: region.corners for region in regions(loss)}
+    assert sum(region.share for region in regions(loss)) == pytest.approx(1.0)
+    decision = decide(p, loss)
+    for row, action, gap in zip(p, decision.action, decision.gap, strict=True):
+        if gap > 1e-6:
+            assert _inside(row, found[action])
+            assert not any(_inside(row, corners) for other, corners in found.items() if other != action)
+
+
+def _inside(point: np.ndarray, corners: np.ndarray) -> bool:
+    edges = np.roll(corners, -1, axis=0)[:, :2] - corners[:, :2]
+    to = point[:2] - corners[:, :2]
+    return bool((edges[:, 0] * to[:, 1] - edges[:, 1] * to[:, 0] >= -1e-12).all())

@@ -171,3 +171,92 @@ def test_a_loss_is_a_value() -> None:
     kept = LossMatrix("ab", "ab", given)
     given[0, 0] = 9.0
     assert kept == loss
+
+
+# a row's amount -------------------------------------------------------------------------------------------------
+
+LOAN = LossMatrix(("grant", "decline"), ("repays", "defaults"), [[0, 1], [30, 0]])
+
+
+def test_orientation_is_said_where_it_is_turned() -> None:
+    turned = LOAN.to_frame(truth_in_rows=True)
+    assert LossMatrix.from_any(turned, LOAN.classes, truth_in_rows=True) == LOAN
+    with pytest.raises(LossError, match="the loss matrix has no column for the class 'repays'"):
+        LossMatrix.from_any(turned, LOAN.classes)
+
+
+def test_an_amount_multiplies_the_cells_it_is_told_to() -> None:
+    """Granting a loan that defaults costs the sum lent; declining one that would be repaid costs 30 flat."""
+    loss = LOAN.with_amount([("grant", "defaults")])
+    p = np.array([[0.9, 0.1]] * 3)
+    assert loss.risk(p, [100, 1000, 0]).tolist() == pytest.approx(np.array([[10, 27], [100, 27], [0, 27]]))
+    decision = decide(p, loss, amount=[100, 1000, 0])
+    assert decision.action.tolist() == ["grant", "decline", "grant"]
+    assert decision.gap == pytest.approx([17, 73, 27])
+    assert loss.cost(np.array([0, 0, 1]), np.array([1, 0, 0]), [100, 1000, 50]).tolist() == [100.0, 0.0, 30.0]
+    for n, amount in enumerate((100, 1000, 0)):
+        own = loss.at_amount(amount)
+        assert decide(p[:1], own).risk[0] == pytest.approx(decision.risk[n])
+    assert loss.risk(p[:1]).tolist() == LOAN.risk(p[:1]).tolist()  # without amounts, the matrix as it stands
+
+
+def test_without_a_word_an_amount_multiplies_the_whole_matrix() -> None:
+    p = np.array([[0.9, 0.1], [0.99, 0.01]])
+    assert LOAN.risk(p, [2, 3]) == pytest.approx(LOAN.risk(p) * [[2], [3]])
+    assert LOAN.with_amount().risk(p, [2, 3]) == pytest.approx(LOAN.risk(p, [2, 3]))
+    assert decide(p, LOAN, amount=[2, 3]).action.tolist() == decide(p, LOAN).action.tolist()
+
+
+def test_a_refusal_costs_the_same_whatever_the_amount() -> None:
+    loss = LOAN.with_amount().with_refusal(20, "ask")
+    assert loss.at_amount(50).table.tolist() == [[0, 50], [1500, 0], [20, 20]]
+    assert LOAN.with_refusal(20, "ask").at_amount(50).table[2].tolist() == [1000, 1000]  # said of no cell: of all
+    p = np.array([[0.5, 0.5]] * 2)
+    assert decide(p, loss, amount=[10, 1000]).action.tolist() == ["grant", "ask"]
+
+
+def test_with_an_amount_of_zero_nothing_is_at_stake() -> None:
+    decision = decide(np.array([[0.1, 0.9]]), LOAN.with_amount(), amount=[0])
+    assert (decision.tied.tolist(), decision.risk.tolist(), decision.action.tolist()) == ([True], [0.0], ["decline"])
+
+
+def test_ties_are_tied_on_the_scale_of_the_row() -> None:
+    p = np.array([[0.5 - 1e-14, 0.5 + 1e-14]] * 2)
+    loss = LossMatrix.zero_one("ab").with_amount()
+    assert decide(p, loss, amount=[1e-6, 1e9]).tied.tolist() == [True, True]
+    apart = np.array([[0.5 - 1e-9, 0.5 + 1e-9]] * 2)
+    assert decide(apart, loss, amount=[1e-6, 1e9]).tied.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ([1, np.nan], "the amount of row 2 is nan; an amount is a number of 0 and more"),
+        ([-3, 1], r"the amount of row 1 is -3\.0; an amount"),
+        ([1, np.inf], "the amount of row 2 is inf"),
+        ([1], r"there are 2 rows and amounts of the shape \(1,\)"),
+        (5, r"there are 2 rows and amounts of the shape \(\)"),
+    ],
+)
+def test_amounts_refused(amount: Any, text: str) -> None:
+    p = np.array([[0.5, 0.5]] * 2)
+    with pytest.raises(LossError, match=text):
+        LOAN.risk(p, amount)
+    with pytest.raises(LossError, match=text):
+        decide(p, LOAN, amount=amount)
+
+
+def test_a_cell_that_is_not_there_takes_no_amount() -> None:
+    with pytest.raises(LossError, match="no cell for deciding 'grant' when the truth is 'dies'"):
+        LOAN.with_amount([("grant", "dies")])
+
+
+def test_amounts_travel_with_the_labels() -> None:
+    loss = LOAN.with_amount([("grant", "defaults")])
+    turned = loss.for_classes(("defaults", "repays"))
+    assert turned.by_amount is not None and turned.by_amount.tolist() == [[True, False], [False, False]]
+    assert turned.for_classes(LOAN.classes) == loss and hash(turned.for_classes(LOAN.classes)) == hash(loss)
+    assert loss != LOAN and LOAN.with_amount() != LOAN and loss.spread == 30.0
+    assert pickle.loads(pickle.dumps(loss)) == loss  # noqa: S301
+    with pytest.raises(ValueError, match="read-only"):
+        loss.by_amount[0, 0] = True  # type: ignore[index]

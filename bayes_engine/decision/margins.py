@@ -1,0 +1,496 @@
+"""How far a decision is from another one: flip margins, the losses or priors a wished decision implies, and refusal for
+a target error rate.
+
+All of it rests on one fact. Where one loss λ_ij changes and all else is held, the risk of action i moves along a
+straight line, R_i + p_j (v − λ_ij), and the others stay. Where the prior π_k of one class becomes t and the other
+priors keep their proportions, Bayes shifts the posterior, P'(c|x) ∝ P(c|x) π'(c)/π(c), so that with D_bj = (λ_bj −
+λ_aj) P(c_j|x)
+
+    R_b(t) − R_a(t) ∝ α t + β (1 − t),   α = D_bk/π_k,   β = Σ_{j≠k} D_bj/(1 − π_k)
+
+with a factor that is positive and common to all actions: linear-fractional in t, but of the sign of a straight line. An
+action has the least risk where finitely many straight lines are ≥ 0: in one interval, whose ends are solved for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.decision.loss import TIE, LossMatrix, decide
+from bayes_engine.errors import LossError, ParameterError, UndefinedPosterior
+from bayes_engine.logspace import Array
+from bayes_engine.priors import given_prior
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """The values from `low` to `high` (±inf possible) of one loss or prior at which an action has the least risk, all
+    else held; `below` and `above` name the action that takes over beyond each end, None where none does.
+
+    At an end itself two actions cost the same, and the rule of ties (see `decide`) says which is taken.
+    """
+
+    low: float
+    high: float
+    below: Any | None = None
+    above: Any | None = None
+
+    def nearest_to(self, value: float) -> float:
+        """The value in the interval that is nearest to this one."""
+        return min(max(value, self.low), self.high)
+
+    def short_within(self, now: float) -> float:
+        """A number of few digits just inside the end that is nearest to `now`: what a person would set.
+
+        >>> Stand(-np.inf, 0.4444).short_within(1.0), Stand(9.0, np.inf).short_within(5.0)
+        (0.44, 9.1)
+        """
+        end = self.nearest_to(now)
+        sign = 1.0 if end == self.low else -1.0
+        scale = abs(end - now) or max(abs(end), 1.0)
+        for digits in range(1, 16):
+            places = digits - math.floor(math.log10(scale))
+            step = 10.0**-places
+            value = round(sign * (math.floor(sign * end / step) + 1) * step, max(places, 0))
+            if self.low < value < self.high:
+                return value + 0.0  # no −0
+        return end
+
+
+class Flip(NamedTuple):
+    """One loss λ(`action`, `truth`), or with `action` None the prior of `truth`, and where the decision changes: once
+    it passes from `now` beyond `at`, `takes` takes over.
+
+    `distance` is |at − now|: of a loss relative to the spread of the matrix (largest λ − smallest λ), of a prior as is;
+    `rising` says on which side of `now` it lies, also where they are equal (a tie).
+    """
+
+    action: Any | None
+    truth: Any
+    now: float
+    at: float
+    takes: Any
+    distance: float
+    rising: bool
+
+
+@dataclass(frozen=True)
+class FlipMargins:
+    """For one row the decision `action`, and for each loss (action, truth) and each class's prior the values within
+    which it stands. `priors` is empty where no prior was given; `tied` says that another action costs the same now, so
+    that some interval ends at the present value. `loss` and `prior` are the present ones."""
+
+    action: Any
+    tied: bool
+    losses: Mapping[tuple[Any, Any], Stand]
+    priors: Mapping[Any, Stand]
+    loss: LossMatrix
+    prior: Mapping[Any, float]
+
+    def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
+        """The `most` changes of one loss that flip the decision soonest, by `Flip.distance`; of equally near ones first
+        those of wrong decisions. Without `right` the losses of right decisions (truth = action) are passed over."""
+        return _soonest(_loss_flips(self), most, right)
+
+    def nearest_priors(self, most: int = 1) -> list[Flip]:
+        """The `most` changes of one class's prior that flip the decision soonest."""
+        return _soonest(_prior_flips(self), most, True)
+
+
+@dataclass(frozen=True)
+class ImpliedLosses:
+    """What would make one row's decision the `wished` one; `action` is the decision now.
+
+    `losses` and `priors`: the values of that one loss or prior at which the wished action has the least risk, all else
+    held; None where that one alone cannot do it. `least`: of all matrices under which it has the least risk the one
+    with the least sum of squared changes.
+    """
+
+    wished: Any
+    action: Any
+    losses: Mapping[tuple[Any, Any], Stand | None]
+    priors: Mapping[Any, Stand | None]
+    least: LossMatrix
+    loss: LossMatrix
+    prior: Mapping[Any, float]
+
+    def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
+        """The `most` single losses that need to change least, by `Flip.distance`; empty where the decision is the
+        wished one already.
+
+        The first is the least change of all in the sum of absolute values, several losses at once included: the gap
+        between the two risks has to be closed, and no loss closes more of it than its change times the largest P(c|x).
+        """
+        return _soonest(_loss_wishes(self), most, right)
+
+    def nearest_priors(self, most: int = 1) -> list[Flip]:
+        """The `most` priors that need to change least."""
+        return _soonest(_prior_wishes(self), most, True)
+
+
+class Stands(NamedTuple):
+    """Intervals of n rows, NaN where there is none. Of the losses (n, A, K) `low` and `high`, and the position `taker`
+    of the action beyond the one finite end; of the priors (n, K), or None where no prior was given, `prior_low` and
+    `prior_high`, and who is `below` and `above`. −1 where nothing takes over."""
+
+    low: Array
+    high: Array
+    taker: Positions
+    prior_low: Array | None = None
+    prior_high: Array | None = None
+    below: Positions | None = None
+    above: Positions | None = None
+
+
+def flip_margins(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | None = None) -> FlipMargins:
+    """The decision for one posterior (K,) in the order of `loss.classes`, and within which value of each λ_ij, and of
+    each class's prior, it stands while all else is held (the other priors keep their proportions).
+
+    `prior` is the one the posterior was computed with: the prior of use where one is in force, to which posteriors are
+    shifted from the model's own (evaluation instead reweights the rows), otherwise the model's own. A class whose prior
+    is 0 cannot be brought back, nor does a prior of 1 say how the others compare: there the interval is that one value.
+
+    Raises UndefinedPosterior where there is no posterior, ParameterError where it is none or does not go with the
+    prior. Of a row with an amount the margins are those of `loss.at_amount(amount)`.
+
+    >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
+    >>> margins = flip_margins([0.9, 0.1], loss, {"healthy": 0.5, "ill": 0.5})
+    >>> margins.action, round(margins.losses["accept", "ill"].high, 4), round(margins.priors["healthy"].low, 4)
+    ('accept', 9.0, 0.3571)
+    """
+    p, pi = _checked(posterior, loss, prior)
+    decision = decide(p, loss)
+    found = stands(p, loss, decision.position, pi)
+    cells, shares = _named(found, loss, bool(pi is not None))
+    return FlipMargins(
+        action=decision.action[0],
+        tied=bool(decision.tied[0]),
+        losses={cell: stand for cell, stand in cells.items() if stand is not None},
+        priors={label: stand for label, stand in shares.items() if stand is not None},
+        loss=loss,
+        prior=dict(prior or {}),
+    )
+
+
+def implied_losses(
+    posterior: Any, wished: Any, loss: LossMatrix, prior: Mapping[Any, float] | None = None
+) -> ImpliedLosses:
+    """The losses, or the priors, that would make `wished` the decision for one posterior (K,): each alone, and the
+    least change of all losses together.
+
+    Raises LossError where there is no action `wished`; otherwise as `flip_margins`, whose `prior` it takes.
+
+    >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
+    >>> implied = implied_losses([0.9, 0.1], "reject", loss)
+    >>> [(f.action, f.truth, round(f.at, 4)) for f in implied.nearest(2)]
+    [('accept', 'healthy', 0.4444), ('reject', 'healthy', 0.5556)]
+    """
+    if wished not in loss.actions:
+        raise LossError(
+            "there is no action '{action}'; the actions are {actions}",
+            action=str(wished),
+            actions=", ".join(map(str, loss.actions)),
+        )
+    p, pi = _checked(posterior, loss, prior)
+    w = loss.actions.index(wished)
+    cells, shares = _named(stands(p, loss, np.array([w]), pi), loss, pi is not None)
+    return ImpliedLosses(
+        wished=wished,
+        action=decide(p, loss).action[0],
+        losses=cells,
+        priors=shares,
+        least=_least_change(p[0], loss, w),
+        loss=loss,
+        prior=dict(prior or {}),
+    )
+
+
+def stands(posterior: Array, loss: LossMatrix, action: Positions, prior: Array | None = None) -> Stands:
+    """Where the actions at these positions (n,) have the least risk for posteriors (n, K): the values of each λ_ij, and
+    for the prior (K,) they were computed with of each class's prior, all else held.
+
+    A posterior of 0 leaves a loss without effect. Intervals are closed; one that is a single value is a tie.
+
+    >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [1, 0]])
+    >>> found = stands(np.array([[0.75, 0.25]]), loss, np.array([0]))
+    >>> found.low[0].round(4).tolist(), found.high[0].round(4).tolist()
+    ([[-inf, -inf], [0.3333, -2.0]], [[0.6667, 3.0], [inf, inf]])
+    """
+    low, high, taker = _of_losses(posterior, loss, action)
+    return Stands(low, high, taker, *(_of_priors(posterior, loss, action, prior) if prior is not None else ()))
+
+
+def _of_losses(posterior: Array, loss: LossMatrix, action: Positions) -> tuple[Array, Array, Positions]:
+    """(n, A, K) the ends, and who takes over. The action's own losses have an upper end, the others' a lower one."""
+    n, a = len(posterior), len(loss.actions)
+    rows, order, tolerance = np.arange(n), loss.by_name, loss.tolerance()
+    risk = loss.risk(posterior)
+    own = risk[rows, action][:, None]
+    rivals = np.where(np.arange(a) == action[:, None], np.inf, risk)
+    best = rivals.min(axis=1, keepdims=True)
+    runner_up = order[(rivals <= best + tolerance)[:, order].argmax(axis=1)]
+    first = np.arange(a) == rivals.argmin(axis=1)[:, None]
+    best_without = np.where(first, np.where(first, np.inf, rivals).min(axis=1, keepdims=True), best)  # (n, A) and not i
+    mine = (np.arange(a) == action[:, None])[:, :, None]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        lower = loss.table + (own - risk)[:, :, None] / posterior[:, None, :]
+        upper = loss.table + (best - own)[:, :, None] / posterior[:, None, :]
+    counts = posterior[:, None, :] > 0
+    low = np.where(mine | ~counts, -np.inf, lower)
+    high = np.where(mine & counts, upper, np.inf)
+    holds = own <= best + tolerance
+    kept = np.broadcast_to(holds[:, :, None], low.shape)  # the action has the least risk now: what is now lies within
+    low, high = np.where(kept, np.minimum(low, loss.table), low), np.where(kept, np.maximum(high, loss.table), high)
+    can = np.where(mine, counts | kept, np.where(counts, (own <= best_without + tolerance)[:, :, None], kept))
+    low, high = np.where(can, low, np.nan), np.where(can, high, np.nan)
+    ends = np.isfinite(low) | np.isfinite(high)
+    takes = np.where(mine, runner_up[:, None, None], np.arange(a)[None, :, None])
+    return low, high, np.where(ends, takes, -1)
+
+
+def _of_priors(
+    posterior: Array, loss: LossMatrix, action: Positions, prior: Array
+) -> tuple[Array, Array, Positions, Positions]:
+    """(n, K) the ends for each class's prior, and who takes over below and above."""
+    n, k = posterior.shape
+    order, tolerance = loss.by_name, loss.tolerance()
+    differ = loss.table - loss.table[action][:, None, :].reshape(n, 1, k)
+    terms = np.where(np.abs(differ) <= tolerance, 0.0, differ) * posterior[:, None, :]
+    others = 1.0 - np.eye(k)
+    rest = terms @ others
+    rest = np.where(np.abs(rest) <= TIE * (np.abs(terms) @ others), 0.0, rest)
+    movable = (prior > 0) & (prior < 1)
+    alpha = terms / np.where(movable, prior, 1.0)
+    beta = rest / np.where(movable, 1.0 - prior, 1.0)
+    crossing = np.divide(beta, beta - alpha, out=np.zeros_like(beta), where=alpha != beta)
+    upper = np.where(alpha < 0, crossing, 1.0)
+    lower = np.where(beta < 0, np.where(alpha > 0, crossing, 1.0), 0.0)
+    empty = ((alpha < 0) & (beta < 0)).any(axis=1)
+    low, high = lower.max(axis=1), upper.min(axis=1)
+    holds = decides(posterior, loss, action)[:, None]
+    low, high = np.where(holds, np.minimum(low, prior), low), np.where(holds, np.maximum(high, prior), high)
+    # at 0 and at 1 there is no posterior where the case is certain of, or excludes, the class
+    nowhere = ((low >= 1) & (posterior <= 0)) | ((high <= 0) & (posterior >= 1))
+    empty = ~holds & (empty | (low > high) | nowhere)
+    fixed = ~movable & holds
+    low, high = np.where(fixed, prior, low), np.where(fixed, prior, high)
+    low, high = (np.where(empty | (~movable & ~holds), np.nan, end) for end in (low, high))
+    slope = alpha - beta
+    below = _taker(np.where((beta < 0) & (lower >= low[:, None] - TIE), -slope, np.inf), order)
+    above = _taker(np.where((alpha < 0) & (upper <= high[:, None] + TIE), slope, np.inf), order)
+    return (
+        low,
+        high,
+        np.where(movable & (low > 0), below, -1),
+        np.where(movable & (high < 1), above, -1),
+    )
+
+
+def decides(posterior: Array, loss: LossMatrix, action: Positions) -> NDArray[np.bool_]:
+    """(n,) whether the action at that position has the least risk, alone or tied."""
+    risk = loss.risk(posterior)
+    return np.asarray(risk[np.arange(len(risk)), action] <= risk.min(axis=1) + loss.tolerance())
+
+
+def _taker(slope: Array, order: Positions) -> Positions:
+    """(n, K) of the actions (n, A, K) whose lines cross zero at the end, the one that falls fastest beyond it."""
+    least = slope.min(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        near = slope <= least + TIE * np.abs(least)
+    taker = order[near[:, order].argmax(axis=1)]
+    return np.where(np.isfinite(least[:, 0]), taker, -1)
+
+
+def _least_change(p: Array, loss: LossMatrix, w: int) -> LossMatrix:
+    """min Σ δ_ij² such that action w has the least risk. A row of losses moves its risk by δ_i · p, most cheaply along
+    p itself; so the risk of w comes down, and those of the rivals below come up, to one level m: their mean."""
+    risk = loss.risk(p[None])[0]
+    rivals = np.sort(np.delete(risk, w))
+    levels = (risk[w] + np.cumsum(rivals)) / np.arange(2, len(rivals) + 2)
+    reached = np.append(rivals[1:], np.inf)
+    if not len(rivals) or risk[w] <= rivals[0]:
+        return loss
+    level = levels[(levels <= reached).argmax()]
+    change = np.where(np.arange(len(risk)) == w, level - risk, np.maximum(level - risk, 0.0))
+    return LossMatrix(loss.actions, loss.classes, loss.table + np.outer(change, p) / (p @ p), loss.by_amount)
+
+
+def _named(
+    found: Stands, loss: LossMatrix, with_prior: bool
+) -> tuple[dict[tuple[Any, Any], Stand | None], dict[Any, Stand | None]]:
+    """The first row's intervals by label."""
+
+    def action(position: int) -> Any:
+        return loss.actions[position] if position >= 0 else None
+
+    cells: dict[tuple[Any, Any], Stand | None] = {}
+    for i, name in enumerate(loss.actions):
+        for j, truth in enumerate(loss.classes):
+            low, high, taker = float(found.low[0, i, j]), float(found.high[0, i, j]), action(int(found.taker[0, i, j]))
+            below, above = (taker if np.isfinite(end) else None for end in (low, high))
+            cells[name, truth] = None if np.isnan(low) else Stand(low, high, below, above)
+    shares: dict[Any, Stand | None] = {}
+    if with_prior:
+        assert found.prior_low is not None and found.prior_high is not None
+        assert found.below is not None and found.above is not None
+        for k, truth in enumerate(loss.classes):
+            low, high = float(found.prior_low[0, k]), float(found.prior_high[0, k])
+            stand = Stand(low, high, action(int(found.below[0, k])), action(int(found.above[0, k])))
+            shares[truth] = None if np.isnan(low) else stand
+    return cells, shares
+
+
+def _checked(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | None) -> tuple[Array, Array | None]:
+    """The posterior as (1, K) and the prior as (K,)."""
+    p = np.asarray(posterior, dtype=float).reshape(1, -1)
+    if p.shape[1] != len(loss.classes) or not (np.isfinite(p) & (p >= 0)).all() or abs(p.sum() - 1.0) > 1e-6:
+        if p.shape[1] == len(loss.classes) and not p.any():
+            raise UndefinedPosterior("there is no posterior, so nothing is decided and nothing can flip", (0,))
+        raise ParameterError(
+            "a posterior is {k} probabilities that sum to 1, one for each class of the losses, not {value}",
+            k=len(loss.classes),
+            value=str(p[0].tolist()),
+        )
+    pi = None if prior is None else given_prior(prior, loss.classes)
+    if pi is not None and ((pi == 0) & (p[0] > 0)).any():
+        raise ParameterError(
+            "the class '{label}' has the prior 0 and a posterior above it; give the prior that the posterior was "
+            "computed with",
+            label=str(loss.classes[int(((pi == 0) & (p[0] > 0)).argmax())]),
+        )
+    return p, pi
+
+
+# the nearest --------------------------------------------------------------------------------------------------------
+
+
+def _soonest(flips: Iterator[Flip], most: int, right: bool) -> list[Flip]:
+    kept = [flip for flip in flips if right or flip.action != flip.truth]
+    return sorted(kept, key=lambda f: (round(f.distance, 12), f.action == f.truth))[:most]
+
+
+def _loss_flips(margins: FlipMargins) -> Iterator[Flip]:
+    for (action, truth), stand in margins.losses.items():
+        yield from _ends(action, truth, margins.loss.cell(action, truth), stand, margins.loss.spread or 1.0)
+
+
+def _prior_flips(margins: FlipMargins) -> Iterator[Flip]:
+    for truth, stand in margins.priors.items():
+        yield from _ends(None, truth, float(margins.prior[truth]), stand, 1.0)
+
+
+def _ends(action: Any, truth: Any, now: float, stand: Stand, scale: float) -> Iterator[Flip]:
+    if stand.below is not None:
+        yield Flip(action, truth, now, stand.low, stand.below, (now - stand.low) / scale, False)
+    if stand.above is not None:
+        yield Flip(action, truth, now, stand.high, stand.above, (stand.high - now) / scale, True)
+
+
+def _loss_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
+    for (action, truth), stand in implied.losses.items():
+        now = implied.loss.cell(action, truth)
+        yield from _way(implied, action, truth, now, stand, implied.loss.spread or 1.0)
+
+
+def _prior_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
+    for truth, stand in implied.priors.items():
+        yield from _way(implied, None, truth, float(implied.prior[truth]), stand, 1.0)
+
+
+def _way(
+    implied: ImpliedLosses, action: Any, truth: Any, now: float, stand: Stand | None, scale: float
+) -> Iterator[Flip]:
+    if stand is not None and implied.wished != implied.action and (stand.below, stand.above) != (None, None):
+        at = stand.nearest_to(now)
+        yield Flip(action, truth, now, at, implied.wished, abs(at - now) / scale, at == stand.low)
+
+
+# refusal ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Refuse where the conditional risk is above `cost`: `loss.with_refusal(cost)` does so.
+
+    `coverage` is the share decided and `error` the share of wrong ones among them, by weight; `reached` says whether
+    the target can be met by deciding at all: if not, `cost` is −inf, every row is refused and there is no error.
+    `risks` (m,), increasing, `coverages` and `errors` (m,) are all that could be chosen: deciding up to that risk.
+    """
+
+    target: float
+    cost: float
+    coverage: float
+    error: float
+    reached: bool
+    risks: Array
+    coverages: Array
+    errors: Array
+
+    @property
+    def least_error(self) -> float:
+        """The least error that any threshold gives."""
+        return float(self.errors.min())
+
+
+def refusal_for_error(
+    posterior: Array,
+    truth: NDArray[np.intp],
+    loss: LossMatrix,
+    target: float,
+    *,
+    weight: Array | None = None,
+    status: NDArray[np.int8] | None = None,
+) -> Refusal:
+    """The threshold on the risk that decides most rows with an error among the decided of at most `target`.
+
+    posterior (n, K) of held-out rows, `truth` (n,) their class positions, `weight` (n,) theirs; with a prior of use the
+    posteriors are those shifted to it and the weights those of `evaluate.weights_in_use`. Rows of one risk (to the
+    tolerance of ties) are decided or refused together. A row whose action is no class (a refusal in the matrix
+    already), or that has no posterior, is refused at any threshold. The error is that of the very rows the threshold
+    was chosen on, so a little too good: on new rows expect more.
+
+    Raises ParameterError where the target is no share from 0 to 1 or no row has a posterior.
+
+    >>> posterior = np.array([[0.95, 0.05], [0.9, 0.1], [0.7, 0.3], [0.6, 0.4]])
+    >>> refusal = refusal_for_error(posterior, np.array([0, 0, 1, 0]), LossMatrix.zero_one(("a", "b")), 0.25)
+    >>> round(refusal.cost, 4), refusal.coverage, refusal.error
+    (0.4, 1.0, 0.25)
+    >>> strict = refusal_for_error(posterior, np.array([0, 0, 1, 0]), LossMatrix.zero_one(("a", "b")), 0.1)
+    >>> round(strict.cost, 4), strict.coverage, strict.error
+    (0.1, 0.5, 0.0)
+    """
+    if not 0.0 <= target <= 1.0:
+        raise ParameterError("a target error rate is a share from 0 to 1, not {value}", value=repr(target))
+    decision = decide(posterior, loss, status)
+    w = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=float)
+    of = np.array([loss.classes.index(a) if a in loss.classes else -1 for a in loss.actions])
+    meant = np.where(decision.position >= 0, of[decision.position], -1)
+    total = w[decision.position >= 0].sum()
+    if not total > 0:
+        raise ParameterError("no row has a posterior, so no threshold can be chosen")
+    ranked = np.argsort(np.where(meant >= 0, decision.risk, np.inf), kind="stable")[: int((meant >= 0).sum())]
+    risk, weighed = decision.risk[ranked], w[ranked]
+    wrong = np.cumsum(weighed * (meant != truth)[ranked])
+    decided = np.cumsum(weighed)
+    last = np.append(np.diff(risk) > loss.tolerance(), True)[: len(risk)] & (decided > 0)
+    risks, coverages, errors = risk[last], decided[last] / total, wrong[last] / decided[last]
+    good = np.flatnonzero(errors <= target + 1e-12)
+    at = int(good[-1]) if len(good) else -1
+    return Refusal(
+        target=float(target),
+        cost=float(risks[at]) if len(good) else -np.inf,
+        coverage=float(coverages[at]) if len(good) else 0.0,
+        error=float(errors[at]) if len(good) else float("nan"),
+        reached=bool(len(good)),
+        risks=risks,
+        coverages=coverages,
+        errors=errors,
+    )

@@ -1,0 +1,754 @@
+"""Classes whose densities are known: the exact Bayes classifier, its risk, and how far from it a fitted one is.
+
+With P(c) and p(x|c) known, h*(x) = argmin_a Σ_c λ_ac P(c) p(x|c) has the least risk of all rules, the Bayes risk R*.
+The excess of a fitted classifier h_n over it has two parts (Devroye, Györfi & Lugosi 1996, ch. 12):
+
+    R(h_n) − R* = [R(h_∞) − R*]  model misfit: what stays when the rows never end
+                + [R(h_n) − R(h_∞)]  finite sample: what the n rows cost
+
+Every continuous density here is a mixture of Gaussians: one component is a Gaussian, a component at each drawn point a
+kernel density. Discrete ones are tables. Risks are exact sums over tables, closed forms where there is one, and else
+quadrature with a stated error.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtr
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.errors import BayesEngineError, EstimationWarning, ParameterError
+from bayes_engine.logspace import Array, exp, log, log_normalize, log_sum
+
+SIZE = 240
+"""Steps a side of a quadrature whose error is to be small; QUICK where replicates blur the answer anyway."""
+QUICK = 72
+REACH = 6.5
+"""Standard deviations from each component's mean to the rim of the quadrature."""
+ROWS = 1_000_000
+"""How many rows the weights of a population amount to: a penalty or a smoothing counts for nothing against them."""
+MANY = 50_000
+"""Rows of the sample that stands for the population, for an estimator that takes no weights; and of a simulation."""
+TILT = 0.55
+"""Radians by which the rows of the quadrature lean: a boundary that runs along a row would end between two of them, and
+boundaries like to run along the axes."""
+TIED = 1e-8
+"""Risks nearer than this, of the largest |λ|, tie: a model left undecided by endless rows is not settled by noise."""
+COARSER = ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))
+"""Parts of the grid (every, start) whose answers are compared with the whole one's."""
+LOG_2PI = float(log(2.0 * np.pi))
+
+UNDETERMINED = (BayesEngineError, ValueError, np.linalg.LinAlgError)
+"""What an estimator raises whose rows lack a class, or have too few of one for a covariance."""
+
+LogPosterior = Callable[[Any], Array]
+"""X to log P(c|x), (n, K), the classes in the order of the truth's; a constant per row does not matter."""
+
+
+class Risk(NamedTuple):
+    """E λ, how far off it may be, and how it was found: "closed form", "exact sum", "quadrature" or "simulation"."""
+
+    value: float
+    error: float
+    how: str
+
+
+class Truth(Protocol):
+    """Known classes: `classes` (K,) and `priors` (K,)."""
+
+    @property
+    def classes(self) -> tuple[Any, ...]: ...
+    @property
+    def priors(self) -> Array: ...
+
+    def log_joint(self, X: Any) -> Array:
+        """(n, K) log P(c) p(x|c)."""
+
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> tuple[Any, NDArray[Any]]:
+        """n rows and their classes."""
+
+    def population(self) -> tuple[Any, NDArray[Any], Array]:
+        """Rows, classes and weights that stand for endlessly many rows: their moments, or shares, are the truth's."""
+
+    def measure(self, size: int) -> Measure:
+        """What turns a rule into its risk."""
+
+    def closed_form(self, loss: LossMatrix) -> float | None:
+        """The Bayes risk, where a formula gives it."""
+
+
+class Measure(Protocol):
+    """What is computed once of a truth, so that the risk of each rule takes one look at it."""
+
+    def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
+        """The risk of a rule; its error is NaN where it need not be `stated` and would take time."""
+
+
+# mixtures of Gaussians ------------------------------------------------------------------------------------------------
+
+
+class Mixture(NamedTuple):
+    """p(x|c) = Σ_m w_m N(x; μ_m, Σ_m): `weights` (M,), `means` (M, d), `covariances` (M, d, d)."""
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianTruth:
+    """Classes in d dimensions, each a mixture of Gaussians.
+
+    Raises ParameterError where the priors or weights are no probabilities or a covariance is not positive definite.
+
+    >>> import numpy as np
+    >>> two = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
+    >>> risk = bayes_risk(two, LossMatrix.zero_one(two.classes))
+    >>> round(risk.value, 6), risk.how
+    (0.158655, 'closed form')
+    """
+
+    classes: tuple[Any, ...]
+    priors: Array
+    densities: tuple[Mixture, ...]
+
+    def __post_init__(self) -> None:
+        _checked_shares(self.priors, len(self.classes))
+        if len(self.densities) != len(self.classes):
+            raise ParameterError("{k} classes need {k} densities, not {n}", k=len(self.classes), n=len(self.densities))
+        for density in self.densities:
+            _checked_shares(density.weights, len(density.means))
+            alike = np.allclose(density.covariances, np.swapaxes(density.covariances, 1, 2))
+            if not alike or not (np.linalg.eigvalsh(density.covariances) > 0).all():
+                raise ParameterError("a covariance must be symmetric with eigenvalues above zero")
+
+    @property
+    def dimension(self) -> int:
+        """d, the number of columns."""
+        return int(self.densities[0].means.shape[1])
+
+    def log_joint(self, X: Any) -> Array:
+        """(n, K) log P(c) p(x|c)."""
+        rows = np.asarray(X, dtype=float).reshape(len(X), -1)
+        joint = np.empty((len(rows), len(self.classes)))
+        for k, (weights, means, covariances) in enumerate(self.densities):
+            parts = np.empty((len(rows), len(weights)))
+            for m, covariance in enumerate(covariances):
+                root = np.linalg.cholesky(covariance)
+                z = np.linalg.solve(root, (rows - means[m]).T)
+                parts[:, m] = -0.5 * (z * z).sum(axis=0) - log(np.diag(root)).sum() + log(weights[m])
+            joint[:, k] = log_sum(parts, axis=1) + log(self.priors[k])
+        return joint - 0.5 * self.dimension * LOG_2PI
+
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> tuple[Array, NDArray[Any]]:
+        """n rows (n, d) and their classes; the same seed, the same rows.
+
+        >>> import numpy as np
+        >>> X, y = gaussians([[-9.0], [9.0]], [np.eye(1), np.eye(1)]).sample(4, 1)
+        >>> bool(((X[:, 0] > 0) == (y == "2")).all())
+        True
+        """
+        rng = np.random.default_rng(seed)
+        of = rng.choice(len(self.classes), size=n, p=self.priors)
+        X = np.empty((n, self.dimension))
+        for k, (weights, means, covariances) in enumerate(self.densities):
+            own = np.flatnonzero(of == k)
+            part = rng.choice(len(weights), size=len(own), p=weights)
+            roots = np.linalg.cholesky(covariances)[part]
+            noise = rng.standard_normal((len(own), self.dimension))
+            X[own] = means[part] + np.einsum("nij,nj->ni", roots, noise)
+        return X, np.asarray(self.classes)[of]
+
+    def population(self) -> tuple[Array, NDArray[Any], Array]:
+        """Gauss–Hermite nodes of every component, weighted: means and covariances are the truth's exactly, and any
+        smooth average nearly so."""
+        parts = max(len(density.weights) for density in self.densities)
+        nodes, weight = np.polynomial.hermite_e.hermegauss(16 if parts <= 6 else 5)
+        d = self.dimension
+        grid = np.stack(np.meshgrid(*[nodes] * d, indexing="ij"), axis=-1).reshape(-1, d)
+        shares = np.stack(np.meshgrid(*[weight / weight.sum()] * d, indexing="ij"), axis=-1).reshape(-1, d).prod(axis=1)
+        X, of, weights = [], [], []
+        for k, (own, means, covariances) in enumerate(self.densities):
+            for w, mean, root in zip(own, means, np.linalg.cholesky(covariances), strict=True):
+                X.append(mean + grid @ root.T)
+                weights.append(ROWS * self.priors[k] * w * shares)
+                of.append(np.full(len(grid), k))
+        return np.concatenate(X), np.asarray(self.classes)[np.concatenate(of)], np.concatenate(weights)
+
+    def measure(self, size: int = SIZE) -> Measure:
+        """Quadrature in one or two dimensions, simulation in more."""
+        return _Scan(self, size) if self.dimension <= 2 else _Simulation(self)
+
+    def closed_form(self, loss: LossMatrix) -> float | None:
+        """Two Gaussians that share Σ: the log-likelihood ratio is N(∓Δ²/2, Δ²), Δ² = (μ₂ − μ₁)ᵀΣ⁻¹(μ₂ − μ₁), and each
+        decision an interval of it. With equal priors under 0-1 loss that is Φ(−Δ/2). None for any other truth."""
+        if [len(density.weights) for density in self.densities] != [1, 1]:
+            return None
+        (_w, (first,), (shared,)), (_w, (second,), (other,)) = self.densities
+        apart = second - first
+        if not np.allclose(shared, other, rtol=1e-12, atol=0.0):
+            return None
+        table, priors = loss.for_classes(self.classes).table, self.priors
+        distance = float(np.sqrt(apart @ np.linalg.solve(shared, apart)))
+        if distance < 1e-12 or priors.min() == 0.0:
+            return float((table @ priors).min())
+        # along q = P(c₂|x) the risks are straight lines, so decisions change where two of them cross
+        rise, start = table[:, 1] - table[:, 0], table[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossing = (start[None, :] - start[:, None]) / (rise[:, None] - rise[None, :])
+        q = np.unique(crossing[np.isfinite(crossing) & (crossing > 0.0) & (crossing < 1.0)])
+        edges = np.concatenate([[0.0], q, [1.0]])
+        middle = (edges[:-1] + edges[1:]) / 2.0
+        best = (np.outer(middle, rise) + start).argmin(axis=1)
+        ratio = log(edges) - log(1.0 - edges) - (log(priors[1]) - log(priors[0]))
+        share = [ndtr((ratio + sign * distance**2 / 2.0) / distance) for sign in (1.0, -1.0)]
+        return float(sum(priors[k] * (table[best, k] @ np.diff(share[k])) for k in (0, 1)))
+
+
+def gaussians(means: Any, covariances: Any, priors: Any = None, classes: Sequence[Any] | None = None) -> GaussianTruth:
+    """One Gaussian a class: `means` (K, d), `covariances` (K, d, d), `priors` (K,) equal by default.
+
+    >>> gaussians([[0.0], [2.0]], [[[1.0]], [[4.0]]]).classes
+    ('1', '2')
+    """
+    centres, spreads = np.asarray(means, dtype=float), np.asarray(covariances, dtype=float)
+    parts = [Mixture(np.ones(1), m[None], s[None]) for m, s in zip(centres, spreads, strict=True)]
+    return _truth(parts, priors, classes)
+
+
+def from_points(
+    points: Sequence[Any], bandwidth: float | None = None, priors: Any = None, classes: Sequence[Any] | None = None
+) -> GaussianTruth:
+    """Drawn points, (n_c, d) for each class, smoothed: a Gaussian at each, of standard deviation `bandwidth` on every
+    axis, or by Scott's rule, Σ_c n_c^(−2/(d+4)) with the class's own covariance (Scott 1992, Multivariate Density
+    Estimation, sec. 6.5).
+
+    >>> truth = from_points([[[0.0, 0.0], [1.0, 0.0]], [[5.0, 5.0]]], bandwidth=0.5)
+    >>> truth.densities[0].means.shape, float(truth.densities[1].covariances[0, 0, 0])
+    ((2, 2), 0.25)
+    """
+    parts = []
+    for own in points:
+        rows = np.asarray(own, dtype=float)
+        if rows.ndim != 2 or not len(rows):
+            raise ParameterError("a class without a point has no density; draw at least one in each")
+        n, d = rows.shape
+        if bandwidth is not None:
+            kernel = np.eye(d) * float(bandwidth) ** 2
+        elif n > d:
+            kernel = np.atleast_2d(np.cov(rows.T)) * float(n) ** (-2.0 / (d + 4))
+        else:
+            raise ParameterError("Scott's rule needs more points than columns in each class; give a bandwidth")
+        parts.append(Mixture(np.full(n, 1.0 / n), rows, np.broadcast_to(kernel, (n, d, d))))
+    return _truth(parts, priors, classes)
+
+
+def from_ellipses(
+    parts: Sequence[tuple[int, float, float, float, float, float, float]], priors: Any, classes: Sequence[Any]
+) -> GaussianTruth:
+    """Mixtures in the plane from Gaussians as one draws them: class, weight within it, mean (2), the standard
+    deviations along the ellipse's own axes (2), and the degrees by which the first of these is turned.
+
+    >>> truth = from_ellipses([(0, 1, 0, 0, 2, 1, 90), (1, 1, 3, 0, 1, 1, 0)], [0.5, 0.5], ["A", "B"])
+    >>> truth.densities[0].covariances[0].round(9).tolist()
+    [[1.0, 0.0], [0.0, 4.0]]
+    """
+    rows = np.asarray(parts, dtype=float)
+    turn = np.deg2rad(rows[:, 6])
+    axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]).transpose(2, 0, 1)
+    spreads = axes @ (rows[:, 4:6, None] ** 2 * np.swapaxes(axes, 1, 2))
+    own = [rows[:, 0] == k for k in range(len(classes))]
+    mixtures = [Mixture(rows[of, 1] / rows[of, 1].sum(), rows[of, 2:4], spreads[of]) for of in own]
+    return _truth(mixtures, priors, classes)
+
+
+def from_drawn(
+    points: Sequence[tuple[int, float, float]], bandwidth: float, priors: Any, classes: Sequence[Any]
+) -> GaussianTruth:
+    """`from_points` for points that say themselves which class they are of.
+
+    >>> from_drawn([(0, 0.0, 0.0), (1, 2.0, 0.0), (1, 3.0, 0.0)], 0.5, [0.5, 0.5], ["A", "B"]).densities[1].weights
+    array([0.5, 0.5])
+    """
+    return from_points([[p[1:] for p in points if p[0] == k] for k in range(len(classes))], bandwidth, priors, classes)
+
+
+def table_of(cells: Sequence[float], priors: Any, classes: Sequence[Any]) -> TableTruth:
+    """Tables over binary columns from one weight for each cell, class after class; each class's are made to sum to 1.
+
+    >>> table_of([1, 3, 2, 2], [0.5, 0.5], ["A", "B"]).tables.tolist()
+    [[0.25, 0.75], [0.5, 0.5]]
+    """
+    weights = np.asarray(cells, dtype=float).reshape(len(classes), -1)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    columns = weights.shape[1].bit_length() - 1
+    return TableTruth(tuple(classes), np.asarray(priors, dtype=float), shares.reshape(len(classes), *[2] * columns))
+
+
+def _truth(parts: Sequence[Mixture], priors: Any, classes: Sequence[Any] | None) -> GaussianTruth:
+    k = len(parts)
+    names = tuple(str(i + 1) for i in range(k)) if classes is None else tuple(classes)
+    return GaussianTruth(
+        names, np.full(k, 1.0 / k) if priors is None else np.asarray(priors, dtype=float), tuple(parts)
+    )
+
+
+def _checked_shares(shares: Array, n: int) -> None:
+    if len(shares) != n or not (np.asarray(shares) >= 0).all() or abs(float(np.sum(shares)) - 1.0) > 1e-9:
+        raise ParameterError("priors and weights must be {n} numbers from 0 to 1 that sum to 1", n=n)
+
+
+# tables ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TableTruth:
+    """Discrete columns: `tables` (K, S₁, …, S_d) hold P(x|c), each class's summing to 1. A row is a level of each
+    column, "0" to "S_j − 1"; X is a frame with the columns x1 … xd.
+
+    >>> import numpy as np
+    >>> truth = TableTruth(("no", "yes"), np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]]))
+    >>> bayes_risk(truth, LossMatrix.zero_one(truth.classes))
+    Risk(value=0.15, error=0.0, how='exact sum')
+    """
+
+    classes: tuple[Any, ...]
+    priors: Array
+    tables: Array
+
+    def __post_init__(self) -> None:
+        _checked_shares(self.priors, len(self.classes))
+        if len(self.tables) != len(self.classes) or self.tables.ndim < 2:
+            raise ParameterError("a table of P(x|c) needs its classes first, then an axis for each column")
+        for table in self.tables:
+            _checked_shares(table.ravel(), table.size)
+
+    @property
+    def joint(self) -> Array:
+        """(ΠS_j, K) P(c) P(x|c) of every cell, the last column running fastest."""
+        return np.asarray(self.priors[:, None] * self.tables.reshape(len(self.classes), -1)).T
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """Every combination of levels, as rows."""
+        return self._frame(np.arange(self.tables[0].size))
+
+    def _frame(self, cells: NDArray[np.intp]) -> pd.DataFrame:
+        levels = np.unravel_index(cells, self.tables.shape[1:])
+        return pd.DataFrame(
+            {
+                f"x{j + 1}": pd.Categorical.from_codes(codes, categories=pd.Index([str(v) for v in range(size)]))
+                for j, (codes, size) in enumerate(zip(levels, self.tables.shape[1:], strict=True))
+            }
+        )
+
+    def log_joint(self, X: Any) -> Array:
+        """(n, K) log P(c) P(x|c)."""
+        codes = [pd.to_numeric(pd.Series(X[name]).astype(str)).to_numpy() for name in X.columns]
+        return log(self.joint[np.ravel_multi_index(codes, self.tables.shape[1:])])
+
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> tuple[pd.DataFrame, NDArray[Any]]:
+        """n rows and their classes; the same seed, the same rows."""
+        rng = np.random.default_rng(seed)
+        joint = self.joint
+        drawn = rng.choice(joint.size, size=n, p=joint.ravel())
+        cell, of = np.divmod(drawn, len(self.classes))
+        return self._frame(cell), np.asarray(self.classes)[of]
+
+    def population(self) -> tuple[pd.DataFrame, NDArray[Any], Array]:
+        """Every cell once with every class, weighted by P(c) P(x|c)."""
+        joint = self.joint
+        cell, of = np.nonzero(joint)
+        return self._frame(cell), np.asarray(self.classes)[of], ROWS * joint[cell, of]
+
+    def measure(self, size: int = SIZE) -> Measure:
+        """The sum over all cells; `size` has no say."""
+        return _Sum(self)
+
+    def closed_form(self, loss: LossMatrix) -> float | None:
+        """None: the exact sum is one."""
+        return None
+
+
+class _Sum(NamedTuple):
+    truth: TableTruth
+
+    def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
+        loss = loss.for_classes(self.truth.classes)
+        action = decide(exp(log_normalize(rule(self.truth.cells))), loss).position
+        value = float((self.truth.joint * loss.table[action]).sum())
+        return Risk(round(value, 15), 0.0, "exact sum")
+
+
+# the risk of a rule under a density -----------------------------------------------------------------------------------
+
+
+class _Simulation:
+    """More than two dimensions: the conditional risk averaged over seeded rows, with three standard errors."""
+
+    def __init__(self, truth: GaussianTruth) -> None:
+        self.X, _y = truth.sample(MANY, 0)
+        self.posterior = exp(log_normalize(truth.log_joint(self.X)))
+        self.classes = truth.classes
+
+    def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
+        table = loss.for_classes(self.classes).table
+        action = _cheapest(rule(self.X), table)
+        each = (table[action] * self.posterior).sum(axis=1)
+        return Risk(float(each.mean()), float(3.0 * each.std() / len(each) ** 0.5), "simulation")
+
+
+class _Scan:
+    """R = ∫ dy Σ_c P(c) ∫ λ(h(x, y), c) p(x, y|c) dx. Along a row (y fixed) every component is Gaussian in x, so once
+    it is known where the decision changes, the inner integral is a difference of Φs, tails and all; the rows are summed
+    by the trapezoid rule, which converges faster than any power on a smooth integrand that vanishes at both ends. One
+    look at the rule, on a grid turned by TILT, finds the changes: log P(c|x) is taken as straight between two nodes."""
+
+    def __init__(self, truth: GaussianTruth, size: int) -> None:
+        self.classes = truth.classes
+        means = np.concatenate([part.means for part in truth.densities])
+        spreads = np.concatenate([part.covariances for part in truth.densities])
+        weight = np.concatenate([p * part.weights for p, part in zip(truth.priors, truth.densities, strict=True)])
+        turn = np.eye(1)
+        if truth.dimension == 2:
+            turn = np.array([[np.cos(TILT), np.sin(TILT)], [-np.sin(TILT), np.cos(TILT)]])
+            means, spreads = means @ turn.T, turn @ spreads @ turn.T
+        self.of = np.repeat(np.arange(len(truth.densities)), [len(part.weights) for part in truth.densities])
+        reach = REACH * np.sqrt(np.diagonal(spreads, axis1=1, axis2=2))
+        low, high = (means - reach).min(axis=0), (means + reach).max(axis=0)
+        self.x = np.linspace(low[0], high[0], size + 1)
+        if truth.dimension == 1:
+            self.y, self.step = np.zeros(1), 1.0
+            self.mass = weight[None, :]
+            self.centre, self.sd = means[None, :, 0], np.sqrt(spreads[:, 0, 0])
+            self.nodes = self.x[:, None]
+        else:
+            self.y = np.linspace(low[1], high[1], size + 1)
+            self.step = float(self.y[1] - self.y[0])
+            up = np.sqrt(spreads[:, 1, 1])
+            z = (self.y[:, None] - means[:, 1]) / up
+            self.mass = self.step * weight / up * exp(-0.5 * z * z - 0.5 * LOG_2PI)
+            slope = spreads[:, 0, 1] / up
+            self.centre, self.sd = means[:, 0] + slope * z, np.sqrt(spreads[:, 0, 0] - slope**2)
+            self.nodes = np.stack(np.meshgrid(self.x, self.y), axis=-1).reshape(-1, 2) @ turn
+        every = np.arange(len(self.y))
+        self.below = np.stack([self._below(every, np.full(len(every), x)) for x in self.x], axis=1)  # (R, C, K)
+        self.whole = self._below(every, np.full(len(every), np.inf))
+
+    def _below(self, row: NDArray[np.intp], x: Array) -> Array:
+        """(n, K) the mass of each class, prior included, to the left of x in a row."""
+        parts = self.mass[row] * ndtr((x[:, None] - self.centre[row]) / self.sd)
+        return np.stack([parts[:, self.of == k].sum(axis=1) for k in range(len(self.classes))], axis=1)
+
+    def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
+        table = loss.for_classes(self.classes).table
+        logs = rule(self.nodes).reshape(len(self.y), len(self.x), -1)
+        fine = self._at(logs, table, 1, 0)
+        if not stated:
+            return Risk(fine, float("nan"), "quadrature")
+        coarse = [self._at(logs, table, every, start) for every, start in COARSER]
+        error = max(abs(fine - value) for value in coarse) + 1e-9 * float(np.ptp(table))
+        return Risk(fine, error, "quadrature")
+
+    def _at(self, logs: Array, table: Array, every: int, start: int) -> float:
+        """The risk from every node, or from every second or third of a side, from the `start`-th on: how far off the
+        coarser ones are is the stated error of the fine one."""
+        rows = np.arange(start, len(self.y), every) if len(self.y) > 1 else np.zeros(1, dtype=np.intp)
+        x, logs, below = self.x[start::every], logs[rows][:, start::every], self.below[rows][:, start::every]
+        action = _cheapest(logs, table)
+        left = np.concatenate([below, self.whole[rows][:, None]], axis=1)
+        # every stretch as its left node decides, then what lies right of a change within it as the change decides
+        total = float((table[action] * np.diff(left, axis=1)).sum()) + float((table[action[:, 0]] * below[:, 0]).sum())
+        r, i = np.nonzero(action[:, :-1] != action[:, 1:])
+        if len(r):
+            before, after, t, at = changes(logs[r, i], logs[r, i + 1], table)
+            row = rows[r[at]]
+            place = x[i[at]] + t * (x[1] - x[0])
+            right = below[r[at], i[at] + 1] - self._below(row, place)
+            total += float(((table[after] - table[before]) * right).sum())
+        return total * (every if len(self.y) > 1 else 1)
+
+
+def _cheapest(logs: Array, table: Array) -> NDArray[np.intp]:
+    """(...) the action of least risk at log P(c|x) (..., K); of those that tie, the first in the matrix."""
+    top = logs.max(axis=-1, keepdims=True)
+    risks = exp(logs - np.where(np.isfinite(top), top, 0.0)) @ table.T
+    near = risks <= risks.min(axis=-1, keepdims=True) + TIED * np.abs(table).max()
+    return np.asarray(near.argmax(axis=-1))
+
+
+def changes(
+    start: Array, end: Array, table: Array, *, pieces: int = 8
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]]:
+    """Where the decision changes along segments whose log P(c|x) go straight from `start` (n, K) to `end` (n, K):
+    (m,) the action before, the action after, the place as a share of the segment, and the segment.
+
+    >>> before, after, t, of = changes(np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> before.tolist(), after.tolist(), t.round(6).tolist(), of.tolist()
+    ([0], [1], [0.5], [0])
+    """
+    start, end = np.maximum(start, -1e3), np.maximum(end, -1e3)  # −∞ has no straight line
+    share = np.linspace(0.0, 1.0, pieces + 1)
+    logs = start[:, None] + share[:, None] * (end - start)[:, None]
+    action = _cheapest(logs, table)
+    of, piece = np.nonzero(action[:, :-1] != action[:, 1:])
+    before, after = action[of, piece], action[of, piece + 1]
+    low, high = share[piece], share[piece + 1]
+    gap, base, slope = table[before] - table[after], start[of], (end - start)[of]
+    for _halving in range(20):
+        middle = (low + high) / 2.0
+        here = base + middle[:, None] * slope
+        changed = (gap * exp(here - here.max(axis=1, keepdims=True))).sum(axis=1) > 0
+        low, high = np.where(changed, low, middle), np.where(changed, middle, high)
+    return before, after, (low + high) / 2.0, of
+
+
+def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
+    """R* = E min_a Σ_c λ_ac P(c|x): in closed form, as a sum, or by quadrature (`size` steps a side).
+
+    Only under 0-1 loss is 1 − R* the ceiling of accuracy; under other losses the rule of least risk may well be right
+    less often than another.
+
+    >>> truth = gaussians([[0.0], [2.0]], [[[1.0]], [[4.0]]])
+    >>> risk = bayes_risk(truth, LossMatrix.zero_one(truth.classes))
+    >>> round(risk.value, 5), risk.error < 1e-5, risk.how
+    (0.22669, True, 'quadrature')
+    """
+    known = truth.closed_form(loss.for_classes(truth.classes))
+    if known is not None:
+        return Risk(known, 0.0, "closed form")
+    return truth.measure(size).risk(loss, truth.log_joint)
+
+
+def true_risk(truth: Truth, model: Any, loss: LossMatrix, *, size: int = SIZE) -> Risk:
+    """The risk, under the true density, of what a fitted classifier (`classes_`, `predict_proba`) decides by these
+    losses.
+
+    >>> from bayes_engine.models.classic import GaussianNB
+    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
+    >>> model = GaussianNB().fit(*truth.sample(40, 0))
+    >>> true_risk(truth, model, LossMatrix.zero_one(truth.classes)).value > 0.158655
+    True
+    """
+    return truth.measure(size).risk(loss, log_posterior(model, truth.classes))
+
+
+def log_posterior(model: Any, classes: Sequence[Any]) -> LogPosterior:
+    """A fitted model as a rule over these classes; one that its rows never showed has probability 0."""
+    known = [list(classes).index(c) for c in model.classes_]
+    direct = getattr(model, "predict_log_proba", None)
+
+    def rule(X: Any) -> Array:
+        found = np.full((len(X), len(classes)), -np.inf)
+        with np.errstate(divide="ignore"):  # scikit-learn warns of log 0
+            found[:, known] = log(model.predict_proba(X)) if direct is None else direct(X)
+        return found
+
+    return rule
+
+
+# excess risk ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Of M models at S sizes, over replicates: the mean true risk (M, S) with its standard error, how many replicates
+    could not be fitted (M, S), the risk with endless rows (M,), and the Bayes risk beneath all."""
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    bayes: Risk
+    limit: Array
+    mean: Array
+    error: Array
+    failed: NDArray[np.intp]
+
+    @property
+    def misfit(self) -> Array:
+        """(M,) R(h_∞) − R*."""
+        return np.asarray(self.limit - self.bayes.value)
+
+    @property
+    def finite(self) -> Array:
+        """(M, S) mean of R(h_n) − R(h_∞); a model that is wrong in the limit may be less so by chance, below 0."""
+        return np.asarray(self.mean - self.limit[:, None])
+
+
+def learning_curve(
+    truth: Truth,
+    estimators: Mapping[str, Any],
+    loss: LossMatrix,
+    sizes: Sequence[int],
+    *,
+    replicates: int = 20,
+    seed: int = 0,
+    size: int = QUICK,
+) -> LearningCurve:
+    """Excess risk of unfitted `estimators` as n grows: `replicates` samples of each size, the same for every model.
+
+    >>> from bayes_engine.models.classic import GaussianNB
+    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
+    >>> curve = learning_curve(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), [10, 100], replicates=5)
+    >>> bool(abs(curve.misfit[0]) < 1e-6), bool(curve.finite[0, 0] > curve.finite[0, 1] > 0)
+    (True, True)
+    """
+    measure = truth.measure(size)
+    bayes = bayes_risk(truth, loss, size=max(size, SIZE // 2))
+    limit = [
+        _risk_of(fitted_to_population(truth, estimator), truth, measure, loss) for estimator in estimators.values()
+    ]
+    found = np.full((len(estimators), len(sizes), replicates), np.nan)
+    for s, n in enumerate(sizes):
+        for r in range(replicates):
+            X, y = truth.sample(n, np.random.default_rng([seed, n, r]))
+            for m, estimator in enumerate(estimators.values()):
+                found[m, s, r] = _fitted_risk(estimator, X, y, truth, measure, loss)
+    alive = np.isfinite(found)
+    count = alive.sum(axis=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(alive, found, 0.0).sum(axis=2) / count
+        spread = np.where(alive, (found - mean[..., None]) ** 2, 0.0).sum(axis=2) / (count - 1)
+        error = np.sqrt(spread / count)
+    return LearningCurve(
+        tuple(estimators), tuple(sizes), bayes, np.array(limit), mean, error, np.asarray(replicates - count)
+    )
+
+
+def fitted_to_population(truth: Truth, estimator: Any) -> Any:
+    """The estimator as endless rows would fit it; one that takes no weights gets a very large sample.
+
+    >>> from bayes_engine.models.classic import GaussianNB
+    >>> model = fitted_to_population(gaussians([[0.0], [3.0]], [[[1.0]], [[4.0]]]), GaussianNB())
+    >>> model.theta_.round(6).ravel().tolist()
+    [0.0, 3.0]
+    """
+    estimator = clone(estimator)
+    steps = getattr(estimator, "steps", None)  # a pipeline hands weights to its last step by name
+    last, name = (estimator, "sample_weight") if steps is None else (steps[-1][1], f"{steps[-1][0]}__sample_weight")
+    if has_fit_parameter(last, "sample_weight"):
+        X, y, weight = truth.population()
+        return estimator.fit(X, y, **{name: weight})
+    return estimator.fit(*truth.sample(MANY, 0))
+
+
+def _fitted(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
+    """A clone, fitted; what few rows make it say of its estimates is no news where the true risk is known."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        return clone(estimator).fit(X, y)
+
+
+def _risk_of(model: Any, truth: Truth, measure: Measure, loss: LossMatrix) -> float:
+    return measure.risk(loss, log_posterior(model, truth.classes), stated=False).value
+
+
+def _fitted_risk(estimator: Any, X: Any, y: NDArray[Any], truth: Truth, measure: Measure, loss: LossMatrix) -> float:
+    """NaN where the rows do not determine the model: a class is missing, or has too few rows for a covariance."""
+    try:
+        return _risk_of(_fitted(estimator, X, y), truth, measure, loss)
+    except UNDETERMINED:
+        return np.nan
+
+
+# one sample -----------------------------------------------------------------------------------------------------------
+
+
+class FittedOnce(NamedTuple):
+    """One sample, and of every model that it determines: its rule, its true risk (NaN for the others), and, where the
+    truth is a table, its decision in every cell."""
+
+    X: Any
+    y: NDArray[Any]
+    rules: dict[str, LogPosterior]
+    risks: dict[str, float]
+    decisions: dict[str, list[int]]
+
+
+def fitted_once(
+    truth: Truth, estimators: Mapping[str, Any], loss: LossMatrix, n: int, seed: int, *, size: int = SIZE // 2
+) -> FittedOnce:
+    """n rows drawn with a seed, and the estimators fitted to them.
+
+    >>> from bayes_engine.models.classic import GaussianNB
+    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
+    >>> found = fitted_once(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), 30, 0)
+    >>> len(found.X), found.risks["NB"] > 0.158655
+    (30, True)
+    """
+    X, y = truth.sample(n, np.random.default_rng([seed, n]))
+    measure, rules, decisions = truth.measure(size), {}, {}
+    risks = dict.fromkeys(estimators, float("nan"))
+    for name, estimator in estimators.items():
+        try:
+            rule = log_posterior(_fitted(estimator, X, y), truth.classes)
+            risks[name] = measure.risk(loss, rule, stated=False).value
+        except UNDETERMINED:
+            continue
+        rules[name] = rule
+        if isinstance(truth, TableTruth):
+            decisions[name] = best_in_cells(truth, loss, rule)
+    return FittedOnce(X, y, rules, risks, decisions)
+
+
+def best_in_cells(truth: TableTruth, loss: LossMatrix, rule: LogPosterior | None = None) -> list[int]:
+    """The action in every cell, by a rule or, without one, by Bayes."""
+    posterior = exp(log_normalize((rule or truth.log_joint)(truth.cells)))
+    return [int(a) for a in decide(posterior, loss.for_classes(truth.classes)).position]
+
+
+def sampled_points(found: FittedOnce, truth: Truth) -> list[list[float]]:
+    """The rows of a sample in the plane as x, y and the position of the class."""
+    position = {label: float(k) for k, label in enumerate(truth.classes)}
+    return [[round(x, 3), round(y, 3), position[c]] for (x, y), c in zip(found.X.tolist(), found.y, strict=True)]
+
+
+# boundaries to draw ---------------------------------------------------------------------------------------------------
+
+
+def frontier(
+    rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float], *, size: int = 90
+) -> Array:
+    """(m, 4) pieces x₁, y₁, x₂, y₂ of the lines at which the decisions of a rule in the plane change, inside a box."""
+    across, up = np.linspace(*x, size + 1), np.linspace(*y, size + 1)
+    logs = rule(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)).reshape(size + 1, size + 1, -1)
+    table = loss.table
+    action = _cheapest(logs, table)
+    where = [np.full((size + 1, size + 1, 2), np.nan) for _way in (0, 1)]  # the change on the edge right of, above
+    for way, (far, side) in enumerate((((0, 1), across), ((1, 0), up))):
+        near = (slice(0, size + 1 - far[0]), slice(0, size + 1 - far[1]))
+        j, i = np.nonzero(action[near] != action[far[0] :, far[1] :])
+        if not len(j):
+            continue
+        _before, _after, t, of = changes(logs[j, i], logs[j + far[0], i + far[1]], table)
+        step = t * (side[1] - side[0])
+        where[way][j[of], i[of]] = np.stack([across[i[of]] + step * far[1], up[j[of]] + step * far[0]], axis=1)
+    edges = np.stack(
+        [where[0][:-1, :-1], where[1][:-1, 1:], where[0][1:, :-1], where[1][:-1, :-1]], axis=2
+    )  # (size, size, 4, 2): below, right, above, left
+    crossed = np.isfinite(edges[..., 0])
+    count = crossed.sum(axis=2)
+    middle = np.nansum(edges, axis=2) / np.maximum(count, 1)[..., None]
+    pieces = []
+    two = np.nonzero(count == 2)
+    if len(two[0]):
+        ends = edges[two][crossed[two]].reshape(-1, 4)
+        pieces.append(ends)
+    j, i, e = np.nonzero(crossed & (count > 2)[..., None])  # where three regions meet
+    pieces.append(np.concatenate([edges[j, i, e], middle[j, i]], axis=1))
+    return np.concatenate(pieces)
+
+
+def rule_frontier(
+    rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float]
+) -> list[list[float]]:
+    """`frontier` to three decimals, as lists: what a browser is sent."""
+    return np.round(frontier(rule, loss, x, y), 3).tolist()  # type: ignore[no-any-return]

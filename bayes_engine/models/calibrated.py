@@ -1,0 +1,379 @@
+"""Calibration: probabilities made as true as held-out rows tell, as one more row of the ledger, log q_c − log p_c.
+
+Naive Bayes counts what is dependent twice, so it is surer than it is right; what it ranks first it may still rank
+rightly. A calibrator keeps the ranking (of two classes) and mends the probabilities. It is learnt from posteriors of
+rows the model had not seen, and it comes before the shift to a prior of use.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from bayes_engine.decision.evaluate import HeldOut, held_out, splits
+from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.errors import EstimationWarning, ParameterError, TableError, UndefinedPosterior
+from bayes_engine.factors import Row
+from bayes_engine.ledger import Ledger, Status
+from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.classic import ComplementNB
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.priors import checked_whole, checked_word
+
+METHODS = ("temperature", "platt", "isotonic")
+"""One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
+CALIBRATION = Row("calibration", "calibration", (), "constant")
+"""The last row of a calibrated ledger: log q_c − log p_c."""
+COLDEST, HOTTEST = 1e-3, 1e3
+LOG_2 = float(np.log(2.0))
+
+
+class Calibrator(Protocol):
+    """What held-out rows say of a model's posteriors: a map of log posteriors (n, C) to log posteriors (n, C).
+
+    −inf stays −inf: what the model holds impossible no calibrator brings back.
+    """
+
+    def __call__(self, log_p: Array) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """log q_c = log p_c / T − log Σ (Guo, Pleiss, Sun & Weinberger, ICML 2017); T > 1 is less sure. Keeps the order of
+    all classes."""
+
+    temperature: float
+
+    def __call__(self, log_p: Array) -> Array:
+        return log_normalize(log_p / self.temperature)
+
+
+@dataclass(frozen=True)
+class Platt:
+    """Log-odds of each class against the rest, a_c s + b_c (Platt 1999); `slope`, `shift` (C,), of two classes (1,),
+    for the second. With more classes each against the rest, then divided by their sum."""
+
+    slope: Array
+    shift: Array
+
+    def __call__(self, log_p: Array) -> Array:
+        return _together(log_p, self.slope * _finite(_log_odds(log_p)) + self.shift)
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """The share of each class as an increasing step function of its log-odds against the rest, with straight lines
+    between the steps (Zadrozny & Elkan, KDD 2002); of two classes for the second. With more classes each against the
+    rest, then divided by their sum; where all are 0 the model's own posterior stays. It may say 0 and 1."""
+
+    curves: tuple[IsotonicRegression, ...]
+
+    def __call__(self, log_p: Array) -> Array:
+        odds = _finite(_log_odds(log_p))
+        q = np.stack([curve.predict(odds[:, c]) for c, curve in enumerate(self.curves)], axis=1)
+        return _together(log_p, log(q) - log(1.0 - q))
+
+
+def _log_odds(log_p: Array) -> Array:
+    """(n, C) log P(c|x) − log P(not c|x), of two classes (n, 1) for the second; ±inf where one is impossible."""
+    with np.errstate(invalid="ignore"):
+        if log_p.shape[1] == 2:
+            found = log_p[:, 1:] - log_p[:, :1]
+        else:
+            each = [log_sum(np.delete(log_p, c, axis=1), axis=1) for c in range(log_p.shape[1])]
+            found = log_p - np.stack(each, axis=1)
+    return np.nan_to_num(found, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+
+def _finite(odds: Array) -> Array:
+    """Log-odds with 0 where they are infinite: there this class or all others are impossible, whatever is said."""
+    return np.where(np.isfinite(odds), odds, 0.0)
+
+
+def _together(log_p: Array, odds: Array) -> Array:
+    """(n, C) log q from the calibrated log-odds of each class. Where p_c = 0 so is q_c; where nothing would be left,
+    q = p."""
+    if log_p.shape[1] == 2:
+        odds = np.concatenate([-odds, odds], axis=1)
+    q = -log_sum(np.stack([np.zeros_like(odds), -odds], axis=2), axis=2)  # log σ(odds)
+    q = np.where(np.isneginf(log_p), -np.inf, q)
+    gone = np.isneginf(q).all(axis=1, keepdims=True)
+    return np.where(gone, log_normalize(log_p), log_normalize(q))
+
+
+def calibrator(log_p: Array, truth: NDArray[np.intp], weight: Array | None = None, method: str = "temperature") -> Any:
+    """A calibrator learnt from held-out log posteriors (n, C) of rows with these classes (n,) and weights (n,).
+
+    Temperature minimizes Σ w_i (log-loss of row i) + ½ log² T; the last term, a doubt worth about one row, keeps T
+    finite where no held-out row is wrong. Platt's lines are scikit-learn's LogisticRegression without penalty on his
+    targets (n₊+1)/(n₊+2) and 1/(n₋+2), which keep a perfect separation finite; isotonic is its IsotonicRegression. A
+    row whose log-odds are infinite cannot be moved and teaches nothing. Raises ParameterError for another method,
+    TableError where nothing is left to learn from.
+
+    >>> sure = log(np.array([[0.99, 0.01]] * 1000))
+    >>> truth = np.repeat([0, 1], [800, 200])  # eight in ten where it said 99 in a hundred
+    >>> {method: normalize(calibrator(sure, truth, method=method)(sure[:1])).round(2).tolist() for method in METHODS}
+    {'temperature': [[0.8, 0.2]], 'platt': [[0.8, 0.2]], 'isotonic': [[0.8, 0.2]]}
+    """
+    checked_word("method", method, METHODS)
+    weight = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=float)
+    has = (weight > 0) & ~np.isneginf(log_p).all(axis=1)
+    log_p, truth, weight = log_normalize(log_p[has]), truth[has], weight[has]
+    if not len(truth):
+        raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
+    if method == "temperature":
+        return Temperature(_temperature(log_p, truth, weight))
+    odds = _log_odds(log_p)
+    classes = (1,) if log_p.shape[1] == 2 else tuple(range(log_p.shape[1]))
+    each = [_usable(odds[:, at], truth == c, weight) for at, c in enumerate(classes)]
+    if method == "isotonic":
+        return Isotonic(tuple(_isotonic(*rows) for rows in each))
+    lines = np.array([_line(*rows) for rows in each])
+    return Platt(lines[:, 0], lines[:, 1])
+
+
+def _usable(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[Array, NDArray[np.bool_], Array]:
+    finite = np.isfinite(odds)
+    return odds[finite], of_class[finite], weight[finite]
+
+
+def _temperature(log_p: Array, truth: NDArray[np.intp], weight: Array) -> float:
+    """argmin_T Σ w log-loss + ½ log² T, within a thousandfold of 1."""
+    of_truth = log_p[np.arange(len(truth)), truth]
+    known = ~np.isneginf(of_truth)  # an impossible truth costs infinitely much at every T
+    if not known.any():
+        return 1.0
+    log_p, of_truth, weight = log_p[known], of_truth[known], weight[known]
+
+    def loss(log_beta: float) -> float:
+        beta = 2.0**log_beta
+        doubt = 0.5 * (log_beta * LOG_2) ** 2
+        return float(weight @ (log_sum(beta * log_p, axis=1) - beta * of_truth)) + doubt
+
+    ends = float(np.log2(COLDEST)), float(np.log2(HOTTEST))
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-9})
+    return float(2.0**-found.x)
+
+
+def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
+    """Slope and shift of Platt's sigmoid; where nothing could be learnt the log-odds as they are."""
+    if not len(odds):
+        return 1.0, 0.0
+    plus, minus = float(weight[of_class].sum()), float(weight[~of_class].sum())
+    target = np.where(of_class, (plus + 1.0) / (plus + 2.0), 1.0 / (minus + 2.0))
+    scale = max(float(np.abs(odds).max()), np.finfo(float).tiny)  # steps of the solver are of the size of the slope
+    if np.ptp(odds) <= 1e-12 * scale:  # one log-odds for all: only the shift can be learnt, at slope 1
+        share = float(weight @ target / weight.sum())
+        return 1.0, float(log(share) - log(1.0 - share)) - float(odds.mean())
+    solver = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000, solver="newton-cholesky")
+    rows = np.concatenate([odds, odds])[:, None] / scale
+    classes = np.repeat([1, 0], len(odds))
+    solver.fit(rows, classes, np.concatenate([weight * target, weight * (1.0 - target)]))
+    return float(solver.coef_[0, 0]) / scale, float(solver.intercept_[0])
+
+
+def _isotonic(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> IsotonicRegression:
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+    if not len(odds):
+        return curve.fit([0.0], [0.5])
+    return curve.fit(odds, of_class.astype(float), weight)
+
+
+def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, seed: int = 0) -> HeldOut:
+    """Held-out posteriors made true: each fold of the rows by a calibrator learnt from the others; groups stay
+    together. What a model's probabilities would be worth after calibration, without fitting a model anew.
+
+    The prior of the calibrated rows is the model's own under temperature, which moves no class against another; Platt
+    and isotonic learn that of the rows.
+
+    >>> rng = np.random.default_rng(0)
+    >>> truth = (rng.random(400) < 0.8).astype(np.intp)
+    >>> sure = np.tile(log(np.array([0.01, 0.99])), (400, 1))
+    >>> held = HeldOut((0, 1), sure, np.full((400, 2), 0.5), truth, np.ones(400), "one coin")
+    >>> bool(abs(calibrate(held, "platt").posterior()[0][:, 1].mean() - truth.mean()) < 0.01)
+    True
+    """
+    out = np.full_like(held.log_posterior, -np.inf)
+    prior = held.prior.copy()
+    for train, test in splits(held.truth, held.groups, folds, seed + 1)[0]:
+        made = calibrator(held.log_posterior[train], held.truth[train], held.weight[train], method)
+        out[test] = made(held.log_posterior[test])
+        if method != "temperature":
+            prior[test] = _shares(held.truth[train], held.weight[train], len(held.classes))
+    return replace(held, log_posterior=out, prior=prior)
+
+
+def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
+    found = np.bincount(truth, weight, minlength=classes)
+    return np.asarray(found / found.sum())
+
+
+class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A generative classifier whose ledger ends in a row «calibration», log q_c − log p_c, so that P(c|x) = q_c.
+
+    The calibrator learns from held-out posteriors of the rows of the fit: by exact leave-one-out up to 60 rows, in
+    folds beyond. A ComplementNB has probabilities, and so risks and decisions, after it.
+
+    Parameters
+    ----------
+    estimator : a generative classifier of this library; NaiveBayes() if None.
+    method : "temperature" | "platt" | "isotonic", as in `calibrator`.
+    folds : at most so many, where the rows are not left out one by one.
+    random_state : the seed of the folds.
+
+    Attributes: `estimator_`, fitted to all rows; `calibrator_`; `classes_`; `class_prior_` (C,), the prior that the
+    calibrated posteriors stand for: the model's own under temperature, that of the rows under the others.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CalibratedClassifier(NaiveBayes()).fit(X, y)
+    >>> round(model.calibrator_.temperature, 2) > 5  # thirty columns that say much the same
+    True
+    >>> ledger = model.explain(X[:3])
+    >>> ledger.rows[-1][0].name, bool(np.allclose(ledger.posterior(), model.predict_proba(X[:3])))
+    ('calibration', True)
+    """
+
+    def __init__(
+        self,
+        estimator: GenerativeClassifier | None = None,
+        *,
+        method: str = "temperature",
+        folds: int = 5,
+        random_state: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the estimator to X (n, d), y (n,), and the calibrator to what it says of rows held out; rows of one of
+        the `groups` (n,) are held out together.
+
+        Raises what the estimator's `fit` raises; ParameterError where the estimator is none of this library's;
+        TableError where a class is too rare to be held out.
+        """
+        checked_word("method", self.method, METHODS)
+        checked_whole("folds", self.folds, 2)
+        inner: Any = NaiveBayes() if self.estimator is None else clone(self.estimator)
+        if not isinstance(inner, GenerativeClassifier):
+            raise ParameterError(
+                "CalibratedClassifier takes a generative classifier of this library, not {name}; for any other there "
+                "is scikit-learn's CalibratedClassifierCV",
+                name=type(inner).__name__,
+            )
+        self.estimator_ = inner.fit(X, y, sample_weight)
+        labels = column_or_1d(y)
+        asked: Any = {"folds": self.folds, "groups": groups, "sample_weight": sample_weight, "seed": self.random_state}
+        with warnings.catch_warnings():  # what a fold's estimate does the whole table's has said
+            warnings.simplefilter("ignore", EstimationWarning)
+            held = held_out(inner, X, labels, **asked)
+        self.calibrator_ = calibrator(held.log_posterior, held.truth, held.weight, self.method)
+        self.classes_ = inner.classes_
+        own = _own_prior(inner)
+        self.class_prior_ = own if self.method == "temperature" else _shares(held.truth, held.weight, len(own))
+        self.n_features_in_ = inner.n_features_in_
+        if hasattr(inner, "feature_names_in_"):
+            self.feature_names_in_ = inner.feature_names_in_
+        return self
+
+    @property
+    def prior_by_class(self) -> dict[Any, float]:
+        """The prior that the calibrated posteriors stand for, by class label."""
+        check_is_fitted(self)
+        return dict(zip(self.classes_.tolist(), self.class_prior_.tolist(), strict=True))
+
+    def explain(self, X: Any, given: Collection[str] | None = None) -> Ledger:
+        """The estimator's ledger and its last row, «calibration»; never raises for a row.
+
+        >>> model = CalibratedClassifier(method="platt").fit([[1.0], [2.0], [2.2], [2.1], [4.0], [5.0]], list("aababb"))
+        >>> [row.name for row, _term in model.explain([[3.0]]).rows]
+        ['class', 'x0', 'calibration']
+        """
+        check_is_fitted(self)
+        ledger = self.estimator_.explain(X, given)
+        return replace(ledger, rows=(*ledger.rows, (CALIBRATION, self._shift(ledger.joint()))))
+
+    def _shift(self, joint: Array) -> Array:
+        """(n, C) log q_c − log p_c; 0 where p_c is 0 and q_c with it."""
+        log_p = log_normalize(joint)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isneginf(log_p), 0.0, self.calibrator_(log_p) - log_p)
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """(n, C) log q_c + log P(x), in nats."""
+        check_is_fitted(self)
+        joint = self.estimator_.predict_joint_log_proba(X)
+        return np.asarray(joint + self._shift(joint))
+
+    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+        check_is_fitted(self)
+        table, joint = self.estimator_._joint(X)
+        status = self.estimator_._status(table, joint)
+        return np.where((status == Status.OK)[:, None], normalize(joint + self._shift(joint)), 0.0), status
+
+    def predict_proba(self, X: Any) -> Array:
+        """(n, C) P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""
+        posterior, status = self._posterior(X)
+        rows = tuple(np.flatnonzero(status != Status.OK).tolist())
+        if rows:
+            raise UndefinedPosterior(
+                "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
+                "far outside the data's range. Smooth (alpha > 0), or use decide and explain, which flag such rows",
+                rows,
+            )
+        return posterior
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """(n, C) log P(c|x). Raises UndefinedPosterior as `predict_proba` does."""
+        return log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """(n,) the class with the largest posterior. Raises UndefinedPosterior as `predict_proba` does."""
+        decision = decide(self.predict_proba(X), self._loss(None))
+        return np.asarray(self.classes_[decision.position])
+
+    def risk(self, X: Any, loss: Any = None) -> Array:
+        """(n, A) R(a|x) of every action under `loss`, 0-1 by default; inf for a row without a posterior."""
+        posterior, status = self._posterior(X)
+        return np.where((status == Status.OK)[:, None], self._loss(loss).risk(posterior), np.inf)
+
+    def decide(self, X: Any, loss: Any = None) -> Decision:
+        """The action of least risk for each of the n rows; a row without a posterior carries its status.
+
+        >>> X, y = [[2, 0, 1], [0, 3, 0], [1, 0, 2], [0, 1, 0]], ["pets", "law", "pets", "law"]
+        >>> CalibratedClassifier(ComplementNB()).fit(X, y).decide([[0, 1, 0]]).action.tolist()
+        ['law']
+        """
+        posterior, status = self._posterior(X)
+        return decide(posterior, self._loss(loss), status)
+
+    def _loss(self, loss: Any) -> LossMatrix:
+        return LossMatrix.from_any(loss, self.classes_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        base = get_tags(NaiveBayes() if self.estimator is None else self.estimator)
+        tags.input_tags = base.input_tags
+        tags.classifier_tags = base.classifier_tags
+        return tags
+
+
+def _own_prior(model: GenerativeClassifier) -> Array:
+    """(C,) the prior in a model's posteriors; scores have none, which is a flat one."""
+    if isinstance(model, ComplementNB):
+        return np.full(len(model.classes_), 1.0 / len(model.classes_))
+    return np.array(list(model.prior_by_class.values()))
