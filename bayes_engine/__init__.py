@@ -12,6 +12,8 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDi
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.network import BayesianNetwork
+from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.table.read import Reading, read_table
@@ -22,6 +24,8 @@ __all__ = [
     "SPODE",
     "TAN",
     "BayesEngineError",
+    "BayesianNetwork",
+    "BayesianNetworkClassifier",
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",

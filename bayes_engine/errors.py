@@ -70,3 +70,20 @@ class UndefinedPosterior(BayesEngineError):
     def __init__(self, template: str, rows: tuple[int, ...] = (), **params: object) -> None:
         self.rows = rows
         super().__init__(template, rows=", ".join(map(str, rows[:10])), n=len(rows), **params)
+
+
+class TooLarge(BayesEngineError):
+    """Exact inference would need tables that nobody can hold; the message says how large, and what to do instead."""
+
+
+class ImpossibleEvidence(BayesEngineError):
+    """Findings that no case can have together: P(e) = 0. `.rows` are the positions of such rows, and `.findings` a
+    smallest set of (node, level) of the first that is impossible by itself."""
+
+    def __init__(
+        self, template: str, rows: tuple[int, ...] = (), findings: tuple[tuple[str, object], ...] = (), **params: object
+    ) -> None:
+        self.rows = rows
+        self.findings = findings
+        said = ", ".join(f"{name} = {level}" for name, level in findings)
+        super().__init__(template, findings=said, row=rows[0] if rows else 0, n=len(rows), **params)

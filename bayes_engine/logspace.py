@@ -22,7 +22,7 @@ def exp(a: Array | float) -> Array:
     return np.asarray(np.exp(a), dtype=float)
 
 
-def log_sum(a: Array, axis: int = -1) -> Array:
+def log_sum(a: Array, axis: int | tuple[int, ...] = -1) -> Array:
     """log Σ exp(a) along `axis`, without overflow; -inf where every term is -inf.
 
     >>> float(log_sum(np.array([-1000.0, -1000.0])))

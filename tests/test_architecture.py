@@ -17,7 +17,7 @@ FLOORS = (
     {"priors", "covariance"},
     {"structure"},
     {"factors", "ledger"},
-    {"inference", "em"},
+    {"inference", "em", "exchange"},
     {"decision"},
     {"models"},
     {"working"},

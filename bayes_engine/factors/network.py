@@ -72,10 +72,7 @@ class CPT:
 
         Raises ParameterError where a row misses 1 by more than 1 %.
         """
-        table = np.asarray(p, dtype=float)
-        total = table.sum(axis=-1, keepdims=True)
-        near = np.abs(total - 1.0) <= 0.01
-        return cls(variable, parents, np.divide(table, total, out=table.copy(), where=near))
+        return cls(variable, parents, _divided(np.asarray(p, dtype=float), near=0.01))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +111,9 @@ class Network:
         arcs = [(v.name, cpt.name) for cpt in self.cpts for v in cpt.parents]
         return DAG((cpt.name for cpt in self.cpts), arcs)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
+        """The nodes, in the order of their columns in a row of evidence."""
         return tuple(cpt.name for cpt in self.cpts)
 
     @cached_property
@@ -194,6 +192,14 @@ def _checked(variable: Variable, parents: tuple[Variable, ...], p: Any) -> Array
         if not (table[at] >= 0).all():
             raise ParameterError("{row} holds what is no probability of 0 and more", row=row)
         raise ParameterError("{row} sums to {total:.9g}, not 1", row=row, total=float(table[at].sum()))
-    table /= table.sum(axis=-1, keepdims=True)
+    table = _divided(table)
     table.setflags(write=False)
     return table
+
+
+def _divided(table: Array, near: float = SUMS) -> Array:
+    """Rows that miss 1 by more than rounding, and by at most `near`, divided by their sum; done twice is done once."""
+    total = table.sum(axis=-1, keepdims=True)
+    off = np.abs(total - 1.0)
+    rounding = 4 * np.finfo(float).eps * table.shape[-1]
+    return np.divide(table, total, out=table.copy(), where=(off > rounding) & (off <= near))

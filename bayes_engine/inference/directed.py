@@ -1,4 +1,5 @@
-"""P(c, x) = P(c) Π_j P(x_j | c, pa(x_j)) along a directed graph: SPODE, TAN and k-DB differ in the list of families.
+"""P(c, x) = P(c | pa(c)) Π_j P(x_j | c, pa(x_j)) along a directed graph: SPODE, TAN, k-DB and a network that classifies
+differ in the list of families. In the first three the class is everyone's parent and nobody's child.
 
 A cell that is not known (missing, or an unseen value that is ignored) is summed out of the joint exactly, if anything
 that is known hangs on it; otherwise it has no term. The terms of hidden cells are expectations and one entropy row:
@@ -111,6 +112,7 @@ class TableFamily:
     """log P(x_j = t | c, pa = s) = log (n_cst + a) − log (n_cs + a S_j): Zhou, eq. 7.20 within the parents' cell.
 
     `counts` (C, S_p, …, S_j) by place; a is `alpha`, and 1 for a cell of the parents without a count where that is 0.
+    Of a column that the class is no parent of, `counts` (1, S_p, …, S_j) are those of all classes together.
 
     >>> wind = Domain(Variable("wind", "categorical", ("weak", "strong")))
     >>> rain = Domain(Variable("rain", "categorical", ("no", "yes")))
@@ -143,6 +145,11 @@ class TableFamily:
         """(C, S_p, …, S_j) log conditional probabilities."""
         return _estimate(self.counts, self.totals[..., None], self.domain.size, self.alpha)
 
+    @property
+    def of_class(self) -> bool:
+        """Whether the class is a parent (of two classes or more, as everywhere)."""
+        return len(self.counts) > 1
+
     @cached_property
     def lookup(self) -> Array:
         """`log_cpt` with one more place on each axis for a value outside the domain, smoothed: the column's own is
@@ -165,11 +172,69 @@ class TableFamily:
             return found
         places = [d.places(X) for d in self.axes]
         inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
-        own, w = left.own[inside], left.weight[inside]
+        own, w = left.own[inside] * self.of_class, left.weight[inside]
         at = (own, *(p[inside] for p in places))
         count, total = (less_weight(a, w, self.variable) for a in (self.counts[at], self.totals[at[:-1]]))
         found = found.copy()
         found[inside, own] = _estimate(count, total, self.domain.size, self.alpha)
+        return found
+
+
+@dataclass(frozen=True)
+class ClassFamily:
+    """log P(c | pa = s) = log (n_cs + a) − log (n_s + a K): the class as a child of columns.
+
+    `counts` (C, S_p, …) by place; a as in `TableFamily`. Where a parent has an unseen value that is smoothed, the
+    class's own frequencies stand, smoothed likewise.
+    """
+
+    variable: Variable
+    parents: tuple[Domain, ...]
+    counts: Array
+    alpha: float
+
+    @property
+    def axes(self) -> tuple[Domain, ...]:
+        """The columns of the table in the order of its axes."""
+        return self.parents
+
+    @cached_property
+    def totals(self) -> Array:
+        """(S_p, …) n_s."""
+        return np.asarray(self.counts.sum(axis=0))
+
+    @cached_property
+    def log_cpt(self) -> Array:
+        """(C, S_p, …) log conditional probabilities."""
+        return _estimate(self.counts, self.totals, len(self.counts), self.alpha)
+
+    @cached_property
+    def lookup(self) -> Array:
+        """`log_cpt` with one more place on each axis for a value outside the domain."""
+        inner = tuple(range(1, self.counts.ndim))
+        alone = self.counts.sum(axis=inner)
+        whole = np.expand_dims(_estimate(alone, alone.sum(), len(alone), self.alpha), inner)
+        table = np.broadcast_to(whole, (len(alone), *(d.size + 1 for d in self.parents))).copy()
+        table[(slice(None), *(slice(0, d.size) for d in self.parents))] = self.log_cpt
+        return table
+
+    def known(self, X: Table) -> NDArray[np.bool_]:
+        """Every class is judged, so it is never hidden."""
+        return np.ones(X.n, dtype=bool)
+
+    def term(self, X: Table, hidden: tuple[str, ...], left: Left | None) -> Array:
+        found = _cells(self.lookup, self.axes, hidden, X)
+        if left is None or hidden:
+            return found
+        places = [d.places(X) for d in self.axes]
+        inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
+        at = tuple(p[inside] for p in places)
+        own, w = left.own[inside], left.weight[inside]
+        counts = np.moveaxis(self.counts, 0, -1)[at]
+        row = np.arange(len(own))
+        counts[row, own] = less_weight(counts[row, own], w, self.variable)
+        found = found.copy()
+        found[inside] = _estimate(counts, counts.sum(axis=1, keepdims=True), counts.shape[1], self.alpha)
         return found
 
 
@@ -244,10 +309,12 @@ class _Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Directed(Factor):
-    """The class prior and one family for each column, in the schema's order."""
+    """The class prior and one family for each column, in the schema's order; where the class has parents, `above` is
+    P(c | pa(c)) and takes the place of the prior."""
 
     prior: ClassPrior
     families: tuple[Family, ...]
+    above: ClassFamily | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -255,31 +322,41 @@ class Directed(Factor):
         return tuple(f.variable.name for f in self.families)
 
     @cached_property
+    def all_families(self) -> tuple[Family | ClassFamily, ...]:
+        """The families, that of the class first where it is one."""
+        return self.families if self.above is None else (self.above, *self.families)
+
+    @property
+    def log_prior(self) -> Array:
+        """(C,) log P(c), or zeros where a family says P(c | pa(c))."""
+        return log(self.prior.p) if self.above is None else np.zeros(len(self.prior.p))
+
+    @cached_property
     def sizes(self) -> Mapping[str, int]:
         """How many values each discrete column has."""
         return {f.variable.name: f.domain.size for f in self.families if isinstance(f, TableFamily)}
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        yield from self.prior.rows(X)
+        if self.above is None:
+            yield from self.prior.rows(X)
         alike, back = self._alike(X)
         found = self._terms(alike)
-        for family in self.families:
+        for family in self.all_families:
             name = family.variable.name
             if name in found.terms:
-                kind: RowKind = "log-density" if family.variable.numeric else "log-probability"
-                parents = (self.prior.target, *(d.variable.name for d in family.parents))
-                yield Row(name, name, parents, "expected" if name in found.expected else kind), found.terms[name][back]
+                kind = "expected" if name in found.expected else _kind(family)
+                yield Row(name, name, self._parents(family), kind), found.terms[name][back]
         if found.entropy is not None:
             yield Row(HIDDEN_CELLS, HIDDEN_CELLS, (self.prior.target,), "entropy"), found.entropy[back]
 
     def log(self, X: Table) -> Array:
         alike, back = self._alike(X)
-        joint = self.over(alike, np.broadcast_to(log(self.prior.p), (alike.n, len(self.prior.p))), None)
+        joint = self.over(alike, np.broadcast_to(self.log_prior, (alike.n, len(self.prior.p))), None)
         return np.asarray(joint[back])
 
     def _alike(self, X: Table) -> tuple[Table, NDArray[np.intp] | slice]:
         """Where cells are hidden, rows alike as one (a grid of intervals has few), and which of them each row is."""
-        if X.n < MANY or all(f.known(X).all() for f in self.families):
+        if X.n < MANY or all(f.known(X).all() for f in self.all_families):
             return X, slice(None)
         cells = np.ascontiguousarray(np.stack(X.columns, axis=1, dtype=float))
         whole = cells.view(np.dtype((np.void, cells.shape[1] * cells.itemsize))).ravel()
@@ -324,15 +401,15 @@ class Directed(Factor):
         self, X: Table, left: Left | None
     ) -> Iterator[tuple[NDArray[np.intp], Table, list[tuple[str, Potential]]]]:
         """The rows in groups with the same cells hidden: their numbers, they themselves, and their potentials."""
-        absent = np.stack([~f.known(X) for f in self.families], axis=1)
+        absent = np.stack([~f.known(X) for f in self.all_families], axis=1)
         patterns, group = np.unique(absent, axis=0, return_inverse=True) if absent.any() else (absent[:1], None)
         for k, pattern in enumerate(patterns):
             every = np.arange(X.n) if group is None else np.flatnonzero(np.ravel(group) == k)
-            unknown = {f.variable.name for f, hidden in zip(self.families, pattern, strict=True) if hidden}
+            unknown = {f.variable.name for f, hidden in zip(self.all_families, pattern, strict=True) if hidden}
             needed = self._needed(unknown)
             scopes = [
                 (f, tuple(n for n in (*(d.variable.name for d in f.parents), f.variable.name) if n in needed))
-                for f in self.families
+                for f in self.all_families
                 if f.variable.name not in unknown or f.variable.name in needed
             ]
             widest = max((np.prod([self.sizes[n] for n in scope], dtype=float) for _, scope in scopes), default=1.0)
@@ -343,6 +420,11 @@ class Directed(Factor):
                 own = None if left is None else left.take(rows)
                 yield rows, part, [(f.variable.name, Potential(scope, f.term(part, scope, own))) for f, scope in scopes]
 
+    def _parents(self, family: Family | ClassFamily) -> tuple[str, ...]:
+        """The names of a family's parents, the class first where it is one."""
+        of_class = isinstance(family, GaussianFamily) or (isinstance(family, TableFamily) and family.of_class)
+        return (*((self.prior.target,) if of_class else ()), *(d.variable.name for d in family.parents))
+
     def _needed(self, unknown: set[str]) -> set[str]:
         """Of the columns not known those that something known hangs on; the others are barren: they sum to 1."""
         needed: set[str] = set()
@@ -352,15 +434,23 @@ class Directed(Factor):
         return needed
 
     @cached_property
-    def upward(self) -> tuple[Family, ...]:
-        """The families with every parent before its children."""
-        left, order, there = list(self.families), [], set[str]()
+    def upward(self) -> tuple[Family | ClassFamily, ...]:
+        """The families with every parent before its children; the class, which is always judged, stands with them."""
+        left, order = {f.variable.name: f for f in self.all_families}, []
         while left:
-            ready = [f for f in left if all(d.variable.name in there for d in f.parents)]
-            order += ready
-            there |= {f.variable.name for f in ready}
-            left = [f for f in left if f.variable.name not in there]
+            ready = {name for name, f in left.items() if not any(d.variable.name in left for d in f.parents)}
+            order += [left[name] for name in left if name in ready]
+            left = {name: f for name, f in left.items() if name not in ready}
         return tuple(order)
+
+
+def _kind(family: Family | ClassFamily) -> RowKind:
+    """What a family's term is where nothing of it is hidden; one that the class takes no part in is a constant."""
+    if isinstance(family, ClassFamily):
+        return "prior"
+    if family.variable.numeric:
+        return "log-density"
+    return "log-probability" if isinstance(family, TableFamily) and family.of_class else "constant"
 
 
 def _estimate(count: Array, total: Array, size: int, alpha: float) -> Array:

@@ -7,7 +7,7 @@ Spiegelhalter 1988). Everything is batched: a potential has leading axes (n, C),
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +28,21 @@ class Potential(NamedTuple):
     log: Array
 
 
-class _Cluster(NamedTuple):
-    """What one elimination multiplied: the terms over `scope`, its last variable summed out of them into a message."""
+class Cluster(NamedTuple):
+    """What one elimination multiplied: the terms over `scope`, its last variable summed out of them into a message.
+
+    `members` are the factors: the potentials by position, and after them the messages of the clusters."""
 
     scope: Scope
     log: Array
     members: tuple[int, ...]
+
+
+class Eliminated(NamedTuple):
+    """The clusters in their order, and the factors that are left at the end, by the numbers that `members` has."""
+
+    clusters: list[Cluster]
+    left: dict[int, Potential]
 
 
 def log_partition(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> Array:
@@ -45,7 +54,7 @@ def log_partition(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> 
     >>> round(float(np.exp(log_partition(pair, {"rain": 2}))[0, 0]), 4)
     0.26
     """
-    return _forward(potentials, sizes)[0]
+    return _left_over(eliminate(potentials, sizes))
 
 
 def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tuple[Array, list[Array]]:
@@ -53,7 +62,8 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
 
     Where Z is 0 nothing has a probability: −inf throughout.
     """
-    log_z, clusters = _forward(potentials, sizes)
+    done = eliminate(potentials, sizes)
+    log_z, clusters = _left_over(done), done.clusters
     beliefs: list[Array] = [np.zeros(())] * len(clusters)
     found: list[Array] = [np.zeros_like(p.log) for p in potentials]
     # a message is the member of a later cluster: going backwards, that cluster's belief is known
@@ -64,7 +74,8 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
         for later in range(k + 1, len(clusters)):
             if len(potentials) + k in clusters[later].members:
                 outer = _margin(clusters[later].scope, beliefs[later], scope)
-        ratio = np.subtract(outer, message, out=np.full_like(message, -np.inf), where=np.isfinite(message))
+        there = np.isfinite(message)
+        ratio = np.where(there, outer - np.where(there, message, 0.0), -np.inf)
         beliefs[k] = cluster.log + ratio[..., None]
         for i in cluster.members:
             if i < len(potentials):
@@ -74,13 +85,22 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
     return log_z, found
 
 
-def _forward(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tuple[Array, list[_Cluster]]:
+def eliminate(
+    potentials: Sequence[Potential],
+    sizes: Mapping[str, int],
+    *,
+    keep: Collection[str] = (),
+    order: Sequence[str] | None = None,
+) -> Eliminated:
+    """Sum out all variables but those to `keep`, one after another: in `order`, otherwise the one with the smallest
+    table first, then by name."""
     live = dict(enumerate(potentials))
-    left = sorted({name for p in potentials for name in p.scope})
-    clusters: list[_Cluster] = []
-    while left:
-        name = min(left, key=lambda v: (_cells(live.values(), v, sizes), v))
-        left.remove(name)
+    waiting = sorted({name for p in potentials for name in p.scope} - set(keep)) if order is None else list(order)
+    clusters: list[Cluster] = []
+    while waiting:
+        cheapest = min(waiting, key=lambda v: (_cells(live.values(), v, sizes), v))
+        name = cheapest if order is None else waiting[0]
+        waiting.remove(name)
         members = tuple(i for i, p in live.items() if name in p.scope)
         scope = (*sorted({v for i in members for v in live[i].scope} - {name}), name)
         if (cells := float(np.prod([sizes[v] for v in scope], dtype=float))) > MOST_CELLS:
@@ -93,11 +113,16 @@ def _forward(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tuple
         for i in members:
             total = total + _spread(live.pop(i), scope)
         live[len(potentials) + len(clusters)] = Potential(scope[:-1], log_sum(total))
-        clusters.append(_Cluster(scope, total, members))
+        clusters.append(Cluster(scope, total, members))
+    return Eliminated(clusters, live)
+
+
+def _left_over(done: Eliminated) -> Array:
+    """The product of what is left when all variables are summed out."""
     log_z: Array = np.zeros(())
-    for p in live.values():
+    for p in done.left.values():
         log_z = log_z + p.log
-    return log_z, clusters
+    return log_z
 
 
 def _cells(live: object, name: str, sizes: Mapping[str, int]) -> float:

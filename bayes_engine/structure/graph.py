@@ -9,11 +9,34 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 from bayes_engine.errors import ParameterError
 
 Arc = tuple[str, str]
 """(parent, child)."""
+JunctionKind = Literal["chain", "fork", "collider"]
+"""How three nodes meet (Zhou, fig. 7.3): a → m → b in a row (顺序), a ← m → b under one parent (同父), a → m ← b as
+a V-structure (V型)."""
+
+
+class Junction(NamedTuple):
+    """Two arcs that meet in `middle`; `shielded` where `a` and `b` are joined by an arc as well."""
+
+    a: str
+    middle: str
+    b: str
+    kind: JunctionKind
+    shielded: bool
+
+
+class Moral(NamedTuple):
+    """The moral graph: its `edges`, and those of them that `married` two parents of one child; each edge in the order
+    of the nodes."""
+
+    edges: tuple[Arc, ...]
+    married: tuple[Arc, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +104,8 @@ class DAG:
 
     def _cycle(self) -> tuple[str, ...] | None:
         """A shortest closed path, first node repeated at the end; None where there is none."""
-        left = [name for name in self.nodes if name not in set(self.order)]
+        done = set(self.order)
+        left = [name for name in self.nodes if name not in done]
         paths = [path for name in left if (path := self._path(name, name)) is not None]
         return min(paths, key=len, default=None)
 
@@ -117,3 +141,71 @@ class DAG:
             found.update(new)
             queue += new
         return frozenset(found)
+
+    @cached_property
+    def neighbours(self) -> Mapping[str, tuple[str, ...]]:
+        """Parents and children of every node, in the order of the nodes."""
+        found: dict[str, set[str]] = {name: {*self.parents[name], *self.children[name]} for name in self.nodes}
+        return {name: tuple(n for n in self.nodes if n in near) for name, near in found.items()}
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Parents, children and the children's other parents: given these, the node depends on nothing else.
+
+        >>> DAG("abcd", [("a", "c"), ("b", "c"), ("c", "d")]).markov_blanket("a")
+        ('b', 'c')
+        """
+        self.known([name])
+        spouses = {p for child in self.children[name] for p in self.parents[child]}
+        blanket = {*self.neighbours[name], *spouses} - {name}
+        return tuple(n for n in self.nodes if n in blanket)
+
+    @cached_property
+    def moral(self) -> Moral:
+        """The moral graph: arcs lose their direction, parents of one child are married (Lauritzen & Spiegelhalter
+        1988; Zhou, §7.5.1).
+
+        >>> DAG("abc", [("a", "c"), ("b", "c")]).moral
+        Moral(edges=(('a', 'b'), ('a', 'c'), ('b', 'c')), married=(('a', 'b'),))
+        """
+        at = self.position
+        arcs = {(min(arc, key=at.__getitem__), max(arc, key=at.__getitem__)) for arc in self.arcs}
+        married = {pair for above in self.parents.values() for pair in combinations(above, 2)} - arcs
+
+        def ordered(edges: Iterable[Arc]) -> tuple[Arc, ...]:
+            return tuple(sorted(edges, key=lambda edge: (at[edge[0]], at[edge[1]])))
+
+        return Moral(ordered(arcs | married), ordered(married))
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """Where each node stands among the nodes."""
+        return {name: i for i, name in enumerate(self.nodes)}
+
+    def kind(self, a: str, middle: str, b: str) -> JunctionKind:
+        """How the trail a – middle – b goes through its middle."""
+        into = (a in self.parents[middle]) + (b in self.parents[middle])
+        return "collider" if into == 2 else "chain" if into else "fork"
+
+    @cached_property
+    def junctions(self) -> tuple[Junction, ...]:
+        """Every two arcs that share a node, classified; by the shared node, in the order of the nodes.
+
+        >>> [(j.a, j.middle, j.b, j.kind) for j in DAG("abcd", [("a", "b"), ("b", "c"), ("d", "b")]).junctions]
+        [('a', 'b', 'c', 'chain'), ('a', 'b', 'd', 'collider'), ('c', 'b', 'd', 'chain')]
+        """
+        return tuple(
+            Junction(a, middle, b, self.kind(a, middle, b), b in self.neighbours[a])
+            for middle in self.nodes
+            for a, b in combinations(self.neighbours[middle], 2)
+        )
+
+    @cached_property
+    def v_structures(self) -> tuple[Junction, ...]:
+        """a → middle ← b where a and b are not joined: what the data can tell of directions."""
+        return tuple(j for j in self.junctions if j.kind == "collider" and not j.shielded)
+
+    def known(self, names: Collection[str]) -> None:
+        """Raises ParameterError where one of the names is no node."""
+        for name in names:
+            if name not in self.position:
+                raise ParameterError("the graph has no node '{name}'", name=name)

@@ -22,7 +22,7 @@ from bayes_engine.errors import EstimationWarning
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
 from bayes_engine.factors.gaussian import LinearFactor
 from bayes_engine.inference.averaged import Averaged
-from bayes_engine.inference.directed import Directed, GaussianFamily, TableFamily
+from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
@@ -559,14 +559,15 @@ def _(factor: LinearFactor, X: Table) -> Iterator[tuple[Source, ...]]:
 
 @origins.register
 def _(factor: Directed, X: Table) -> Iterator[tuple[Source, ...]]:
-    families = {family.variable.name: family for family in factor.families}
+    families = {family.variable.name: family for family in factor.all_families}
     for row, term in factor.rows(X):
-        if row.kind == "prior":
-            yield sources(factor.prior, X)
-        elif row.kind in ("expected", "entropy"):
+        if row.kind in ("expected", "entropy"):
             yield tuple(Term(float(v)) for v in term[0])
+        elif row.kind == "prior" and factor.above is None:
+            yield sources(factor.prior, X)
         else:
-            yield sources(families[row.name], X)
+            found = sources(families[row.name], X)
+            yield found * (len(term[0]) // len(found))  # a column that the class is no parent of: one for all
 
 
 @origins.register
@@ -627,6 +628,17 @@ def _(factor: TableFamily, X: Table) -> tuple[Source, ...]:
         Fraction(float(n), float(total), 1.0 if total == 0 == factor.alpha else factor.alpha, factor.domain.size)
         for n, total in zip(counts, totals, strict=True)
     )
+
+
+@sources.register
+def _(factor: ClassFamily, X: Table) -> tuple[Source, ...]:
+    places = tuple(int(d.places(X)[0]) for d in factor.parents)
+    if any(place >= d.size for place, d in zip(places, factor.parents, strict=True)):
+        return tuple(Given(float(exp(v))) for v in np.moveaxis(factor.lookup, 0, -1)[places])
+    counts = np.moveaxis(factor.counts, 0, -1)[places]
+    total, k = float(counts.sum()), len(counts)
+    added = 1.0 if total == 0 == factor.alpha else factor.alpha
+    return tuple(Fraction(float(n), total, added, k) for n in counts)
 
 
 @sources.register

@@ -1,0 +1,116 @@
+"""One question put to a network: what the findings do to every node, as numbers to be shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayes_engine.factors.network import Network
+from bayes_engine.inference.conflict import Conflict, conflict
+from bayes_engine.inference.junction_tree import TIE, junction_tree
+from bayes_engine.logspace import Array, log
+from bayes_engine.table.schema import Level
+
+Beliefs = Mapping[str, tuple[float, ...]]
+
+
+class Change(NamedTuple):
+    """What the findings did to a node: the level whose probability moved most, before and after."""
+
+    node: str
+    level: int
+    before: float
+    after: float
+
+
+class Answer(NamedTuple):
+    """`prior` P(x_j) and `posterior` P(x_j | e) of every node, log P(e) in nats, and the most probable explanation
+    `best`, {node: level} with log P(x | e) in `log_best`. Where the findings exclude each other `posterior` and `best`
+    are empty and `conflict` says which of them do."""
+
+    evidence: Mapping[str, Level]
+    log_evidence: float
+    prior: Beliefs
+    posterior: Beliefs
+    best: Mapping[str, Level]
+    log_best: float
+    conflict: Conflict | None
+
+    @property
+    def possible(self) -> bool:
+        return self.conflict is None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The nodes without a finding by how far a level of theirs moved, farthest first, then in their order."""
+        found = []
+        for node, after in self.posterior.items():
+            if node not in self.evidence:
+                before = self.prior[node]
+                level = max(range(len(after)), key=lambda k: (round(abs(after[k] - before[k]), 12), after[k]))
+                found.append(Change(node, level, before[level], after[level]))
+        return tuple(sorted(found, key=lambda c: -round(abs(c.after - c.before), 12)))
+
+
+def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
+    """P(x_j | e) of all nodes beside P(x_j), P(e), and the most probable explanation.
+
+    Raises TooLarge where exact inference cannot be afforded.
+
+    >>> from bayes_engine.factors.network import CPT
+    >>> from bayes_engine.table.schema import Variable
+    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
+    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
+    >>> found = answer(network, {"wet": "yes"})
+    >>> round(found.posterior["rain"][1], 4), found.best, round(found.changes[0].before, 4)
+    (0.6667, {'rain': 'yes', 'wet': 'yes'}, 0.2)
+    """
+    tree = junction_tree(network)
+    row = network.places(evidence)
+    both = tree.marginals(np.stack([network.places({}), row]), impossible="flag")
+    prior = {name: tuple(p[0].tolist()) for name, p in both.p.items()}
+    log_evidence = float(both.log_evidence[1])
+    if math.isinf(log_evidence):
+        return Answer(dict(evidence), log_evidence, prior, {}, {}, -math.inf, conflict(tree, row))
+    posterior = {name: tuple(p[1].tolist()) for name, p in both.p.items()}
+    places, log_p = tree.most_probable(row[None])
+    best = {cpt.name: cpt.variable.levels[i] for cpt, i in zip(network.cpts, places[0], strict=True)}
+    return Answer(dict(evidence), log_evidence, prior, posterior, best, float(log_p[0]) - log_evidence, None)
+
+
+class Together(NamedTuple):
+    """P(a, b | e) (S_a, S_b) of two nodes, their own distributions, and their mutual information given e, in nats."""
+
+    a: str
+    b: str
+    p: Array
+    of_a: Array
+    of_b: Array
+    information: float
+
+    @property
+    def independent(self) -> bool:
+        """Whether P(a, b | e) = P(a | e) P(b | e), up to rounding."""
+        return self.information < TIE
+
+
+def together(network: Network, a: str, b: str, evidence: Mapping[str, Any]) -> Together:
+    """The joint of two nodes given the findings. Raises ImpossibleEvidence where P(e) = 0.
+
+    >>> from bayes_engine.factors.network import CPT
+    >>> from bayes_engine.table.schema import Variable
+    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
+    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
+    >>> found = together(network, "rain", "wet", {})
+    >>> found.p.round(2).tolist(), found.independent
+    ([[0.72, 0.08], [0.04, 0.16]], False)
+    """
+    p = junction_tree(network).joint((a, b), network.places(evidence)[None])[0]
+    of_a, of_b = p.sum(axis=1), p.sum(axis=0)
+    product = of_a[:, None] * of_b[None, :]
+    seen = p > 0
+    information = float((p[seen] * log(p[seen] / product[seen])).sum())
+    return Together(a, b, p, of_a, of_b, max(information, 0.0))

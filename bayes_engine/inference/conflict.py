@@ -1,0 +1,74 @@
+"""Why evidence is impossible: a smallest set of findings that exclude each other.
+
+First findings are left out one after another as long as the rest stays impossible; what remains is minimal. Then all
+smaller sets are tried, the smallest first, as many of them as `MOST_SETS`: a batch of rows each.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bayes_engine.factors.network import HIDDEN
+from bayes_engine.table.schema import Level
+
+if TYPE_CHECKING:
+    from bayes_engine.inference.junction_tree import JunctionTree, Places, Soft
+
+MOST_SETS = 20_000
+"""Sets of findings that are tried."""
+
+
+class Conflict(NamedTuple):
+    """(node, level) of findings with P = 0, none of which could be left out; `smallest`: no smaller set is impossible
+    (otherwise there were too many to try them all)."""
+
+    findings: tuple[tuple[str, Level], ...]
+    smallest: bool
+
+
+def conflict(tree: JunctionTree, row: Places, *, soft: Soft | None = None) -> Conflict | None:
+    """The conflict in one row of evidence (d,); None where it can occur. Soft evidence is kept throughout.
+
+    Of several smallest sets the first in the order of the nodes is named.
+
+    >>> from bayes_engine.factors.network import CPT, Network
+    >>> from bayes_engine.inference.junction_tree import junction_tree
+    >>> from bayes_engine.table.schema import Variable
+    >>> a, b, c = (Variable(name, "categorical", ("no", "yes")) for name in "abc")
+    >>> never = CPT(b, (a,), [[1.0, 0.0], [0.5, 0.5]])
+    >>> network = Network([CPT(a, (), [0.5, 0.5]), never, CPT(c, (), [0.9, 0.1])])
+    >>> conflict(junction_tree(network), network.places({"a": "no", "b": "yes", "c": "yes"})).findings
+    (('a', 'no'), ('b', 'yes'))
+    """
+
+    def impossible(sets: list[tuple[int, ...]]) -> list[bool]:
+        rows = np.full((len(sets), len(row)), HIDDEN)
+        for into, kept in zip(rows, sets, strict=True):
+            into[list(kept)] = row[list(kept)]
+        return [bool(out) for out in np.isneginf(tree.log_evidence(rows, soft=soft))]
+
+    found = tuple(np.flatnonzero(row != HIDDEN).tolist())
+    if not impossible([found])[0]:
+        return None
+    every = found
+    for j in every:
+        rest = tuple(i for i in found if i != j)
+        if impossible([rest])[0]:
+            found = rest
+    left, smallest = MOST_SETS, True
+    for size in range(len(found)):
+        if math.comb(len(every), size) > left:
+            smallest = False
+            break
+        left -= math.comb(len(every), size)
+        sets = list(combinations(every, size))
+        hit = next((s for s, out in zip(sets, impossible(sets), strict=True) if out), None)
+        if hit is not None:
+            found = hit
+            break
+    cpts = tree.network.cpts
+    return Conflict(tuple((cpts[j].name, cpts[j].variable.levels[int(row[j])]) for j in found), smallest)

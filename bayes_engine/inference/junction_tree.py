@@ -1,0 +1,594 @@
+"""Exact inference in a Bayesian network: a junction tree made once, evidence of many rows carried through it together.
+
+Each table P(x_j | pa_j) is multiplied into a clique; messages go up to the root and give P(e), and down again and give
+P(clique | e) for every clique (Lauritzen & Spiegelhalter 1988; Jensen, Lauritzen & Olesen 1990). With the largest
+instead of the sum on the way up, the way down reads off the most probable explanation (Dawid 1992).
+
+The products are probabilities as long as none is too small for a float64: the processor notices the first that is
+(underflow), and then these rows are done again in logarithms. So nothing is lost, and a 0 is a 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
+from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference.triangulate import Clique, cells, cliques
+from bayes_engine.logspace import Array, exp, log, log_sum
+
+Places = NDArray[np.intp]
+"""(n, d) one row of evidence each: the place of a node's level, HIDDEN where nothing is known."""
+Soft = Mapping[str, Any]
+"""Likelihoods (S_j,), or (n, S_j) by row: what was seen of a node says so much for each of its levels."""
+OnImpossible = Literal["raise", "flag"]
+
+Passed = TypeVar("Passed")
+
+MOST_CELLS = 20_000_000
+"""Cells of all tables of a tree that one row may need: 160 MB."""
+BLOCK_CELLS = 400_000
+"""Cells that the rows carried through together may need; they should stay in the processor's cache."""
+ROWS = 256
+"""Rows that are carried through together at most."""
+PAYS = 100_000
+"""From so many cells on, a smaller tree for the evidence at hand is looked for."""
+GAIN = 2
+"""So many times fewer cells must it have to be taken."""
+TIE = 1e-9
+"""Explanations whose log-probabilities differ by less, in nats, are equally probable."""
+
+
+class Cost(NamedTuple):
+    """What a tree needs: the `cells` of all its tables, those of its `largest`, and the nodes of that `clique`."""
+
+    cells: float
+    largest: float
+    clique: tuple[str, ...]
+
+
+class Posteriors(NamedTuple):
+    """log P(e) in nats (n,), and for each node P(x_j | e) (n, S_j); for impossible rows −inf and zeros."""
+
+    log_evidence: Array
+    p: Mapping[str, Array]
+
+    @property
+    def possible(self) -> NDArray[np.bool_]:
+        """(n,) whether the row's findings can occur together."""
+        return np.isfinite(self.log_evidence)
+
+
+class Counts(NamedTuple):
+    """log P(e_i) (n,), and for each node Σ_i w_i P(x_j, pa_j | e_i), in the shape of its table."""
+
+    log_evidence: Array
+    families: Mapping[str, Array]
+
+
+class Explanation(NamedTuple):
+    """The most probable values of all nodes beside the evidence (n, d), and log P(x) of them all (n,)."""
+
+    places: Places
+    log_p: Array
+
+
+@lru_cache(maxsize=32)
+def junction_tree(network: Network, together: tuple[str, ...] = ()) -> JunctionTree:
+    """The tree of a network, made at the first call; the last 32 are kept.
+
+    >>> from bayes_engine.factors.network import CPT
+    >>> from bayes_engine.table.schema import Variable
+    >>> rain, wet = (Variable(name, "categorical", ("no", "yes")) for name in ("rain", "wet"))
+    >>> network = Network([CPT(rain, (), [0.8, 0.2]), CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]])])
+    >>> found = junction_tree(network).marginals(network.places({"wet": "yes"})[None])
+    >>> found.p["rain"].round(4).tolist(), found.log_evidence.round(4).tolist()
+    ([[0.3333, 0.6667]], [-1.4271])
+    """
+    return JunctionTree(network, together)
+
+
+class JunctionTree:
+    """The cliques of a network and how messages go between them; the nodes `together` share a clique. Columns that are
+    `given` in every row join nothing: each row takes its slice of their children's tables.
+
+    Making one allocates nothing: `cost` says what the tables would need, and asking for more than `most_cells` raises
+    TooLarge. `cliques` and `separators` (the last is empty at a root) are names, each before its parent.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        together: Sequence[str] = (),
+        given: Collection[int] = (),
+        most_cells: float = MOST_CELLS,
+    ) -> None:
+        self.network = network
+        self.names = network.names
+        self.most_cells = most_cells
+        self._given = frozenset(given)
+        groups = [tuple(v for v in network.axes(cpt.scope) if v not in self._given) for cpt in network.cpts]
+        self._cliques = _cliques((*groups, network.axes(together)), network.sizes, self.names)
+        self._edges = _edges(network, self._cliques, self._given)
+
+    @property
+    def cliques(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(self._names(c.scope) for c in self._cliques)
+
+    @property
+    def separators(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(self._names(c.separator) for c in self._cliques)
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The clique to which each one's message goes; −1 for a root."""
+        return tuple(c.parent for c in self._cliques)
+
+    @cached_property
+    def cost(self) -> Cost:
+        tables = [cells(c.scope, self.network.sizes) for c in self._cliques]
+        largest, widest = max(zip(tables, self._cliques, strict=True), default=(0.0, Clique((), 0, -1)))
+        return Cost(sum(tables), largest, self._names(widest.scope))
+
+    def marginals(
+        self,
+        places: Places,
+        *,
+        targets: Sequence[str] | None = None,
+        soft: Soft | None = None,
+        impossible: OnImpossible = "raise",
+    ) -> Posteriors:
+        """log P(e) and P(x_j | e) of every node, or of the targets.
+
+        Raises ImpossibleEvidence where P(e) = 0, unless such rows shall be flagged.
+        """
+        tree, part, likelihoods = self._pruned(places, targets, soft)
+        network, n = tree.network, len(part)
+        at = range(len(network.cpts)) if targets is None else network.axes(targets)
+        found = [np.empty((network.sizes[v], n)) for v in at]
+        log_evidence = np.empty(n)
+        for rows, done in tree._calibrated(part, likelihoods):
+            log_evidence[rows] = done.log_evidence
+            for v, into in zip(at, found, strict=True):
+                into[:, rows] = done.margin(*tree._homes[v])
+        self._refuse(log_evidence, places, soft, impossible)
+        return Posteriors(log_evidence, {tree.names[v]: p.T for v, p in zip(at, found, strict=True)})
+
+    def joint(
+        self, targets: Sequence[str], places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
+    ) -> Array:
+        """P(x_1, …, x_k | e) of several nodes (n, S_1, …, S_k), in the order of `targets`.
+
+        Where no clique holds them all, a tree is made in which one does.
+        """
+        if len(set(targets)) < len(targets):
+            raise ParameterError("a node stands twice among the targets: {names}", names=", ".join(targets))
+        tree, part, likelihoods = self._pruned(places, targets, soft, together=True)
+        wanted = tree.network.axes(targets)
+        home = min(
+            (k for k, c in enumerate(tree._cliques) if set(wanted) <= set(c.scope)),
+            key=lambda k: cells(tree._cliques[k].scope, tree.network.sizes),
+        )
+        scope = tree._cliques[home].scope
+        drop = tuple(a for a, v in enumerate(scope) if v not in wanted)
+        kept = [v for v in scope if v in wanted]
+        found = np.empty((*(tree.network.sizes[v] for v in kept), len(part)))
+        log_evidence = np.empty(len(part))
+        for rows, done in tree._calibrated(part, likelihoods):
+            log_evidence[rows] = done.log_evidence
+            found[..., rows] = done.margin(home, drop)
+        self._refuse(log_evidence, places, soft, impossible)
+        return np.moveaxis(found, [len(kept), *(kept.index(v) for v in wanted)], range(1 + len(wanted)))
+
+    def log_evidence(self, places: Places, *, soft: Soft | None = None) -> Array:
+        """(n,) log P(e) in nats; −inf where the findings cannot occur together."""
+        tree, part, likelihoods = self._pruned(places, (), soft)
+        found = np.empty(len(part))
+        for rows in tree._blocks(len(part)):
+            found[rows] = tree._safely(partial(_collect, tree, part, likelihoods, rows)).log_evidence
+        return found
+
+    def most_probable(
+        self, places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
+    ) -> Explanation:
+        """The values of all nodes that are most probable with the evidence; rows of HIDDEN and −inf where P(e) = 0.
+
+        Among equals (`TIE`) the first: decided clique by clique from the roots, by the order of the levels.
+        """
+        tree, part, likelihoods = self._pruned(places, None, soft)
+        found = part.copy()
+        log_p = np.empty(len(part))
+        tables = _Tables(_LARGEST, tree._log)
+        for rows in tree._blocks(len(part)):
+            up = _collect(tree, part, likelihoods, rows, tables)
+            log_p[rows] = up.log_evidence
+            for clique, table in zip(reversed(tree._cliques), reversed(up.tables), strict=True):
+                _read_off(clique, table, found[rows], tree.network.sizes)
+        self._refuse(log_p, places, soft, impossible)
+        found[np.isneginf(log_p)] = HIDDEN
+        return Explanation(found, log_p)
+
+    def family_marginals(
+        self, places: Places, weight: Array | None = None, *, impossible: OnImpossible = "raise"
+    ) -> Counts:
+        """log P(e_i) and the expected counts Σ_i w_i P(x_j, pa_j | e_i) of every family: the E step of EM.
+
+        Rows alike are carried through once; an impossible row that is flagged counts nowhere.
+        """
+        places, _ = self._checked(places, None)
+        distinct, back = _distinct(places)
+        total = np.bincount(back, weights=weight, minlength=len(distinct)).astype(float)
+        self._affordable()
+        sums = [np.zeros(tuple(self.network.sizes[v] for v in c.scope)) for c in self._cliques]
+        log_evidence = np.empty(len(distinct))
+        for rows, done in self._calibrated(distinct, {}):
+            log_evidence[rows] = done.log_evidence
+            share = np.where(np.isfinite(done.log_evidence), total[rows], 0.0)
+            for into, belief in zip(sums, done.beliefs, strict=True):
+                p = done.algebra.probability(belief)
+                into += p[..., 0] * share.sum() if p.shape[-1] == 1 else p @ share
+        log_evidence = log_evidence[back]
+        self._refuse(log_evidence, places, None, impossible)
+        families = {}
+        for cpt, home in zip(self.network.cpts, self._edges.family_home, strict=True):
+            scope, wanted = self._cliques[home].scope, self.network.axes(cpt.scope)
+            kept = [v for v in scope if v in wanted]
+            margin = sums[home].sum(axis=tuple(a for a, v in enumerate(scope) if v not in wanted))
+            families[cpt.name] = margin.transpose([kept.index(v) for v in wanted])
+        return Counts(log_evidence, families)
+
+    # ------------------------------------------------------------------ tables
+
+    @cached_property
+    def _linear(self) -> list[Array] | None:
+        """The product of each clique's own tables, one more axis for the rows; None where one is too small to hold."""
+        try:
+            with np.errstate(under="raise"):
+                return self._product(np.multiply, np.ones, lambda cpt: cpt.p)
+        except FloatingPointError:
+            return None
+
+    @cached_property
+    def _log(self) -> list[Array]:
+        return self._product(np.add, np.zeros, lambda cpt: cpt.log)
+
+    def _product(
+        self, times: Any, one: Callable[[tuple[int, ...]], Array], table: Callable[[CPT], Array]
+    ) -> list[Array]:
+        self._affordable()
+        network = self.network
+        found = [one((*(network.sizes[v] for v in c.scope), 1)) for c in self._cliques]
+        for cpt, home in zip(network.cpts, self._edges.family_home, strict=True):
+            scope, axes = self._cliques[home].scope, network.axes(cpt.scope)
+            if not self._given.isdisjoint(axes):
+                continue  # each row takes its own slice
+            turned = table(cpt).transpose(sorted(range(len(axes)), key=lambda a: scope.index(axes[a])))
+            shape = [network.sizes[v] if v in axes else 1 for v in scope]
+            found[home] = times(found[home], turned.reshape(*shape, 1))
+        return found
+
+    @cached_property
+    def _homes(self) -> list[tuple[int, tuple[int, ...]]]:
+        """For each node the smallest clique that holds it, and the axes of that clique to sum out."""
+        smallest = [(np.inf, 0, 0)] * len(self.network.cpts)
+        for k, c in enumerate(self._cliques):
+            size = cells(c.scope, self.network.sizes)
+            for axis, v in enumerate(c.scope):
+                smallest[v] = min(smallest[v], (size, k, axis))
+        return [(k, tuple(a for a in range(len(self._cliques[k].scope)) if a != axis)) for _, k, axis in smallest]
+
+    def _affordable(self) -> None:
+        if self.cost.cells > self.most_cells:
+            raise TooLarge(
+                "exact inference would need tables of {cells:.2g} cells, the largest of {largest:.2g} over {k} nodes, "
+                "where {most:.2g} are allowed; ask for fewer nodes, or use Gibbs sampling or likelihood weighting",
+                cells=self.cost.cells,
+                k=len(self.cost.clique),
+                largest=self.cost.largest,
+                most=float(self.most_cells),
+            )
+
+    # ------------------------------------------------------------------ rows
+
+    def _checked(self, places: Places, soft: Soft | None) -> tuple[Places, dict[int, Array]]:
+        places = np.asarray(places)
+        d = len(self.network.cpts)
+        if places.ndim != 2 or places.shape[1] != d:
+            raise ParameterError(
+                "evidence has the shape {found}; it needs a column for each of the {d} nodes",
+                found=str(places.shape),
+                d=d,
+            )
+        wrong = (places < HIDDEN) | (places >= self._edges.sizes)
+        if wrong.any():
+            i, j = (int(k) for k in np.argwhere(wrong)[0])
+            raise ParameterError(
+                "row {row}: '{name}' has no level at place {place}",
+                row=i,
+                name=self.names[j],
+                place=int(places[i, j]),
+            )
+        return places, {} if soft is None else self._likelihoods(soft, len(places))
+
+    def _likelihoods(self, soft: Soft, n: int) -> dict[int, Array]:
+        found = {}
+        for name, given in soft.items():
+            size = len(self.network[name].variable.levels)
+            value = np.atleast_2d(np.asarray(given, dtype=float))
+            fits = value.ndim == 2 and value.shape[1] == size and len(value) in (1, n)
+            if not (fits and np.isfinite(value).all() and (value >= 0).all()):
+                raise ParameterError(
+                    "the soft evidence on '{name}' must be {size} likelihoods of 0 and more, for all rows or for each",
+                    name=name,
+                    size=size,
+                )
+            found[self.network.position[name]] = np.broadcast_to(value, (n, size))
+        return found
+
+    def _pruned(
+        self, places: Places, targets: Sequence[str] | None, soft: Soft | None, together: bool = False
+    ) -> tuple[JunctionTree, Places, dict[int, Array]]:
+        """The tree that is asked, with its columns: this one, or, where a clique for the targets is wanted or where it
+        pays, one that leaves out the barren nodes (neither asked for, nor seen, nor above such a node) and is cut at
+        the nodes that are seen in every row, so that what these separate from the targets stands apart."""
+        places, likelihoods = self._checked(places, soft)
+        names = self.names
+        asked_for = names if targets is None else [self.network[name].name for name in targets]
+        wanted = set(self.network.axes(asked_for))
+        apart = together and not any(wanted <= set(c.scope) for c in self._cliques)
+        if not apart and self.cost.cells <= PAYS:
+            return self, places, likelihoods
+        seen = places != HIDDEN
+        asked = wanted | set(np.flatnonzero(seen.any(axis=0)).tolist()) | set(likelihoods)
+        above = self.network.graph.ancestors([names[v] for v in sorted(asked)])
+        kept = tuple(j for j, name in enumerate(names) if name in above)
+        cut = () if self.cost.cells <= PAYS else tuple(np.flatnonzero(seen.all(axis=0)[list(kept)]).tolist())
+        tree = _part(self.network, kept, tuple(targets or ()) if together else (), cut if len(places) else ())
+        tree.most_cells = self.most_cells
+        if not apart and tree.cost.cells * GAIN > self.cost.cells:
+            return self, places, likelihoods
+        return tree, places[:, kept], {k: likelihoods[j] for k, j in enumerate(kept) if j in likelihoods}
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        step = int(np.clip(BLOCK_CELLS / max(self.cost.cells, 1.0), 1, ROWS))
+        return (slice(i, min(i + step, n)) for i in range(0, n, step))
+
+    def _safely(self, work: Callable[[_Tables], Passed]) -> Passed:
+        """`work` with probabilities; in logarithms where one of them was too small for a float64."""
+        self._affordable()
+        if self._linear is not None:
+            try:
+                with np.errstate(under="raise", over="raise"):
+                    return work(_Tables(_SUM, self._linear))
+            except FloatingPointError:
+                pass
+        return work(_Tables(_LOG_SUM, self._log))
+
+    def _calibrated(self, places: Places, soft: dict[int, Array]) -> Iterator[tuple[slice, _Calibrated]]:
+        """Block by block, the probabilities of every clique given the evidence."""
+        for rows in self._blocks(len(places)):
+            yield rows, self._safely(partial(_calibrate, self, places, soft, rows))
+
+    def _refuse(self, log_evidence: Array, places: Places, soft: Soft | None, impossible: OnImpossible) -> None:
+        if impossible == "raise" and np.isneginf(log_evidence).any():
+            from bayes_engine.inference.conflict import conflict
+
+            rows = tuple(np.flatnonzero(np.isneginf(log_evidence)).tolist())
+            at = rows[0]
+            likelihoods = {v: np.broadcast_to(x, (len(places), np.shape(x)[-1]))[at] for v, x in (soft or {}).items()}
+            try:
+                found = conflict(self, np.asarray(places)[at], soft=likelihoods)
+            except TooLarge:  # with fewer findings less can be left out
+                found = None
+            if found is None:
+                raise ImpossibleEvidence("the evidence has probability 0; clear one of its findings", rows)
+            if not found.findings:
+                raise ImpossibleEvidence("the soft evidence alone has probability 0; clear it", rows)
+            if len(places) > 1:
+                raise ImpossibleEvidence(
+                    "the evidence of {n} row(s) has probability 0; in row {row} these findings exclude each other: "
+                    "{findings}; clear one of them",
+                    rows,
+                    found.findings,
+                )
+            raise ImpossibleEvidence(
+                "the evidence has probability 0: these findings exclude each other: {findings}; clear one of them",
+                rows,
+                found.findings,
+            )
+
+    def _names(self, scope: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.names[v] for v in scope)
+
+
+@lru_cache(maxsize=64)
+def _part(network: Network, kept: tuple[int, ...], together: tuple[str, ...], given: tuple[int, ...]) -> JunctionTree:
+    """The tree of some nodes and all above them: a network of its own."""
+    return JunctionTree(Network(network.cpts[j] for j in kept), together, given)
+
+
+_cliques = lru_cache(maxsize=64)(cliques)
+"""The shape is made once, also for networks that differ only in their numbers: the steps of EM."""
+
+
+# ---------------------------------------------------------------------- messages
+
+
+class _Algebra(NamedTuple):
+    """How potentials are multiplied, divided (0/0 = 0) and added up over axes, and what they are as probabilities."""
+
+    times: Callable[..., Array]
+    over: Callable[[Array, Array], Array]
+    total: Callable[[Array, Any], Array]
+    log: Callable[[Array], Array]
+    probability: Callable[[Array], Array]
+    of_log: bool
+
+
+class _Tables(NamedTuple):
+    algebra: _Algebra
+    base: list[Array]
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    return np.asarray(a / (b + (b == 0.0)))
+
+
+def _difference(a: Array, b: Array) -> Array:
+    return a - np.where(np.isneginf(b), 0.0, b)
+
+
+def _same(a: Array) -> Array:
+    return a
+
+
+_SUM = _Algebra(np.multiply, _quotient, np.add.reduce, log, _same, False)
+_LOG_SUM = _Algebra(np.add, _difference, log_sum, _same, exp, True)
+_LARGEST = _LOG_SUM._replace(total=np.maximum.reduce)
+
+
+class _Edges(NamedTuple):
+    """Index plans of a tree. For each clique: the axes that it sums out, its children with the shape in which their
+    messages spread over it, where its own nodes' findings are entered, which tables each row slices (a table, its
+    columns and the shape of the slice), and which axes of its parent its separator lacks."""
+
+    sizes: NDArray[np.intp]
+    family_home: list[int]
+    own: list[tuple[int, ...]]
+    children: list[list[tuple[int, tuple[int, ...]]]]
+    findings: list[list[tuple[int, tuple[int, ...]]]]
+    slices: list[list[tuple[Array, tuple[int, ...], tuple[int, ...]]]]
+    lacks: list[tuple[int, ...]]
+    one_hot: dict[int, tuple[Array, Array]]
+
+
+def _edges(network: Network, tree: Sequence[Clique], given: frozenset[int]) -> _Edges:
+    sizes = network.sizes
+    gone = {v: k for k, c in enumerate(tree) for v in c.scope[: c.own]}
+    children: list[list[tuple[int, tuple[int, ...]]]] = [[] for _ in tree]
+    lacks: list[tuple[int, ...]] = []
+    for k, c in enumerate(tree):
+        above = tree[c.parent].scope if c.parent >= 0 else ()
+        lacks.append(tuple(a for a, v in enumerate(above) if v not in c.separator))
+        if c.parent >= 0:
+            children[c.parent].append((k, tuple(sizes[v] if v in c.separator else 1 for v in above)))
+    home: list[int] = []
+    slices: list[list[tuple[Array, tuple[int, ...], tuple[int, ...]]]] = [[] for _ in tree]
+    for j, cpt in enumerate(network.cpts):
+        axes = network.axes(cpt.scope)
+        hidden = [v for v in axes if v not in given]
+        # a family meets in the clique where the first of it is summed out, and in none before
+        home.append(min((gone[v] for v in hidden), default=gone[j]))
+        if len(hidden) < len(axes):
+            scope = tree[home[j]].scope
+            hidden.sort(key=scope.index)
+            known = tuple(v for v in axes if v in given)
+            turned = cpt.p.transpose([axes.index(v) for v in (*hidden, *known)])
+            slices[home[j]].append((turned, known, tuple(sizes[v] if v in hidden else 1 for v in scope)))
+    return _Edges(
+        np.array(sizes),
+        home,
+        [tuple(range(c.own)) for c in tree],
+        children,
+        [[(v, tuple(sizes[v] if u == v else 1 for u in c.scope)) for v in c.scope[: c.own]] for c in tree],
+        slices,
+        lacks,
+        {s: (shown := np.hstack([np.eye(s), np.ones((s, 1))]), log(shown)) for s in set(sizes)},
+    )
+
+
+class _Collected(NamedTuple):
+    """The way up: every clique's product of its own tables, its findings and what came from below; its message."""
+
+    algebra: _Algebra
+    tables: list[Array]
+    messages: list[Array]
+    log_evidence: Array
+
+
+class _Calibrated(NamedTuple):
+    """The way down: every clique's P(clique | e)."""
+
+    algebra: _Algebra
+    beliefs: list[Array]
+    log_evidence: Array
+
+    def margin(self, clique: int, drop: tuple[int, ...]) -> Array:
+        """The probabilities of a clique summed over some axes."""
+        return self.algebra.probability(self.algebra.total(self.beliefs[clique], drop))
+
+
+def _collect(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: slice, tables: _Tables) -> _Collected:
+    algebra, edges = tables.algebra, tree._edges
+    part = places[rows]
+    seen: dict[int, Array] = {}
+    for v in (part != HIDDEN).any(axis=0).nonzero()[0].tolist():
+        seen[v] = edges.one_hot[tree.network.sizes[v]][algebra.of_log][:, part[:, v]]  # HIDDEN: the last, all ones
+    for v, likelihood in soft.items():
+        value = log(likelihood[rows].T) if algebra.of_log else likelihood[rows].T
+        seen[v] = algebra.times(seen[v], value) if v in seen else value
+    found: list[Array] = []
+    messages: list[Array] = []
+    log_evidence = np.zeros(len(part))
+    for k, table in enumerate(tables.base):
+        for v, shape in edges.findings[k]:
+            if v in seen:
+                table = algebra.times(table, seen[v].reshape(*shape, -1))
+        for cpt, known, shape in edges.slices[k]:
+            index: Any = (..., *(part[:, v] for v in known))
+            own = cpt[index].reshape(*shape, -1)
+            table = algebra.times(table, log(own) if algebra.of_log else own)
+        for child, shape in edges.children[k]:
+            table = algebra.times(table, messages[child].reshape(*shape, -1))
+        message = algebra.total(table, edges.own[k])
+        found.append(table)
+        messages.append(message)
+        if message.ndim == 1:  # a root: its message is the evidence of its component
+            log_evidence += algebra.log(message)
+    return _Collected(algebra, found, messages, log_evidence)
+
+
+def _calibrate(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: slice, tables: _Tables) -> _Calibrated:
+    up = _collect(tree, places, soft, rows, tables)
+    algebra, edges = up.algebra, tree._edges
+    one = np.zeros(1) if algebra.of_log else np.ones(1)
+    beliefs: list[Array] = list(up.tables)
+    with np.errstate(under="ignore"):  # P(clique | e) is never multiplied up again: what is lost here is no news
+        for k in range(len(beliefs) - 1, -1, -1):
+            parent = tree._cliques[k].parent
+            outer = one if parent < 0 else algebra.total(beliefs[parent], edges.lacks[k])
+            beliefs[k] = algebra.times(up.tables[k], algebra.over(outer, up.messages[k]))
+    impossible = np.isneginf(up.log_evidence)
+    if impossible.any():  # one component may be impossible and the others not
+        zero = np.where(impossible, 0.0, 1.0)
+        beliefs = [algebra.times(belief, log(zero) if algebra.of_log else zero) for belief in beliefs]
+    return _Calibrated(algebra, beliefs, up.log_evidence)
+
+
+def _read_off(clique: Clique, table: Array, places: Places, sizes: Sequence[int]) -> None:
+    """Enter a clique's own nodes into the rows, those of its separator being known."""
+    own = clique.scope[: clique.own]
+    n = len(places)
+    shape = tuple(sizes[v] for v in clique.scope)
+    columns = np.broadcast_to(table, (*shape, n))
+    at = tuple(places[:, v] for v in clique.separator)
+    index: Any = (slice(None), *at, np.arange(n))
+    picked = columns.reshape(-1, *columns.shape[len(own) :])[index]  # (combinations of the own nodes, n)
+    first = (picked >= picked.max(axis=0) - TIE).argmax(axis=0)
+    for v, values in zip(own, np.unravel_index(first, shape[: len(own)]), strict=True):
+        places[:, v] = values
+
+
+def _distinct(places: Places) -> tuple[Places, NDArray[np.intp]]:
+    """The rows without repetition, and for each row which of them it is."""
+    rows = np.ascontiguousarray(places)
+    if len(rows) < 2:
+        return rows, np.zeros(len(rows), dtype=np.intp)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], back

@@ -1,0 +1,295 @@
+"""Which states a Gibbs chain can come to: what zeros in the tables tie together, and blocks that set it free.
+
+Zhou (§7.5.3) warns that with probabilities of 0 or 1 the chain may have no single stationary distribution, and n_q / T
+is then wrong. Here that is decided, not guessed, wherever the tied nodes are few enough to write out their states, or
+become so when those that are in nobody's way are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from bayes_engine.errors import ImpossibleEvidence
+from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference.forward import Places, checked_evidence
+from bayes_engine.logspace import Array, log
+from bayes_engine.table.schema import Variable
+
+LARGEST = 2**18
+"""Cells of one table at most: a node with a larger blanket is drawn from its families' rows instead."""
+ENUMERATED = 2**18
+"""Joint states of tied nodes that are looked through for islands."""
+MERGED = 2**14
+"""Joint places of a node and all that zeros tie it to directly, at most, for it to be taken out."""
+
+
+class Family(NamedTuple):
+    """log P(x_j | pa_j) with the evidence sliced out: an axis for each column of `scope`."""
+
+    scope: tuple[int, ...]
+    log: Array
+
+
+class Island(NamedTuple):
+    """States that the moves connect: how many, and one of them, {node: level}."""
+
+    states: int
+    example: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Whether a chain can come from any possible state to any other.
+
+    `kind` is "positive": no zero is in the way of any draw; "connected": there are zeros, but looking through the joint
+    places of the nodes they tie has shown a way between any two; "islands": there is none between the `islands` of the
+    nodes `tied`; "unknown": the nodes `tied` have more than ENUMERATED joint places, which were not looked through. The
+    first three are exact.
+    """
+
+    kind: Literal["positive", "connected", "islands", "unknown"]
+    tied: tuple[str, ...] = ()
+    islands: tuple[Island, ...] = ()
+
+    @property
+    def ergodic(self) -> bool:
+        """Known to be: irreducible, and aperiodic since every draw may leave a value as it is."""
+        return self.kind in ("positive", "connected")
+
+
+def moves(network: Network, evidence: Places, members: Iterable[Sequence[int]]) -> Moves:
+    """Whether draws of these units (columns) connect all possible states.
+
+    Only a zero in a table can separate states. Nodes in no table with a zero (evidence sliced out) can take any level
+    at any time; the others fall into sets that zeros tie, directly or through one another. The possible states are the
+    product of the sets', so they are connected if each set's are: there, two states are neighbours that differ inside
+    one unit. A set too large to write out is made smaller first, by nodes that are in nobody's way (`_smaller`).
+    Raises ImpossibleEvidence where a set has no possible state: then the evidence has none.
+    """
+    evidence = checked_evidence(network, evidence)
+    units = [tuple(m) for m in members]
+    kind: Literal["positive", "connected", "unknown"] = "positive"
+    unknown: tuple[str, ...] = ()
+    found = ties(network, sliced(network, evidence))
+    if found:
+        kind = "connected"
+    for tie in (piece for whole in found for piece in _smaller(network, whole, units)):
+        names = tuple(network.names[j] for j in tie.nodes)
+        if tie.possible is None:
+            kind, unknown = "unknown", unknown or names
+            continue
+        label = _islands(tie, units)
+        islands = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
+        if len(islands) > 1:
+            first = [(len(at), tie.digits(at[0])) for at in sorted(islands, key=len, reverse=True)]
+            levels = [network[name].variable.levels for name in names]
+            shown = (Island(n, {k: v[i] for k, v, i in zip(names, levels, at, strict=True)}) for n, at in first)
+            return Moves("islands", names, tuple(shown))
+    return Moves(kind, unknown)
+
+
+def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ...]:
+    """Blocks that connect the states of every set of tied nodes that single draws leave apart: the first that are seen
+    to do it of each parent with its child where islands are; all nodes that islands part; each parent with its child in
+    all tables with zeros; the whole of such tables; the whole set. Where none is, the first, which may help a little.
+
+    >>> network = stuck_network()
+    >>> tied_blocks(network, network.places({}))
+    (('first', 'equal'), ('second', 'equal'))
+    """
+    evidence = checked_evidence(network, evidence)
+    families = sliced(network, evidence)
+    found: list[tuple[int, ...]] = []
+    for tie in ties(network, families):
+        single = [(j,) for j in tie.nodes]
+        if _connected(network, tie, single):
+            continue
+        parted = [p.nodes for p in _smaller(network, tie, single) if p.possible is None or _islands(p, single).max()]
+        scopes = [f.scope for f in tie.families if len(f.scope) > 1]
+        pairs = [(parent, scope[-1]) for scope in scopes for parent in scope[:-1]]
+        near = [pair for pair in pairs if any(set(pair) <= set(nodes) for nodes in parted)]
+        choices = [
+            [block for block in dict.fromkeys(blocks) if cells(network, families, block) <= LARGEST]
+            for blocks in (near, parted, pairs, scopes, [tie.nodes])
+        ]
+        best = (choice for choice in choices if choice and _connected(network, tie, [*choice, *single]))
+        found += next(best, choices[0])
+    return tuple(tuple(network.names[j] for j in sorted(block)) for block in dict.fromkeys(found))
+
+
+@dataclass(frozen=True, eq=False)
+class Tie:
+    """Nodes that zeros tie: `possible` are their joint places of positive probability, as numbers; None: too many."""
+
+    nodes: tuple[int, ...]
+    sizes: tuple[int, ...]
+    families: tuple[Family, ...]
+    possible: Places | None
+
+    def digits(self, at: int) -> Places:
+        """The places of the nodes in one of the possible states."""
+        assert self.possible is not None
+        return np.array(np.unravel_index(self.possible[at], self.sizes), dtype=np.intp)
+
+
+def ties(network: Network, families: Sequence[Family]) -> list[Tie]:
+    """The sets of hidden nodes that zeros tie; raises where one of them has no possible state."""
+    zero = [f for f in families if np.isneginf(f.log).any()]
+    sets: list[set[int]] = []
+    for f in zero:
+        touching = [s for s in sets if s & set(f.scope)]
+        sets = [s for s in sets if s not in touching] + [set(f.scope).union(*touching)]
+    found = []
+    for nodes in sorted(sorted(s) for s in sets):
+        sizes = tuple(network.sizes[j] for j in nodes)
+        mine = tuple(f for f in zero if set(f.scope) <= set(nodes))
+        possible = None
+        if np.prod(sizes, dtype=float) <= ENUMERATED:
+            joint = np.zeros(sizes)
+            for f in mine:
+                joint = joint + aligned(f, nodes, network.sizes)
+            possible = np.flatnonzero(joint > -np.inf)
+            if not len(possible):
+                raise ImpossibleEvidence(
+                    "the evidence is impossible: no state of {nodes} agrees with it",
+                    nodes=", ".join(f"'{network.names[j]}'" for j in nodes) or "the network",
+                )
+        found.append(Tie(tuple(nodes), sizes, mine, possible))
+    return found
+
+
+def certain(network: Network, evidence: Places) -> frozenset[int]:
+    """The hidden nodes (columns) to which zeros leave one level only, as far as the states are written out.
+
+    >>> network = stuck_network()
+    >>> sorted(certain(network, network.places({"first": "heads", "equal": "yes"})))
+    [1]
+    """
+    found = {j for j, size in enumerate(network.sizes) if size == 1}
+    for tie in ties(network, sliced(network, evidence)):
+        if tie.possible is not None and tie.nodes:
+            places = np.unravel_index(tie.possible, tie.sizes)
+            found |= {j for j, place in zip(tie.nodes, places, strict=True) if np.ptp(place) == 0}
+    return frozenset(found)
+
+
+def _connected(network: Network, tie: Tie, units: Sequence[Sequence[int]]) -> bool:
+    """Whether the units are known to connect the states of the tie."""
+    return all(
+        piece.possible is not None and _islands(piece, units).max() == 0 for piece in _smaller(network, tie, units)
+    )
+
+
+def _smaller(network: Network, tie: Tie, units: Sequence[Sequence[int]]) -> list[Tie]:
+    """The tie; of one too large to write out, what is left when nodes in nobody's way are taken out, cheapest first.
+
+    A node v is in nobody's way if for any two states of the others that are neighbours and possible (with some level of
+    v each) one level of v is possible with both: v goes there first, then the others move. So the states are connected
+    exactly if those of the others are, where a state of the others is possible if it is with some level of v.
+    """
+    families = list(tie.families)
+    pieces = [tie]
+    while any(piece.possible is None for piece in pieces):
+        large = {j for piece in pieces if piece.possible is None for j in piece.nodes}
+        size = {j: cells(network, families, (j,)) for j in sorted(large)}
+        cheap = sorted((j for j in size if size[j] <= MERGED), key=size.__getitem__)
+        tried = (_without(network, families, j, units) for j in cheap)
+        left = next((rest for rest in tried if rest is not None), None)
+        if left is None:
+            break
+        families = left
+        pieces = ties(network, families)
+    return pieces
+
+
+def _without(
+    network: Network, families: Sequence[Family], v: int, units: Sequence[Sequence[int]]
+) -> list[Family] | None:
+    """The families with v taken out; None where v is in somebody's way."""
+    mine = [f for f in families if v in f.scope]
+    others = blanket_of(families, (v,))
+    axes = (*others, v)
+    allowed = np.ones([network.sizes[j] for j in axes], dtype=bool)
+    for f in mine:
+        allowed &= aligned(f, axes, network.sizes) > -np.inf
+    for unit in units:
+        moved = [a for a, j in enumerate(others) if j in unit]
+        if moved and v not in unit:
+            table = np.moveaxis(allowed, moved, range(-1 - len(moved), -1)).astype(np.float32)
+            table = table.reshape(-1, math.prod(table.shape[-1 - len(moved) : -1]), table.shape[-1])
+            some = np.any(table, axis=-1)
+            if (some[:, :, None] & some[:, None, :] & (table @ table.swapaxes(1, 2) == 0)).any():
+                return None
+    left = np.asarray(allowed.any(axis=-1), dtype=float)
+    return [*(f for f in families if v not in f.scope), Family(others, log(left))]
+
+
+def _islands(tie: Tie, units: Iterable[Sequence[int]]) -> NDArray[np.intp]:
+    """(n,) for each possible state the number of its island."""
+    assert tie.possible is not None
+    n = len(tie.possible)
+    places = np.unravel_index(tie.possible, tie.sizes) if tie.nodes else ()
+    links: list[tuple[NDArray[np.intp], NDArray[np.intp]]] = []
+    for unit in {tuple(j for j in unit if j in tie.nodes) for unit in units} - {()}:
+        rest = np.zeros(n, dtype=np.intp)
+        for j, size, place in zip(tie.nodes, tie.sizes, places, strict=True):
+            rest = rest * size + (0 if j in unit else place)
+        order = np.argsort(rest, kind="stable")
+        same = rest[order[1:]] == rest[order[:-1]]
+        links.append((order[1:][same], order[:-1][same]))
+    a, b = (np.concatenate([link[k] for link in links] or [np.zeros(0, dtype=np.intp)]) for k in range(2))
+    _, label = connected_components(coo_array((np.ones(len(a)), (a, b)), shape=(n, n)), directed=False)
+    return np.asarray(label, dtype=np.intp)
+
+
+def sliced(network: Network, evidence: Places) -> list[Family]:
+    found = []
+    for cpt in network.cpts:
+        axes = network.axes(cpt.scope)
+        table = cpt.log[tuple(slice(None) if evidence[j] == HIDDEN else evidence[j] for j in axes)]
+        found.append(Family(tuple(j for j in axes if evidence[j] == HIDDEN), np.asarray(table)))
+    return found
+
+
+def aligned(family: Family, axes: Sequence[int], sizes: Sequence[int]) -> Array:
+    """The family's table with an axis for each of `axes`, of length 1 where it does not depend on it."""
+    order = sorted(range(len(family.scope)), key=lambda a: axes.index(family.scope[a]))
+    shape = [sizes[j] if j in family.scope else 1 for j in axes]
+    return family.log.transpose(order).reshape(shape)
+
+
+def blanket_of(families: Iterable[Family], members: Sequence[int]) -> tuple[int, ...]:
+    """The hidden nodes in a family with one of the members."""
+    inside = set(members)
+    return tuple(sorted({j for f in families if inside & set(f.scope) for j in f.scope} - inside))
+
+
+def cells(network: Network, families: Sequence[Family], members: Sequence[int]) -> float:
+    """How large the tables of a unit are."""
+    return float(np.prod([network.sizes[j] for j in (*blanket_of(families, members), *members)], dtype=float))
+
+
+def stuck_network(noise: float = 0.0) -> Network:
+    """Two coins and whether they fell alike: given that they did, turning one of them alone is impossible.
+
+    P(first = heads) = 0.7, the second coin is fair; 'equal' is wrong with probability `noise`. Without noise a chain
+    that draws one coin at a time stays where it began for ever, on one of two islands; with a little it is slow.
+    """
+    first, second = (Variable(name, "categorical", ("tails", "heads")) for name in ("first", "second"))
+    equal = Variable("equal", "categorical", ("no", "yes"))
+    alike, unlike = [noise, 1.0 - noise], [1.0 - noise, noise]
+    return Network(
+        [
+            CPT(first, (), [0.3, 0.7]),
+            CPT(second, (), [0.5, 0.5]),
+            CPT(equal, (first, second), [[alike, unlike], [unlike, alike]]),
+        ]
+    )

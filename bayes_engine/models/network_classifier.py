@@ -1,0 +1,291 @@
+"""A Bayesian network that classifies: the class is one node among others, wherever the structure puts it.
+
+Naive Bayes, TAN and k-DB make the class everyone's parent. Here it has parents and children as data or user say, and
+the posterior of a complete row hangs on its Markov blanket alone (Friedman, Geiger & Goldszmidt 1997, §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors.network import CPT, Network
+from bayes_engine.inference.directed import ClassFamily, Directed, Left, TableFamily
+from bayes_engine.inference.junction_tree import junction_tree
+from bayes_engine.logspace import Array, exp
+from bayes_engine.models.base import say
+from bayes_engine.models.one_dependence import TAN, SemiNaive
+from bayes_engine.priors import checked_word
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.families import Name, in_order
+from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.stats.labels import Labels
+from bayes_engine.structure.constraints import Constraints
+from bayes_engine.structure.dependence import Structure
+from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.scores import ScoreName
+from bayes_engine.structure.search import Search, search
+from bayes_engine.table.encode import Table, code_dtype
+from bayes_engine.table.schema import Schema, Variable
+
+SEARCHED = ("hill-climb", "exact")
+FIXED = ("naive", "tan")
+Arcs: TypeAlias = DAG | Iterable[Arc]
+
+
+class BayesianNetworkClassifier(SemiNaive):
+    """P(c, x) = P(c | pa(c)) Π_j P(x_j | pa(x_j)), the class being a node of the graph.
+
+    structure : "hill-climb" | "exact" (up to about 15 columns): the graph of class and discrete columns that is best by
+        `criterion` | "naive" | "tan" | a DAG or arcs, (parent, child) pairs of column names and the target's name.
+    criterion : what a search maximizes: "mdl" (Zhou, eq. 7.28, f = ½ log m) | "aic" | "k2" | "bdeu" | "log-likelihood".
+    max_parents : how many parents a node may have, the class counted.
+    priors : where the class has no parents as in `NaiveBayes`; otherwise P(c | pa(c)) is what is estimated, and only
+        "empirical" is taken (a prior of use can still be set on the ledger).
+    A column of numbers that is not cut (discretize=None) is a Gaussian leaf below the class, and below the discrete
+    parents that the arcs give it. The other parameters are those of `SemiNaive`.
+
+    Attributes: `graph_` (with the class), `blanket_` (the class's Markov blanket), `network_` (its discrete part as
+    tables), `search_` (every step of the search, or None), and those of `GenerativeClassifier`. The structure is chosen
+    by the first fit; rows added later keep it.
+
+    >>> import pandas as pd
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy") * 5, "b": list("xyxyxyxy") * 5})
+    >>> model = BayesianNetworkClassifier().fit(X, pd.Series(list("nnyynnyy") * 5, name="agree"))
+    >>> model.graph_.arcs, model.blanket_
+    ((('a', 'agree'),), ('a',))
+    """
+
+    structural: ClassVar[tuple[str, ...]] = ("graph_", "search_")
+
+    def __init__(
+        self,
+        structure: Literal["hill-climb", "exact", "naive", "tan"] | Arcs = "hill-climb",
+        criterion: ScoreName = "mdl",
+        *,
+        max_parents: int = 3,
+        alpha: float = 1.0,
+        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
+        bins: int = 10,
+        variance: Literal["mle", "unbiased"] = "mle",
+        var_floor: float = 1e-9,
+        missing: Literal["marginalize", "category", "error"] = "marginalize",
+        unseen: Literal["ignore", "smooth", "error"] = "ignore",
+        schema: Schema | None = None,
+    ) -> None:
+        self.structure = structure
+        self.criterion = criterion
+        self.max_parents = max_parents
+        self.alpha = alpha
+        self.priors = priors
+        self.discretize = discretize
+        self.bins = bins
+        self.variance = variance
+        self.var_floor = var_floor
+        self.missing = missing
+        self.unseen = unseen
+        self.schema = schema
+
+    factor_: Directed
+    graph_: DAG
+    search_: Search | None
+
+    # the graph ----------------------------------------------------------------------------------------------------
+
+    def _choose(self, X: Table, labels: Labels, stats: Statistics) -> Statistics:
+        self.search_ = None
+        self.graph_ = self._chosen(X, labels, stats)
+        wider = [name for name in self._wider_of(stats.schema) if name not in stats.families.tables]
+        return replace(stats, families=self._families(X, labels, wider)) if wider else stats
+
+    def _chosen(self, X: Table, labels: Labels, stats: Statistics) -> DAG:
+        target, columns = stats.target.name, stats.schema.names
+        if target in columns:
+            raise ParameterError(
+                "the target and a column are both called '{name}'; give y another name (a pandas Series has one)",
+                name=target,
+            )
+        structure = self.structure
+        if not isinstance(structure, str):
+            return self._given(stats, structure.arcs if isinstance(structure, DAG) else structure)
+        checked_word("structure", structure, (*SEARCHED, *FIXED))
+        below = [(target, name) for name in columns]
+        if structure == "naive":
+            return DAG((target, *columns), below)
+        if structure == "tan":
+            own = ("alpha", "priors", "discretize", "bins", "variance", "var_floor", "missing", "unseen", "schema")
+            tan = TAN(**{name: getattr(self, name) for name in own}).fit_stats(stats)
+            return DAG((target, *columns), [*below, *tan.tree_])
+        discrete = [v.name for v in stats.schema if v.discrete and self._domain(stats, v).size]
+        self.search_ = search(
+            FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete"),
+            self.criterion,
+            method=structure,
+            constraints=Constraints(forbidden=self._not_above(discrete, target)),
+            max_parents=self.max_parents,
+        )
+        return DAG((target, *columns), [*self.search_.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
+
+    def _not_above(self, discrete: Collection[str], target: str) -> tuple[Arc, ...]:
+        """A stated class prior leaves no room for parents of the class."""
+        return () if self._prior_rule == "empirical" else tuple((name, target) for name in discrete)
+
+    def _given(self, stats: Statistics, arcs: Iterable[Arc]) -> DAG:
+        target, columns = stats.target.name, stats.schema.names
+        numeric = [v.name for v in stats.schema if not v.discrete]
+        graph = DAG((target, *columns), [*arcs, *((target, name) for name in numeric)])
+        for name in numeric:
+            if graph.children[name]:
+                raise ParameterError(
+                    "'{name}' is a column of numbers and can have no children ({child}); cut it into intervals with "
+                    "discretize",
+                    name=name,
+                    child=graph.children[name][0],
+                )
+        if graph.parents[target] and self._prior_rule != "empirical":
+            raise ParameterError(
+                "the class has parents here, so P(class | parents) is estimated and priors={value} has no place; take "
+                "priors='empirical', and a prior of use where the model is applied",
+                value=repr(self.priors),
+            )
+        return graph
+
+    def _with_class(self, X: Table, labels: Labels, stats: Statistics) -> Table:
+        """The discrete columns, a missing cell being a level where the model says so, and the class as one more."""
+        assert labels.codes is not None
+        variables = [Variable(stats.target.name, "categorical", stats.target.levels)]
+        columns = [(labels.codes + 1).astype(code_dtype(labels.n_classes))]
+        for v in X.schema:
+            if v.discrete and self._domain(stats, v).size:
+                level = self._domain(stats, v).missing_is_level
+                wide = replace(v, levels=(*v.levels, "?"), cuts=None, kind="categorical") if level else v
+                codes = X[v.name].astype(code_dtype(len(wide.levels)))
+                variables.append(wide)
+                columns.append(np.where(codes == 0, len(wide.levels), codes).astype(codes.dtype) if level else codes)
+        return Table(Schema(tuple(variables)), tuple(columns), X.n)
+
+    def _wider(self) -> Collection[Name]:
+        return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()
+
+    def _wider_of(self, schema: Schema) -> list[Name]:
+        """The families of three columns and more, the class apart; and of a column of numbers those with any parent."""
+        target = self.graph_.nodes[0]
+        families = {
+            in_order(schema, tuple(n for n in (*up, name) if n != target)) for name, up in self.graph_.parents.items()
+        }
+        return [f for f in families if len(f) > 2 or (len(f) == 2 and not all(schema[n].discrete for n in f))]
+
+    def _structure(self, stats: Statistics) -> Structure:
+        if not hasattr(self, "graph_"):
+            raise ParameterError("the structure needs the rows: call fit; statistics alone do not hold wider tables")
+        target = stats.target.name
+        return {v.name: tuple(n for n in self.graph_.parents[v.name] if n != target) for v in stats.schema}
+
+    @property
+    def blanket_(self) -> tuple[str, ...]:
+        """The class's parents, its children and their other parents: all that a complete row's posterior hangs on."""
+        target = self.graph_.nodes[0]
+        near = {*self.graph_.parents[target], *self.graph_.children[target]}
+        near |= {p for child in self.graph_.children[target] for p in self.graph_.parents[child]}
+        return tuple(name for name in self.graph_.nodes if name in near - {target})
+
+    # estimating ---------------------------------------------------------------------------------------------------
+
+    def _check(self, stats: Statistics) -> None:
+        super()._check(stats)
+        if hasattr(self, "graph_") and not self.blanket_:
+            say("no column is in the Markov blanket of the class: the class prior alone decides")
+
+    def _directed(self, stats: Statistics, structure: Structure) -> Directed:
+        whole = super()._directed(stats, structure)
+        of_class = set(self.graph_.children[stats.target.name])
+        families = tuple(
+            f
+            if f.variable.name in of_class or not isinstance(f, TableFamily)
+            else replace(f, counts=f.counts.sum(axis=0, keepdims=True))
+            for f in whole.families
+        )
+        return Directed(whole.prior, families, self._above(stats))
+
+    def _above(self, stats: Statistics) -> ClassFamily | None:
+        """P(c | pa(c)) from the statistics; None where the class has no parents."""
+        parents = tuple(n for n in self.graph_.parents[stats.target.name] if self._domain(stats, stats.schema[n]).size)
+        if not parents:
+            return None
+        name = in_order(stats.schema, parents)
+        table = stats.families.tables[name] if len(name) > 1 else stats.counts.tables[name[0]]
+        for axis, n in enumerate(name, start=1):
+            table = self._domain(stats, stats.schema[n]).counted(table, axis)
+        turned = table.transpose(0, *(1 + name.index(n) for n in parents))
+        return ClassFamily(
+            stats.target, tuple(self._domain(stats, stats.schema[n]) for n in parents), turned, float(self.alpha)
+        )
+
+    def _prior_without(self, left: Left) -> Array:
+        if self.factor_.above is None:
+            return super()._prior_without(left)
+        return np.zeros((len(left.own), len(self.classes_)))
+
+    @property
+    def prior_by_class(self) -> dict[Any, float]:
+        """The model's own P(c): where the class has parents, its marginal in the network."""
+        if self.factor_.above is None:
+            return super().prior_by_class
+        network = self.network_
+        hidden = np.full((1, len(network.cpts)), -1)
+        p = junction_tree(network).marginals(hidden, targets=[self.target_.name]).p[self.target_.name][0]
+        return dict(zip(self.target_.levels, p.tolist(), strict=True))
+
+    @property
+    def network_(self) -> Network:
+        """The class and the discrete columns as a network of tables; a missing cell that is a level is called ?."""
+        target = replace(self.target_, role="feature")
+        nodes = {target.name: target}
+        for f in self.factor_.families:
+            if isinstance(f, TableFamily):
+                more = ("?",) if f.domain.missing_is_level else ()
+                nodes[f.variable.name] = replace(f.variable, levels=(*f.variable.levels, *more))
+        above = self.factor_.above
+        if above is None:
+            cpts = [CPT(target, (), self.factor_.prior.p)]
+        else:
+            up = tuple(nodes[d.variable.name] for d in above.parents)
+            cpts = [CPT(target, up, np.moveaxis(exp(above.log_cpt), 0, -1))]
+        for f in self.factor_.families:
+            if isinstance(f, TableFamily):
+                up = tuple(nodes[d.variable.name] for d in f.parents)
+                table = exp(f.log_cpt)
+                cpts.append(
+                    CPT(nodes[f.variable.name], (target, *up) if f.of_class else up, table if f.of_class else table[0])
+                )
+        return Network(cpts)
+
+    # predicting ---------------------------------------------------------------------------------------------------
+
+    def _joint(self, X: Any) -> tuple[Table, Array]:
+        """For the posterior alone: the families that the class takes part in, where all their cells are known; the
+        others' terms are the same in every class. Where an unsmoothed zero could be among them, all are asked."""
+        table = self._encode(X)
+        if self.alpha == 0:
+            return table, self.factor_.log(table)
+        near = self._near()
+        columns = {d.variable.name for f in near.all_families for d in f.parents} | set(near.names)
+        known = np.ones(table.n, dtype=bool)
+        for f in self.factor_.families:
+            if f.variable.name in columns:
+                known &= f.known(table)
+        joint = np.empty((table.n, len(self.classes_)))
+        for rows, factor in ((np.flatnonzero(known), near), (np.flatnonzero(~known), self.factor_)):
+            if len(rows):
+                joint[rows] = factor.log(table if len(rows) == table.n else table.take(rows))
+        return table, joint
+
+    def _near(self) -> Directed:
+        """The factor without the families that the class takes no part in."""
+        kept = tuple(f for f in self.factor_.families if not isinstance(f, TableFamily) or f.of_class)
+        return replace(self.factor_, families=kept)

@@ -1,0 +1,343 @@
+"""Greedy search of a structure: hill climbing and K2, with every step kept.
+
+Hill climbing takes the best single change of an arc (add, delete, reverse) until none is left that gains. Most of its
+choices are ties: a → b and b → a gain the same until more is known, and the directions in which the first arcs are laid
+decide how far it climbs. Moves within `Scorer.tolerance` of the best are equal. Of equal moves that one is taken whose
+(new) parent exceeds its child most in merit, then add before delete before reverse, then by the parent's name, then the
+child's. The merit of a node, of what it would gain by each other node as its only parent: in the first climb the second
+largest gain (a node with a second strong partner is rather a cause than a leaf), in the second climb the sum of all
+gains (a hub is rather a cause). Nothing depends on where a column stands, and what it is called decides only between
+columns that the table cannot tell apart. Further climbs draw their ties by `rng`. `tabu` lets a climb walk on over ties
+and down slopes. The best graph met is the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.logspace import Array
+from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.constraints import Constraints
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import OPERATIONS, Move, ScoreName, Scorer, bill, members, scorer_of
+from bayes_engine.structure.trace import Candidate, Limits, Progress, Search, SearchTrace, Status, Taken, traced
+
+RUNNERS_UP = 5
+"""So many moves that were not taken are kept at each step."""
+
+
+def hill_climb(
+    counts: FamilyCounts,
+    score: ScoreName | Scorer = "bic",
+    *,
+    sample_size: float = 1.0,
+    start: DAG | None = None,
+    constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
+    restarts: int = 1,
+    tabu: int = 10,
+    rng: np.random.Generator | None = None,
+    max_steps: int | None = None,
+    time_budget: float | None = None,
+    cancel: Callable[[], bool] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Search:
+    """The best graph that climbing reaches from `start` (no arcs but the required ones) by single arcs.
+
+    `tabu`: from a graph that no move improves, walk on by the best move to a graph not met before, for at most so many
+    steps without a new best graph. `restarts`: climb so many times more, first by the other merit, then with ties drawn
+    by `rng` (seed 0 where none is given). `max_steps` bounds every climb. Out of time or cancelled, the best graph so
+    far is returned.
+
+    Raises ParameterError on constraints that contradict each other or the start.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> from bayes_engine.table.schema import Schema
+    >>> frame = pd.DataFrame({"rain": list("nnyy") * 5, "wet": list("nnyy") * 5, "wind": list("nyny") * 5})
+    >>> found = hill_climb(FamilyCounts(encode(frame, Schema.from_dtypes(frame))))
+    >>> found.graph.arcs, found.status, round(found.trace.steps[0].delta, 4)  # 20 log 2 - ½ log 20
+    ((('rain', 'wet'),), 'local optimum', 12.3651)
+    """
+    scorer = scorer_of(counts, score, sample_size)
+    first = _start(counts, start, constraints)
+    limits = Limits(time_budget, cancel)
+    rng = np.random.default_rng(0) if rng is None else rng
+    climbs: list[_Climb] = []
+    for k in range(1 + max(restarts, 0)):
+        done, best_score = sum(len(c.taken) for c in climbs), max((c.best_score for c in climbs), default=-math.inf)
+        climb = _Climb(scorer, first, constraints, k, rng)
+        climb.run(limits, tabu, max_steps, progress, Progress(done, None, best_score))
+        climbs.append(climb)
+        if climb.status in ("time", "cancelled"):
+            break
+    best = climbs[0]
+    for climb in climbs[1:]:
+        if climb.best_score > best.best_score + scorer.tolerance:
+            best = climb
+    trace = best.trace()
+    graph = trace.graph_after(len(trace.steps))
+    status = climbs[-1].status if climbs[-1].status in ("time", "cancelled") else best.status
+    return Search(graph, bill(counts, graph, scorer), trace, status, "hill-climb", tuple(c.best_score for c in climbs))
+
+
+def k2(
+    counts: FamilyCounts,
+    order: Sequence[str],
+    score: ScoreName | Scorer = "k2",
+    *,
+    sample_size: float = 1.0,
+    constraints: Constraints = Constraints(),  # noqa: B008
+    time_budget: float | None = None,
+    cancel: Callable[[], bool] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Search:
+    """Cooper & Herskovits' K2: in the given order of the nodes, each takes the one earlier node after the other that
+    gains most, while one gains. Equal gains by name.
+
+    Raises ParameterError where the order is not one of all nodes, or a required arc leads against it.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> from bayes_engine.table.schema import Schema
+    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nnyy")})
+    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> k2(counts, ("wet", "rain")).graph.arcs
+    (('wet', 'rain'),)
+    """
+    if sorted(order) != list(counts.sorted_names):
+        missing = sorted(set(counts.names) ^ set(order)) or sorted({n for n in order if list(order).count(n) > 1})
+        raise ParameterError("K2 needs every node once in its order; see to {names}", names=", ".join(missing))
+    constraints.checked(counts.names)
+    for a, b in constraints.required:
+        if order.index(a) > order.index(b):
+            raise ParameterError("the required arc {a} → {b} leads against the order", a=a, b=b)
+    scorer, limits = scorer_of(counts, score, sample_size), Limits(time_budget, cancel)
+    first = DAG(counts.names, constraints.required)
+    most = math.inf if constraints.max_parents is None else constraints.max_parents
+    allowed = constraints.allowed(counts.sorted_names)
+    taken: list[Taken] = []
+    status: Status = "local optimum"
+    total = bill(counts, first, scorer).score
+    for i, child in enumerate(order):
+        c = counts.at(child)
+        mask = sum(1 << counts.at(p) for p in first.parents[child])
+        while (stop := limits.reached()) is None and mask.bit_count() < most:
+            free = [p for p in map(counts.at, order[:i]) if allowed[p, c] and not mask >> p & 1]
+            deltas = np.full(len(counts.names), -np.inf)
+            deltas[free] = scorer.widened(c, mask)[free] - scorer.value(c, mask)
+            chosen = _chosen(deltas, scorer.tolerance)
+            if chosen is None or deltas[chosen.at] <= scorer.tolerance:
+                break
+            move = Move("add", counts.sorted_names[chosen.at], child)
+            others = tuple(
+                Candidate(Move("add", counts.sorted_names[j], child), float(deltas[j])) for j in chosen.runners_up
+            )
+            taken.append(Taken(move, float(deltas[chosen.at]), others, chosen.ties))
+            total += taken[-1].delta
+            mask |= 1 << chosen.at
+        if stop is not None:
+            status = stop
+            break
+        if progress is not None:
+            progress(Progress(i + 1, len(order), total))
+    trace = traced(scorer, first, taken)
+    graph = trace.graph_after(len(trace.steps))
+    return Search(graph, bill(counts, graph, scorer), trace, status, "k2")
+
+
+class _Choice(NamedTuple):
+    """A move by its place among the deltas, with how many it was tied, and the places of the next best."""
+
+    at: int
+    ties: int
+    runners_up: list[int]
+
+
+def _chosen(
+    deltas: Array, tolerance: float, merit: Array | None = None, rng: np.random.Generator | None = None
+) -> _Choice | None:
+    """The best of the flat deltas (−inf: no move): among equals the one of most merit, then the first; or one drawn."""
+    best = deltas.max(initial=-np.inf)
+    if best == -np.inf:
+        return None
+    tied = np.flatnonzero(deltas >= best - tolerance)
+    if merit is not None:
+        index = int(tied[merit[tied] >= merit[tied].max() - tolerance][0])
+    else:
+        index = int(tied[0] if rng is None else rng.choice(tied))
+    few = np.argpartition(-deltas, min(RUNNERS_UP, len(deltas) - 1))[: RUNNERS_UP + 1]
+    few = few[np.lexsort((few, -deltas[few]))]
+    return _Choice(index, len(tied) - 1, [int(j) for j in few if j != index and deltas[j] > -np.inf][:RUNNERS_UP])
+
+
+def _start(counts: FamilyCounts, start: DAG | None, constraints: Constraints) -> DAG:
+    constraints.checked(counts.names)
+    if start is None:
+        return DAG(counts.names, constraints.required)
+    if set(start.nodes) != set(counts.names):
+        odd = sorted(set(start.nodes) ^ set(counts.names))
+        raise ParameterError("the start and the table have other nodes: {names}", names=", ".join(odd))
+    start = DAG(counts.names, start.arcs)
+    constraints.admits(start)
+    return start
+
+
+class _Climb:
+    """One climb, nodes by rank. `add[p, c]` and `drop[p, c]` are what the arc p → c would change coming or going; only
+    the columns of the nodes whose parents have changed are computed anew."""
+
+    def __init__(
+        self, scorer: Scorer, start: DAG, constraints: Constraints, number: int, rng: np.random.Generator
+    ) -> None:
+        counts = scorer.counts
+        self.scorer, self.number, self.rng, self.start = scorer, number, rng, start
+        self.names, d = counts.sorted_names, len(counts.names)
+        self.most = d if constraints.max_parents is None else constraints.max_parents
+        self.allowed = constraints.allowed(self.names)
+        self.required = np.zeros((d, d), dtype=bool)
+        self.arcs = np.zeros((d, d), dtype=bool)
+        for matrix, arcs in ((self.required, constraints.required), (self.arcs, start.arcs)):
+            for a, b in arcs:
+                matrix[counts.at(a), counts.at(b)] = True
+        self.add = np.full((d, d), -np.inf)
+        self.drop = np.full((d, d), -np.inf)
+        self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))
+        self.best_score, self.best_at = self.score, 0
+        self.taken: list[Taken] = []
+        self.status: Status = "local optimum"
+
+    @cached_property
+    def merit(self) -> Array | None:
+        """(3 d d) by how much the parent that a move makes exceeds its child in merit; None: equals are drawn."""
+        gains = self.scorer.gains
+        if self.number > 1:
+            return None
+        own = gains.sum(axis=1) if self.number else gains[:, min(1, len(gains) - 1)]
+        ahead = own[:, None] - own
+        return np.concatenate([ahead.ravel(), ahead.T.ravel(), ahead.T.ravel()])
+
+    def mask(self, child: int) -> int:
+        """The parents of a node as a set of ranks."""
+        return sum(1 << int(p) for p in np.flatnonzero(self.arcs[:, child]))
+
+    def run(
+        self,
+        limits: Limits,
+        tabu: int,
+        max_steps: int | None,
+        progress: Callable[[Progress], None] | None,
+        before: Progress,
+    ) -> None:
+        """Climb until nothing gains (and, with tabu, nothing has for so many steps), or a limit is reached; `before` is
+        what other climbs have done and reached."""
+        stale = list(range(len(self.names)))
+        met = {self._key()}
+        while True:
+            for c in stale:
+                if (stop := limits.reached()) is not None:
+                    self.status = stop
+                    return
+                self._renew(c)
+            if max_steps is not None and len(self.taken) >= max_steps:
+                self.status = "steps"
+                return
+            deltas = self._deltas()
+            choice = _chosen(deltas, self.scorer.tolerance, self.merit, self.rng)
+            if choice is None:
+                return
+            if deltas[choice.at] <= self.scorer.tolerance or (tabu and self._after(choice.at) in met):
+                if len(self.taken) - self.best_at >= tabu:
+                    return
+                fresh = self._fresh(deltas, met)
+                if fresh is None:
+                    return
+                choice = fresh
+            stale = self._take(choice, deltas)
+            if tabu:
+                met.add(self._key())
+            if self.score > self.best_score + self.scorer.tolerance:
+                self.best_score, self.best_at = self.score, len(self.taken)
+            if progress is not None:
+                progress(Progress(before.done + len(self.taken), None, max(before.score, self.best_score)))
+
+    def trace(self) -> SearchTrace:
+        """The way to the best graph met."""
+        return traced(self.scorer, self.start, self.taken[: self.best_at])
+
+    def _renew(self, c: int) -> None:
+        mask = self.mask(c)
+        now = self.scorer.value(c, mask)
+        self.add[:, c] = -np.inf
+        self.drop[:, c] = -np.inf
+        if mask.bit_count() < self.most:
+            new = self.allowed[:, c] & ~self.arcs[:, c]
+            if new.any():
+                self.add[new, c] = self.scorer.widened(c, mask)[new] - now
+        for p in members(mask):
+            if not self.required[p, c]:
+                self.drop[p, c] = self.scorer.value(c, mask ^ 1 << p) - now
+
+    def _deltas(self) -> Array:
+        """(3 d d) what every move would change, operations in their order, then parent, then child; −inf: no move."""
+        reach = self._reach()
+        add = np.where(reach.T, -np.inf, self.add)
+        ways = self.arcs.astype(np.float32) @ reach.astype(np.float32)  # children of p from which c is reached
+        turn = np.where(self.arcs & (ways == 1.0), self.drop + self.add.T, -np.inf)
+        return np.concatenate([add.ravel(), self.drop.ravel(), turn.ravel()])
+
+    def _reach(self) -> NDArray[np.bool_]:
+        """(d, d) whether a path leads from a to b, every node reaching itself."""
+        reach = (self.arcs | np.eye(len(self.arcs), dtype=bool)).astype(np.float32)
+        while True:
+            further = np.minimum(reach @ reach, 1.0)
+            if (further == reach).all():
+                return reach > 0
+            reach = further
+
+    def _move(self, index: int) -> tuple[int, int, int]:
+        d = len(self.names)
+        return index // (d * d), index // d % d, index % d
+
+    def _take(self, choice: _Choice, deltas: Array) -> list[int]:
+        """Make the move; the nodes whose parents it changes."""
+        delta = float(deltas[choice.at])
+        others = tuple(Candidate(self._named(j), float(deltas[j])) for j in choice.runners_up)
+        self.taken.append(Taken(self._named(choice.at), delta, others, choice.ties))
+        self.score += delta
+        operation, p, c = self._move(choice.at)
+        self.arcs[p, c] = operation == 0
+        if operation == 2:
+            self.arcs[c, p] = True
+            return [p, c]
+        return [c]
+
+    def _named(self, index: int) -> Move:
+        operation, p, c = self._move(index)
+        return Move(OPERATIONS[operation], self.names[p], self.names[c])
+
+    def _key(self) -> bytes:
+        return np.packbits(self.arcs).tobytes()
+
+    def _after(self, index: int) -> bytes:
+        """The key of the graph after a move."""
+        operation, p, c = self._move(index)
+        arcs = self.arcs.copy()
+        arcs[p, c] = operation == 0
+        arcs[c, p] |= operation == 2
+        return np.packbits(arcs).tobytes()
+
+    def _fresh(self, deltas: Array, met: set[bytes]) -> _Choice | None:
+        """The best move to a graph not met before; equals as everywhere."""
+        left = deltas.copy()
+        while (choice := _chosen(left, self.scorer.tolerance, self.merit, self.rng)) is not None:
+            if self._after(choice.at) not in met:
+                return choice
+            left[choice.at] = -np.inf
+        return None

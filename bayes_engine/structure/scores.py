@@ -1,0 +1,348 @@
+"""How well a graph suits a table, in nats: log-likelihood, AIC, BIC, K2, BDeu. More is better.
+
+All are sums over families (a node and its parents), so an arc changes one or two terms: that is the bill. With
+n_jk the weight of the rows where the parents are in configuration j and the node in its level k, n_j = Σ_k n_jk:
+
+    LL(B|D) = Σ_families Σ_jk n_jk log(n_jk / n_j)                     (maximum likelihood tables)
+    AIC = LL − |B|,   BIC = LL − ½ log m · |B|,   |B| = Σ_families q (r − 1) free numbers, m the weight of all rows
+
+The book's S(B|D) = f(θ)|B| − LL(B|D) (Zhou, eq. 7.28: description length, to be made small) is the negative of these:
+f(θ) = 1 is −AIC, f(θ) = ½ log m is MDL = −BIC, f(θ) = 0 is −LL. K2 and BDeu are log P(D|B) with Dirichlet tables
+integrated out (Cooper & Herskovits 1992; Heckerman, Geiger & Chickering 1995); "bic" and "mdl" are one score.
+
+Every one of them is a difference of two sums, one over the cells of the family, one over those of the parents alone:
+each set of columns is counted and summed once, whichever of them is the child.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.logspace import Array, log
+from bayes_engine.stats.family_counts import FamilyCounts, Joint
+from bayes_engine.structure.graph import DAG, Arc
+
+ScoreName = Literal["log-likelihood", "aic", "bic", "mdl", "k2", "bdeu"]
+SCORES: tuple[ScoreName, ...] = ("log-likelihood", "aic", "bic", "mdl", "k2", "bdeu")
+Operation = Literal["add", "delete", "reverse"]
+OPERATIONS: tuple[Operation, ...] = ("add", "delete", "reverse")
+
+TIE = 1e-10
+"""Two graphs whose scores differ by less than this share of the score of the graph without arcs are equally good."""
+
+WIDEST = 4_000_000
+"""A family is counted with all further parents at once while the table has at most this many cells."""
+
+
+class Move(NamedTuple):
+    """One change of a graph: `parent` → `child` is added, deleted, or turned round (the arc as it stands before)."""
+
+    operation: Operation
+    parent: str
+    child: str
+
+    @property
+    def arc(self) -> Arc:
+        return (self.parent, self.child)
+
+    def applied(self, graph: DAG) -> DAG:
+        """The graph after the move. Raises ParameterError where the arc is (not) there, or a cycle would close.
+
+        >>> Move("reverse", "a", "b").applied(DAG("ab", [("a", "b")])).arcs
+        (('b', 'a'),)
+        """
+        there = self.arc in graph.arcs
+        if there and self.operation == "add":
+            raise ParameterError("the arc {a} → {b} is already in the graph", a=self.parent, b=self.child)
+        if not there and self.operation != "add":
+            raise ParameterError("the arc {a} → {b} is not in the graph", a=self.parent, b=self.child)
+        arcs = [arc for arc in graph.arcs if arc != self.arc]
+        if self.operation != "delete":
+            arcs.append(self.arc if self.operation == "add" else (self.child, self.parent))
+        return DAG(graph.nodes, arcs)
+
+    def parents(self, before: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """The new parents of the one or two nodes whose parents the move changes.
+
+        >>> Move("reverse", "a", "b").parents({"a": (), "b": ("a", "c")})
+        {'b': ('c',), 'a': ('b',)}
+        """
+        if self.operation == "add":
+            return {self.child: (*before[self.child], self.parent)}
+        left = {self.child: tuple(p for p in before[self.child] if p != self.parent)}
+        return left if self.operation == "delete" else left | {self.parent: (*before[self.parent], self.child)}
+
+    def undone(self) -> Move:
+        """The move that takes this one back.
+
+        >>> Move("add", "a", "b").undone()
+        Move(operation='delete', parent='a', child='b')
+        """
+        if self.operation == "reverse":
+            return Move("reverse", self.child, self.parent)
+        return Move("delete" if self.operation == "add" else "add", self.parent, self.child)
+
+
+class FamilyScore(NamedTuple):
+    """One line of the bill, in nats: score = log_likelihood − penalty.
+
+    `log_likelihood` is that of the maximum likelihood table, `free` its free numbers q (r − 1). `penalty` is f(θ)·free
+    for AIC and BIC; for K2 and BDeu it is what integrating over all tables costs against the best one.
+    """
+
+    child: str
+    parents: tuple[str, ...]
+    log_likelihood: float
+    penalty: float
+    free: int
+
+    @property
+    def score(self) -> float:
+        return self.log_likelihood - self.penalty
+
+
+@dataclass(frozen=True)
+class Bill:
+    """The score of a graph, family by family, in the order of the nodes."""
+
+    name: ScoreName
+    families: tuple[FamilyScore, ...]
+
+    @property
+    def score(self) -> float:
+        return math.fsum(f.score for f in self.families)
+
+    @property
+    def log_likelihood(self) -> float:
+        return math.fsum(f.log_likelihood for f in self.families)
+
+    @property
+    def penalty(self) -> float:
+        return math.fsum(f.penalty for f in self.families)
+
+    @property
+    def free(self) -> int:
+        """|B|, the free numbers of all tables."""
+        return sum(f.free for f in self.families)
+
+    @cached_property
+    def by_child(self) -> Mapping[str, FamilyScore]:
+        return {f.child: f for f in self.families}
+
+
+class FamilyChange(NamedTuple):
+    """One family before and after a move."""
+
+    before: FamilyScore
+    after: FamilyScore
+
+    @property
+    def delta(self) -> float:
+        return self.after.score - self.before.score
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a move does to the score: the families it touches, one for add and delete, two for reverse."""
+
+    move: Move
+    families: tuple[FamilyChange, ...]
+    graph: DAG
+
+    @property
+    def delta(self) -> float:
+        return math.fsum(f.delta for f in self.families)
+
+
+class Scorer:
+    """Scores of families over one table, each set of columns summed once. `name` is one of SCORES; `sample_size` is
+    BDeu's equivalent sample size.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> from bayes_engine.table.schema import Schema
+    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
+    >>> scorer = Scorer(FamilyCounts(encode(frame, Schema.from_dtypes(frame))), "bic")
+    >>> family = scorer.family("wet", ("rain",))
+    >>> round(family.log_likelihood, 4), round(family.penalty, 4), family.free  # 2 log ½; 2 · ½ log 4
+    (-1.3863, 1.3863, 2)
+    """
+
+    def __init__(self, counts: FamilyCounts, name: ScoreName = "bic", *, sample_size: float = 1.0) -> None:
+        if name not in SCORES:
+            known = ", ".join(f"'{known}'" for known in SCORES)
+            raise ParameterError("score='{value}' is not one of {known}", value=str(name), known=known)
+        if not (math.isfinite(sample_size) and sample_size > 0):
+            raise ParameterError("an equivalent sample size of {value} is no number above 0", value=float(sample_size))
+        self.counts = counts
+        self.name: ScoreName = name
+        self.sample_size = sample_size
+        self._sums: dict[tuple[int, int], float] = {}
+        self._wide: dict[tuple[int, int], Array] = {}
+
+    @property
+    def price(self) -> float:
+        """f(θ): the nats that one free number costs; 0 where the score has no such price."""
+        if self.name in ("bic", "mdl"):
+            return 0.5 * math.log(self.counts.n)
+        return 1.0 if self.name == "aic" else 0.0
+
+    @cached_property
+    def tolerance(self) -> float:
+        """Scores that differ by less than this, in nats, are equal."""
+        return TIE * max(1.0, abs(math.fsum(self.value(c, 0) for c in range(len(self.counts.names)))))
+
+    @cached_property
+    def gains(self) -> Array:
+        """(d, d) what each column (row) gains by each other as its only parent, the most first; 0 where it loses."""
+        d = len(self.counts.names)
+        gains = np.array([self.widened(c, 0) - self.value(c, 0) for c in range(d)])
+        np.fill_diagonal(gains, 0.0)
+        return np.asarray(-np.sort(-np.maximum(gains, 0.0), axis=1))
+
+    def family(self, child: str, parents: Iterable[str] = ()) -> FamilyScore:
+        """The line of one family; `parents` in any order."""
+        parents = frozenset(parents)
+        c, mask = self.counts.at(child), sum(1 << self.counts.at(p) for p in parents)
+        score, free = self.value(c, mask), self.free(c, mask)
+        if self._plain is None:
+            penalty = self.price * free
+            likelihood = score + penalty
+        else:
+            likelihood = self._plain.value(c, mask)
+            penalty = likelihood - score
+        return FamilyScore(child, tuple(p for p in self.counts.names if p in parents), likelihood, penalty, free)
+
+    def value(self, child: int, parents: int) -> float:
+        """The score of a family: the child by rank, its parents as a set of ranks (bit j for rank j)."""
+        for j in members(parents):  # counted with others already?
+            if (wide := self._wide.get((child, parents ^ 1 << j))) is not None:
+                return float(wide[j])
+        whole = self._sum(parents | 1 << child, self._kind(None))
+        return whole - self._sum(parents, self._kind(child)) - self.price * self.free(child, parents)
+
+    def _sum(self, mask: int, kind: int) -> float:
+        """One of the two sums of a set of columns; all kinds of it are found in one count."""
+        if (mask, kind) not in self._sums:
+            columns = members(mask)
+            size = math.prod(self.counts.levels[j] for j in columns)
+            cells = self.counts.cells(columns)
+            cells = cells[cells > 0]
+            for other in {0, *(self.counts.levels if self.name == "k2" else ())}:
+                self._sums[mask, other] = float(self._term(cells, size, other).sum())
+        return self._sums[mask, kind]
+
+    def widened(self, child: int, parents: int) -> Array:
+        """(d,) the scores of the family with one further parent each, of all columns in one count; those that are
+        already in the family hold no meaning."""
+        if (child, parents) not in self._wide:
+            counts, above = self.counts, members(parents)
+            r, q = counts.levels[child], math.prod(counts.levels[j] for j in above)
+            levels = np.array(counts.levels)
+            joint = counts.joint(above)
+            if joint.size * r * int(levels.sum()) > WIDEST:  # columns of many levels: one by one, in what occurs
+                others = [j for j in range(len(levels)) if j != child and not parents >> j & 1]
+                alone = np.full(len(levels), -np.inf)
+                alone[others] = [self.value(child, parents | 1 << j) for j in others]
+                self._wide[child, parents] = alone
+                return alone
+            table = counts.with_all(Joint(joint.codes * r + counts.codes(child), joint.size * r))
+            margin = table.reshape(joint.size, r, -1).sum(axis=1)
+            wide = np.repeat(levels, levels)
+            whole = self._term(table, q * r * wide, self._kind(None)).sum(axis=0)
+            part = self._term(margin, q * wide, self._kind(child)).sum(axis=0)
+            fit = np.add.reduceat(whole - part, counts.starts)
+            self._wide[child, parents] = fit - self.price * q * levels * (r - 1)
+        return self._wide[child, parents]
+
+    def free(self, child: int, parents: int) -> int:
+        """q (r − 1): the free numbers of the family's table."""
+        levels = self.counts.levels
+        return math.prod(levels[j] for j in members(parents)) * (levels[child] - 1)
+
+    @cached_property
+    def _plain(self) -> Scorer | None:
+        """The log-likelihood beside a score that integrates the tables out."""
+        return Scorer(self.counts, "log-likelihood") if self.name in ("k2", "bdeu") else None
+
+    def _kind(self, child: int | None) -> int:
+        """K2's sum over parents depends on the child's levels; every other sum only on its own columns."""
+        return self.counts.levels[child] if self.name == "k2" and child is not None else 0
+
+    def _term(self, n: Array, size: Any, r: int) -> Array:
+        """What each cell of weight n adds to its set's sum; 0 where n = 0. `size`: the cells of the set; `r`: the
+        child's levels in K2's sum over parents.
+
+        BDeu: log Γ(n + a) − log Γ(a), a = sample_size / size.  K2: log n! over families, log (n + r − 1)!/(r − 1)! over
+        parents.  The others: n log n.
+        """
+        if self.name == "bdeu":
+            a = self.sample_size / size
+            return np.asarray(gammaln(n + a) - gammaln(a))
+        if self.name == "k2":
+            return np.asarray(gammaln(n + (r or 1)) - gammaln(r or 1))
+        return n * log(np.where(n > 0, n, 1.0))
+
+
+def members(mask: int) -> list[int]:
+    """The ranks in a set, ascending.
+
+    >>> members(0b1101)
+    [0, 2, 3]
+    """
+    return [j for j in range(mask.bit_length()) if mask >> j & 1]
+
+
+def bill(counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0) -> Bill:
+    """What every family of the graph adds to its score. Nodes that the table does not have raise ParameterError.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> from bayes_engine.table.schema import Schema
+    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
+    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> found = bill(counts, DAG(counts.names, [("rain", "wet")]))
+    >>> round(found.score, 4), round(found.log_likelihood, 4), found.free
+    (-6.2383, -4.1589, 3)
+    """
+    scorer = scorer_of(counts, score, sample_size)
+    return Bill(scorer.name, tuple(scorer.family(name, graph.parents[name]) for name in graph.nodes))
+
+
+def bill_of_change(
+    counts: FamilyCounts, graph: DAG, move: Move, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
+) -> Change:
+    """What one move made by hand changes. Raises ParameterError where the move cannot be made.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> from bayes_engine.table.schema import Schema
+    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nyyy")})
+    >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+    >>> change = bill_of_change(counts, DAG(counts.names), Move("add", "rain", "wet"))
+    >>> [(f.after.child, round(f.delta, 4)) for f in change.families], change.graph.arcs
+    ([('wet', 0.1699)], (('rain', 'wet'),))
+    """
+    after = move.applied(graph)
+    return Change(move, changes(scorer_of(counts, score, sample_size), graph.parents, move), after)
+
+
+def changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:
+    """The families that a move touches, before and after it."""
+    return tuple(
+        FamilyChange(scorer.family(name, parents[name]), scorer.family(name, after))
+        for name, after in move.parents(parents).items()
+    )
+
+
+def scorer_of(counts: FamilyCounts, score: ScoreName | Scorer, sample_size: float) -> Scorer:
+    """A scorer that is given is used with all that it remembers."""
+    return score if isinstance(score, Scorer) else Scorer(counts, score, sample_size=sample_size)

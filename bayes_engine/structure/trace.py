@@ -1,0 +1,145 @@
+"""What a search leaves behind: the graph, its bill, and every step on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import Bill, FamilyChange, Move, Scorer, bill, changes
+
+Status = Literal["optimum", "local optimum", "steps", "time", "cancelled", "given"]
+"""Why a search ended: at a proven optimum; where no move gains; after `max_steps`; out of time; on request; or it was
+no search, the graph was given."""
+Method = Literal["hill-climb", "k2", "exact", "tree", "naive", "tan", "given"]
+
+
+class Progress(NamedTuple):
+    """What a search reports: steps done, of how many (None: not known), and the best score so far."""
+
+    done: int
+    total: int | None
+    score: float
+
+
+class Candidate(NamedTuple):
+    """A move and what it would have added to the score."""
+
+    move: Move
+    delta: float
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One move: the families it changed (the bill), the score after it, the best moves that were not taken, and with
+    how many others it was tied."""
+
+    move: Move
+    families: tuple[FamilyChange, ...]
+    score: float
+    runners_up: tuple[Candidate, ...] = ()
+    ties: int = 0
+
+    @property
+    def delta(self) -> float:
+        return math.fsum(f.delta for f in self.families)
+
+
+@dataclass(frozen=True)
+class SearchTrace:
+    """A search from its first graph on; every step can be looked at and taken back."""
+
+    start: DAG
+    start_score: float
+    steps: tuple[SearchStep, ...] = ()
+
+    def graph_after(self, k: int) -> DAG:
+        """The graph after `k` steps; 0 is the start. Raises ParameterError where there are not so many."""
+        arcs = set(self.start.arcs)
+        for step in self.steps[: self._within(k)]:
+            arcs ^= {step.move.arc}  # comes or goes
+            if step.move.operation == "reverse":
+                arcs.add((step.move.child, step.move.parent))
+        return DAG(self.start.nodes, arcs)
+
+    def score_after(self, k: int) -> float:
+        """The score after `k` steps."""
+        return self.steps[k - 1].score if self._within(k) else self.start_score
+
+    def table(self) -> pd.DataFrame:
+        """A row for every step: the move, what it changed, and the score after it."""
+        rows = [(s.move.operation, s.move.parent, s.move.child, s.delta, s.score, s.ties) for s in self.steps]
+        columns = ["operation", "parent", "child", "delta", "score", "ties"]
+        return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name="step"))
+
+    def _within(self, k: int) -> int:
+        if not 0 <= k <= len(self.steps):
+            raise ParameterError("the search has {n} steps, there is no step {k}", n=len(self.steps), k=k)
+        return k
+
+
+@dataclass(frozen=True)
+class Search:
+    """The best graph that was found, its bill, the way there, why the search ended, and the score of every climb."""
+
+    graph: DAG
+    bill: Bill
+    trace: SearchTrace
+    status: Status
+    method: Method
+    climbs: tuple[float, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return self.bill.score
+
+
+class Limits:
+    """A time budget in seconds and a request to stop, both asked at every step."""
+
+    def __init__(self, seconds: float | None, cancel: Callable[[], bool] | None) -> None:
+        if seconds is not None and not seconds >= 0:
+            raise ParameterError("a time budget of {value} seconds is below 0", value=float(seconds))
+        self._end = math.inf if seconds is None else monotonic() + seconds
+        self._cancel = cancel
+
+    def reached(self) -> Status | None:
+        """Why to stop now; None to go on."""
+        if self._cancel is not None and self._cancel():
+            return "cancelled"
+        return "time" if monotonic() >= self._end else None
+
+
+class Taken(NamedTuple):
+    """A move on the way, before its bill is written out."""
+
+    move: Move
+    delta: float = 0.0
+    runners_up: tuple[Candidate, ...] = ()
+    ties: int = 0
+
+
+def laid(scorer: Scorer, graph: DAG, status: Status, method: Method) -> Search:
+    """A graph that was not climbed to, as a result: its arcs are laid one after the other, parents first."""
+    moves = [Taken(Move("add", parent, child)) for child in graph.order for parent in graph.parents[child]]
+    trace = traced(scorer, DAG(graph.nodes), moves)
+    return Search(graph, bill(scorer.counts, graph, scorer), trace, status, method)
+
+
+def traced(scorer: Scorer, start: DAG, taken: Sequence[Taken]) -> SearchTrace:
+    """The moves with their bills written out."""
+    score = first = bill(scorer.counts, start, scorer).score
+    parents = dict(start.parents)
+    steps = []
+    for move, _, runners_up, ties in taken:
+        families = changes(scorer, parents, move)
+        parents |= move.parents(parents)
+        score += math.fsum(f.delta for f in families)
+        steps.append(SearchStep(move, families, score, runners_up, ties))
+    return SearchTrace(start, first, tuple(steps))

@@ -1,0 +1,333 @@
+"""Trees by their shape, sizes that are refused, numbers that are small, and evidence that cannot be."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
+from bayes_engine.exchange import read_bif
+from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference import conflict as conflicts
+from bayes_engine.inference.conflict import conflict
+from bayes_engine.inference.elimination_trace import elimination_trace
+from bayes_engine.inference.junction_tree import JunctionTree, junction_tree
+from bayes_engine.inference.triangulate import cells, cliques
+from bayes_engine.table.schema import Variable
+
+ASIA = """
+variable asia { type discrete [ 2 ] { yes, no }; } variable tub { type discrete [ 2 ] { yes, no }; }
+variable smoke { type discrete [ 2 ] { yes, no }; } variable lung { type discrete [ 2 ] { yes, no }; }
+variable bronc { type discrete [ 2 ] { yes, no }; } variable either { type discrete [ 2 ] { yes, no }; }
+variable xray { type discrete [ 2 ] { yes, no }; } variable dysp { type discrete [ 2 ] { yes, no }; }
+probability ( asia ) { table 0.01, 0.99; } probability ( tub | asia ) { (yes) 0.05, 0.95; (no) 0.01, 0.99; }
+probability ( smoke ) { table 0.5, 0.5; } probability ( lung | smoke ) { (yes) 0.1, 0.9; (no) 0.01, 0.99; }
+probability ( bronc | smoke ) { (yes) 0.6, 0.4; (no) 0.3, 0.7; }
+probability ( either | lung, tub ) { (no, no) 0.0, 1.0; default 1.0, 0.0; }
+probability ( xray | either ) { (yes) 0.98, 0.02; (no) 0.05, 0.95; }
+probability ( dysp | bronc, either ) {
+  (yes, yes) 0.9, 0.1; (no, yes) 0.7, 0.3; (yes, no) 0.8, 0.2; (no, no) 0.1, 0.9;
+}
+"""
+
+
+@pytest.fixture
+def asia() -> Network:
+    """Lauritzen & Spiegelhalter 1988, table 2."""
+    return read_bif(ASIA)
+
+
+def chain(p: np.ndarray, length: int) -> Network:
+    nodes = [Variable(f"x{i:05d}", "categorical", ("no", "yes")) for i in range(length)]
+    first = CPT(nodes[0], (), [0.5, 0.5])
+    return Network([first, *(CPT(b, (a,), p) for a, b in itertools.pairwise(nodes))])
+
+
+def grid(side: int, rng: np.random.Generator) -> Network:
+    """Every node of a square has the node above and the one to the left as parents."""
+    nodes = {at: Variable(f"r{at[0]:02d}c{at[1]:02d}", "binary", (0, 1)) for at in np.ndindex(side, side)}
+    cpts = []
+    for (r, c), node in nodes.items():
+        parents = [nodes[at] for at in ((r - 1, c), (r, c - 1)) if at in nodes]
+        p = rng.uniform(0.2, 0.8, size=[2] * len(parents))
+        cpts.append(CPT(node, parents, np.stack([p, 1.0 - p], axis=-1)))
+    return Network(cpts)
+
+
+# ---------------------------------------------------------------------- shape
+
+
+def test_the_tree_of_the_chest_clinic(asia: Network) -> None:
+    tree = JunctionTree(asia)
+    assert sorted("-".join(sorted(c)) for c in tree.cliques) == [
+        "asia-tub",
+        "bronc-dysp-either",
+        "bronc-either-smoke",
+        "either-lung-smoke",
+        "either-lung-tub",
+        "either-xray",
+    ]
+    assert tree.cost.cells == 2 * 4 + 4 * 8
+    assert tree.cost.largest == 8
+    assert len(tree.cost.clique) == 3
+    assert tree.separators[-1] == ()
+
+
+def test_running_intersection_and_every_family_in_a_clique() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        d = int(rng.integers(1, 9))
+        sizes = rng.integers(1, 5, d).tolist()
+        groups = [rng.permutation(d)[: rng.integers(1, 4)].tolist() for _ in range(int(rng.integers(0, 10)))]
+        tree = cliques(groups, sizes, [f"{i}" for i in range(d)])
+        scopes = [set(c.scope) for c in tree]
+        assert all(any(set(group) <= scope for scope in scopes) for group in groups)
+        assert sorted(v for c in tree for v in c.scope[: c.own]) == list(range(d))  # each is summed out once
+        for k, c in enumerate(tree):
+            assert c.parent > k or (c.parent == -1 and not c.separator)
+            assert set(c.separator) <= (scopes[c.parent] if c.parent >= 0 else set())
+            assert not any(k != i and scopes[k] < scopes[i] for i in range(len(tree)))
+
+
+def test_the_same_tree_whatever_the_order_of_the_nodes(asia: Network) -> None:
+    turned = Network(reversed(asia.cpts))
+    assert {frozenset(c) for c in JunctionTree(asia).cliques} == {frozenset(c) for c in JunctionTree(turned).cliques}
+
+
+def test_a_tree_is_made_once(asia: Network) -> None:
+    assert junction_tree(asia) is junction_tree(asia)
+
+
+# ---------------------------------------------------------------------- size
+
+
+def test_a_large_grid_is_refused_in_words() -> None:
+    network = grid(30, np.random.default_rng(0))
+    tree = JunctionTree(network)
+    assert tree.cost.cells > 2**31
+    nothing = network.places({})[None]
+    with pytest.raises(TooLarge, match=r"would need tables of \S+e\+\d+ cells, .*; ask for fewer nodes, or use Gibbs"):
+        tree.marginals(nothing)
+    for ask in (tree.most_probable, tree.family_marginals, lambda rows: tree.marginals(rows, targets=["r29c29"])):
+        with pytest.raises(TooLarge):
+            ask(nothing)
+
+
+def test_of_a_large_grid_what_is_affordable_is_answered() -> None:
+    rng = np.random.default_rng(0)
+    network, corner = grid(30, rng), grid(4, np.random.default_rng(0))
+    corner = Network(network[name] for name in corner.names)
+    tree = JunctionTree(network)
+    some = {"r00c01": 1, "r03c02": 0}
+    small = JunctionTree(corner).marginals(corner.places(some)[None])
+    found = tree.marginals(network.places(some)[None], targets=["r02c02"])  # all below is barren
+    np.testing.assert_allclose(found.p["r02c02"], small.p["r02c02"], rtol=1e-12)
+    np.testing.assert_allclose(found.log_evidence, small.log_evidence, rtol=1e-12)
+
+    every = {name: int(rng.integers(2)) for name in network.names}
+    hidden = dict(every)
+    del hidden["r15c15"]
+    p = tree.marginals(network.places(hidden)[None])  # everything else is seen: nothing joins
+    both = network.log_joint(np.stack([network.places({**every, "r15c15": v}) for v in (0, 1)]))
+    np.testing.assert_allclose(p.p["r15c15"][0], np.exp(both - np.logaddexp(*both)), rtol=1e-10)
+    np.testing.assert_allclose(p.log_evidence, np.logaddexp(*both), rtol=1e-12)
+    best = tree.most_probable(network.places(hidden)[None])
+    assert best.places[0, network.position["r15c15"]] == both.argmax()
+
+
+def test_the_limit_is_a_parameter(asia: Network) -> None:
+    with pytest.raises(TooLarge, match="tables of 40 cells, the largest of 8 over 3 nodes, where 39 are allowed"):
+        JunctionTree(asia, most_cells=39).marginals(asia.places({})[None])
+    assert cells((), (2, 2)) == 1
+
+
+# ---------------------------------------------------------------------- small numbers
+
+
+def test_a_chain_of_ten_thousand_seen_nodes() -> None:
+    network = chain(np.array([[0.9, 0.1], [0.2, 0.8]]), 10_000)
+    rng = np.random.default_rng(1)
+    row = rng.integers(0, 2, 10_000)
+    tree = JunctionTree(network)
+    half = np.where(np.arange(10_000) % 2 == 0, row, HIDDEN)
+    found = tree.log_evidence(np.stack([row, half]))
+    assert found[0] == pytest.approx(network.log_joint(row[None])[0], rel=1e-12)
+    two = np.linalg.matrix_power(np.array([[0.9, 0.1], [0.2, 0.8]]), 2)
+    seen = row[::2]
+    assert found[1] == pytest.approx(np.log(0.5) + np.log(two[seen[:-1], seen[1:]]).sum(), rel=1e-12)
+    best = tree.most_probable(half[None])
+    assert best.log_p[0] == pytest.approx(network.log_joint(best.places)[0], rel=1e-12)
+    assert np.isfinite(tree.marginals(half[None], targets=["x05001"]).p["x05001"]).all()
+
+
+def test_probabilities_of_1e_300_are_not_zero() -> None:
+    tiny = 1e-300
+    network = chain(np.array([[1.0 - tiny, tiny], [tiny, 1.0 - tiny]]), 5)
+    row = network.places({"x00000": "no", "x00002": "yes", "x00003": "no", "x00004": "yes"})
+    found = JunctionTree(network).marginals(row[None])
+    # x1 may be either, each at 1e-300; then two more such steps
+    assert found.log_evidence[0] == pytest.approx(np.log(0.5) + np.log(2) + 3 * np.log(tiny), rel=1e-12)
+    np.testing.assert_allclose(found.p["x00001"], [[0.5, 0.5]], rtol=1e-12)
+
+
+def test_what_became_too_small_may_come_to_count() -> None:
+    """Messages of 1e-320 are not exact as float64: the second finding leaves only them."""
+    a, b, c = (Variable(name, "categorical", ("no", "yes")) for name in "abc")
+    tables = [
+        CPT(a, (), [1.0 - 1e-160, 1e-160]),
+        CPT(b, (a,), [[1.0, 0.0], [1.0 - 1e-160, 1e-160]]),
+        CPT(c, (b,), [[1.0, 0.0], [0.25, 0.75]]),
+    ]
+    network = Network(tables)
+    found = JunctionTree(network).marginals(network.places({"c": "yes"})[None])
+    assert found.log_evidence[0] == pytest.approx(np.log(0.75) - 320 * np.log(10), rel=1e-14)
+    assert found.p["a"][0].tolist() == pytest.approx([0.0, 1.0])
+
+
+# ---------------------------------------------------------------------- evidence
+
+
+def test_the_chest_clinic(asia: Network) -> None:
+    """Lauritzen & Spiegelhalter 1988: of a patient with dyspnoea who has been to Asia."""
+    tree = junction_tree(asia)
+    found = tree.marginals(np.stack([asia.places({}), asia.places({"asia": "yes", "dysp": "yes"})]))
+    assert found.p["lung"][:, 0] == pytest.approx([0.055, 0.0995], abs=5e-5)
+    assert found.p["tub"][:, 0] == pytest.approx([0.0104, 0.0878], abs=5e-5)
+    assert found.p["bronc"][:, 0] == pytest.approx([0.45, 0.8114], abs=5e-5)
+    assert found.log_evidence[0] == pytest.approx(0.0, abs=1e-14)
+
+
+def test_impossible_evidence_names_the_smallest_conflict(asia: Network) -> None:
+    tree = junction_tree(asia)
+    evidence = {"smoke": "yes", "lung": "yes", "tub": "yes", "either": "no", "xray": "no"}
+    rows = np.stack([asia.places({}), asia.places(evidence)])
+    with pytest.raises(ImpossibleEvidence, match=r"1 row.* in row 1 .*: lung = yes, either = no; clear one") as caught:
+        tree.marginals(rows)
+    assert caught.value.rows == (1,)
+    assert caught.value.findings == (("lung", "yes"), ("either", "no"))
+    flagged = tree.marginals(rows, impossible="flag")
+    assert flagged.possible.tolist() == [True, False]
+    assert all((p[1] == 0).all() and p[0].sum() == pytest.approx(1.0) for p in flagged.p.values())
+    for ask in (tree.most_probable, tree.family_marginals, lambda r: tree.joint(["asia", "dysp"], r)):
+        with pytest.raises(ImpossibleEvidence):
+            ask(rows)
+    counts = tree.family_marginals(rows, np.array([2.0, 5.0]), impossible="flag")
+    assert counts.families["tub"].sum() == pytest.approx(2.0)
+
+
+def test_where_there_are_too_many_sets_the_conflict_is_minimal(asia: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conflicts, "MOST_SETS", 2)
+    found = conflict(junction_tree(asia), asia.places({"lung": "yes", "tub": "yes", "either": "no", "smoke": "no"}))
+    assert found is not None
+    assert not found.smallest
+    assert found.findings == (("lung", "yes"), ("either", "no"))
+    lung = conflict(junction_tree(asia), asia.places({"lung": "yes"}))
+    assert lung is None
+
+
+def test_soft_evidence_of_zeros(asia: Network) -> None:
+    tree = junction_tree(asia)
+    row = asia.places({"lung": "yes"})[None]
+    with pytest.raises(ImpossibleEvidence, match="soft evidence alone"):
+        tree.marginals(row, soft={"xray": [0.0, 0.0]})
+    with pytest.raises(ImpossibleEvidence, match="exclude each other: lung = yes"):
+        tree.marginals(row, soft={"either": [0.0, 1.0]})
+    for wrong in ([1.0], [1.0, -1.0], [1.0, np.nan], np.ones((2, 2))):
+        with pytest.raises(ParameterError, match="soft evidence on 'xray' must be 2 likelihoods"):
+            tree.marginals(row, soft={"xray": wrong})
+    sure = tree.marginals(row, soft={"xray": [1.0, 0.0]})
+    hard = tree.marginals(asia.places({"lung": "yes", "xray": "yes"})[None])
+    assert sure.log_evidence == pytest.approx(hard.log_evidence)
+
+
+def test_evidence_that_does_not_fit_is_named(asia: Network) -> None:
+    tree = junction_tree(asia)
+    with pytest.raises(ParameterError, match="needs a column for each of the 8 nodes"):
+        tree.marginals(np.zeros((2, 7), dtype=int))
+    with pytest.raises(ParameterError, match="row 1: 'tub' has no level at place 2"):
+        tree.marginals(np.array([[0] * 8, [0, 2, *[0] * 6]]))
+    with pytest.raises(ParameterError, match="no node 'cough'"):
+        tree.marginals(asia.places({})[None], targets=["cough"])
+    with pytest.raises(ParameterError, match="stands twice"):
+        tree.joint(["lung", "lung"], asia.places({})[None])
+
+
+def test_no_rows(asia: Network) -> None:
+    tree = junction_tree(asia)
+    none = np.empty((0, 8), dtype=int)
+    assert tree.marginals(none).p["lung"].shape == (0, 2)
+    assert tree.joint(["asia", "dysp"], none).shape == (0, 2, 2)
+    assert tree.most_probable(none).places.shape == (0, 8)
+    assert tree.family_marginals(none).families["dysp"].tolist() == np.zeros((2, 2, 2)).tolist()
+
+
+def test_equal_explanations_are_decided_by_the_order_of_the_levels() -> None:
+    network = chain(np.array([[0.5, 0.5], [0.5, 0.5]]), 6)
+    third = chain(np.array([[0.1 + 0.2, 0.7], [0.3, 0.7]]), 3)  # 0.1 + 0.2 is not 0.3 in the last digit
+    assert junction_tree(network).most_probable(network.places({})[None]).places.tolist() == [[0] * 6]
+    assert junction_tree(third).most_probable(third.places({"x00001": "no"})[None]).places[0, 0] == 0
+
+
+def test_rows_alike_count_as_often_as_they_stand(asia: Network) -> None:
+    tree = junction_tree(asia)
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((40, 8)) < 0.7, HIDDEN, 0)
+    many = tree.family_marginals(np.repeat(rows, 3, axis=0))
+    weighed = tree.family_marginals(rows, np.full(40, 3.0))
+    for name in asia.names:
+        np.testing.assert_allclose(many.families[name], weighed.families[name], rtol=1e-12)
+        assert many.families[name].sum() == pytest.approx(120.0)
+    assert many.log_evidence.tolist() == np.repeat(weighed.log_evidence, 3).tolist()
+
+
+# ---------------------------------------------------------------------- by hand
+
+
+def test_elimination_step_by_step(asia: Network) -> None:
+    evidence = {"dysp": "yes", "asia": "yes"}
+    order = ["tub", "smoke", "either", "bronc"]
+    trace = elimination_trace(asia, "lung", evidence, order)
+    assert trace.barren == ("xray",)
+    assert [s.variable for s in trace.steps] == order
+    assert trace.steps[0].factors == ("P(tub | asia = yes)", "P(either | lung, tub)")
+    assert trace.steps[0].result.name == "τ1(either, lung)"
+    assert trace.steps[0].cells == 8
+    # P(either = no | lung = no, asia = yes) = P(tub = no | asia = yes)
+    assert trace.steps[0].result.table[1, 1] == pytest.approx(0.95)
+    assert trace.steps[2].factors == ("P(dysp = yes | bronc, either)", "τ1(either, lung)")
+    assert trace.last[0] == "P(asia = yes)"
+    found = junction_tree(asia).marginals(asia.places(evidence)[None])
+    np.testing.assert_allclose(trace.posterior, found.p["lung"][0], rtol=1e-12)
+    assert trace.log_evidence == pytest.approx(found.log_evidence[0], rel=1e-12)
+    np.testing.assert_allclose(trace.joint, trace.posterior * np.exp(trace.log_evidence), rtol=1e-12)
+
+
+def test_every_elimination_ends_at_the_same_posterior(asia: Network) -> None:
+    want = junction_tree(asia).marginals(asia.places({"xray": "yes"})[None])
+    for target in ("asia", "smoke", "bronc"):
+        default = elimination_trace(asia, target, {"xray": "yes"})
+        np.testing.assert_allclose(default.posterior, want.p[target][0], rtol=1e-12)
+        hidden = [step.variable for step in default.steps]
+        for order in itertools.islice(itertools.permutations(hidden), 30):
+            trace = elimination_trace(asia, target, {"xray": "yes"}, order)
+            np.testing.assert_allclose(trace.posterior, want.p[target][0], rtol=1e-12)
+
+
+def test_an_elimination_that_cannot_be_is_refused(asia: Network) -> None:
+    with pytest.raises(ParameterError, match="'lung' is asked for and is part of the evidence"):
+        elimination_trace(asia, "lung", {"lung": "yes"})
+    with pytest.raises(ParameterError, match="must list each of these variables once: smoke"):
+        elimination_trace(asia, "lung", {}, ["tub"])
+    with pytest.raises(ImpossibleEvidence):
+        elimination_trace(asia, "xray", {"lung": "yes", "either": "no"})
+    wide = [Variable(f"x{i}", "categorical", tuple(range(60))) for i in range(3)]
+    hub = Variable("hub", "categorical", tuple(range(60)))
+    star = Network([CPT(hub, (), np.full(60, 1 / 60)), *(CPT(v, (hub,), np.full((60, 60), 1 / 60)) for v in wide)])
+    evidence_free = elimination_trace(star, "x0")
+    assert evidence_free.barren == ("x1", "x2")
+    last = Variable("last", "binary", (0, 1))
+    sink = CPT(last, wide, np.full((60, 60, 60, 2), 0.5))
+    with pytest.raises(TooLarge, match="take another order, or the junction tree"):
+        elimination_trace(Network([*star.cpts, sink]), "last", {}, ["hub", "x0", "x1", "x2"])

@@ -1,0 +1,252 @@
+"""Searches: their traces, constraints, ties, limits."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, bill
+from bayes_engine.structure.search import (
+    METHODS,
+    Constraints,
+    Method,
+    Progress,
+    Search,
+    exact,
+    hill_climb,
+    k2,
+    search,
+)
+from bayes_engine.table.encode import encode
+from bayes_engine.table.schema import Schema
+
+
+def sampled(n: int = 400, d: int = 7, seed: int = 3) -> pd.DataFrame:
+    """Columns that copy one or two before them, with noise."""
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(0, 3, (n, d))
+    for j in range(1, d):
+        copied = rng.random(n) < 0.7
+        cells[copied, j] = (cells[copied, rng.integers(0, j)] + cells[copied, max(j - 2, 0)]) % 3
+    return pd.DataFrame(cells, columns=[f"x{j}" for j in range(d)]).astype(str)
+
+
+def counted(frame: pd.DataFrame) -> FamilyCounts:
+    return FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
+
+
+COUNTS = counted(sampled())
+NAMES = COUNTS.names
+
+
+def whole(found: Search, counts: FamilyCounts = COUNTS, score: ScoreName = "bic") -> None:
+    """A trace adds up at every step, and ends in the result."""
+    trace = found.trace
+    for k in range(len(trace.steps) + 1):
+        assert trace.score_after(k) == pytest.approx(bill(counts, trace.graph_after(k), score).score, abs=1e-6)
+    for k, step in enumerate(trace.steps, start=1):
+        assert step.delta == pytest.approx(trace.score_after(k) - trace.score_after(k - 1), abs=1e-6)
+        assert step.move.undone().applied(trace.graph_after(k)) == trace.graph_after(k - 1)
+        for other in step.runners_up:
+            after = bill(counts, other.move.applied(trace.graph_after(k - 1)), score).score
+            assert other.delta == pytest.approx(after - trace.score_after(k - 1), abs=1e-6)
+    assert trace.graph_after(len(trace.steps)) == found.graph
+    assert trace.score_after(len(trace.steps)) == pytest.approx(found.score, abs=1e-6)
+    assert len(trace.table()) == len(trace.steps)
+
+
+@pytest.mark.parametrize("score", [s for s in SCORES if s != "log-likelihood"])
+@pytest.mark.parametrize("tabu", [0, 10])
+def test_every_step_of_a_climb_is_on_the_bill(score: ScoreName, tabu: int) -> None:
+    found = hill_climb(COUNTS, score, tabu=tabu)
+    assert found.status == "local optimum" and found.trace.steps
+    whole(found, COUNTS, score)
+
+
+def test_without_tabu_every_step_is_the_best_and_gains_and_no_single_move_is_left() -> None:
+    found = hill_climb(COUNTS, tabu=0)
+    for step in found.trace.steps:
+        assert step.delta > 0
+        assert all(other.delta <= step.delta + 1e-6 for other in step.runners_up)
+    again = hill_climb(COUNTS, tabu=0, start=found.graph)
+    assert again.trace.steps == () and again.graph == found.graph
+
+
+def test_tabu_and_restarts_never_end_below_the_plain_climb() -> None:
+    plain = hill_climb(COUNTS, tabu=0)
+    assert hill_climb(COUNTS, tabu=20).score >= plain.score
+    many = hill_climb(COUNTS, tabu=0, restarts=8, rng=np.random.default_rng(1))
+    assert len(many.climbs) == 9 and many.score == pytest.approx(max(many.climbs), abs=1e-5)
+    same = hill_climb(COUNTS, tabu=0, restarts=8, rng=np.random.default_rng(1))
+    assert same.graph == many.graph and same.climbs == many.climbs
+    whole(many)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_the_columns_is_never_felt(seed: int) -> None:
+    frame = sampled(seed=seed)
+    first = hill_climb(counted(frame))
+    for order in itertools.islice(itertools.permutations(frame.columns), 0, 5040, 700):
+        turned = hill_climb(counted(frame[list(order)]))
+        assert set(turned.graph.arcs) == set(first.graph.arcs)
+        assert turned.score == pytest.approx(first.score, abs=1e-9)
+        assert [s.move for s in turned.trace.steps] == [s.move for s in first.trace.steps]
+
+
+def test_equal_moves_are_told_by_name() -> None:
+    same = pd.DataFrame({"b": list("xxyy") * 5, "a": list("xxyy") * 5})
+    step = hill_climb(counted(same)).trace.steps[0]
+    assert step.move == ("add", "a", "b") and step.ties == 1
+    assert step.runners_up[0].move == ("add", "b", "a")
+    assert step.runners_up[0].delta == pytest.approx(step.delta)
+
+
+def test_constraints_are_kept_by_every_search() -> None:
+    free = exact(COUNTS).graph
+    (a, b), (c, d) = free.arcs[0], free.arcs[-1]
+    rules = Constraints(required=((b, a),), forbidden=((c, d), (d, c)), max_parents=2)
+    order = [b, *(n for n in NAMES if n != b)]
+    for found in (hill_climb(COUNTS, constraints=rules, restarts=3), k2(COUNTS, order, constraints=rules),
+                  exact(COUNTS, constraints=rules)):  # fmt: skip
+        rules.admits(found.graph)
+        assert (b, a) in found.graph.arcs
+        whole(found, COUNTS, found.bill.name)
+    tiers = Constraints(tiers=(NAMES[4:], NAMES[:4]))
+    for found in (hill_climb(COUNTS, constraints=tiers), exact(COUNTS, constraints=tiers)):
+        tiers.admits(found.graph)
+    assert exact(COUNTS, constraints=tiers).score <= exact(COUNTS).score
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        (Constraints(required=(("x0", "x1"),), forbidden=(("x0", "x1"),)), "x0 → x1 is both required and forbidden"),
+        (Constraints(required=(("x0", "x1"), ("x1", "x2"), ("x2", "x0"))), "required arcs close a cycle: x0 → x1 → x2"),
+        (Constraints(required=(("x0", "x2"), ("x1", "x2")), max_parents=1), r"'x2' has 2 required parents \(x0, x1\)"),
+        (Constraints(required=(("x0", "x1"),), tiers=(("x1",), ("x0",))), "x0 → x1 leads from tier 2 back to tier 1"),
+        (Constraints(tiers=(("x1",), ("x1", "x0"))), "'x1' stands in two tiers"),
+        (Constraints(forbidden=(("x0", "q"),)), "name 'q', which is no node"),
+        (Constraints(max_parents=-1), "max_parents=-1 is below 0"),
+    ],
+)
+def test_contradictions_are_named(rules: Constraints, words: str) -> None:
+    for climb in (hill_climb, exact):
+        with pytest.raises(ParameterError, match=words):
+            climb(COUNTS, constraints=rules)
+
+
+def test_a_start_must_keep_to_the_constraints() -> None:
+    start = DAG(NAMES, [("x0", "x1"), ("x2", "x1")])
+    for rules, words in (
+        (Constraints(forbidden=(("x0", "x1"),)), "forbid the arc x0 → x1"),
+        (Constraints(max_parents=1), "'x1' has 2 parents in the graph"),
+        (Constraints(required=(("x5", "x6"),)), "lacks the required arc x5 → x6"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            hill_climb(COUNTS, start=start, constraints=rules)
+    with pytest.raises(ParameterError, match="other nodes: q"):
+        hill_climb(COUNTS, start=DAG([*NAMES, "q"]))
+    whole(hill_climb(COUNTS, start=start))
+
+
+def test_a_budget_and_a_cancel_return_the_best_so_far() -> None:
+    assert hill_climb(COUNTS, time_budget=0.0).status == "time"
+    calls = iter(range(10_000))
+    found = hill_climb(COUNTS, cancel=lambda: next(calls) > 12)
+    assert found.status == "cancelled" and 0 < len(found.trace.steps) < len(hill_climb(COUNTS).trace.steps)
+    whole(found)
+    assert hill_climb(COUNTS, max_steps=2, tabu=0).status == "steps"
+    assert len(hill_climb(COUNTS, max_steps=2, tabu=0).trace.steps) == 2
+    out = exact(COUNTS, time_budget=0.0)
+    assert out.status == "time" and out.graph == hill_climb(COUNTS).graph
+    assert k2(COUNTS, NAMES, time_budget=0.0).graph.arcs == ()
+    with pytest.raises(ParameterError, match="below 0"):
+        hill_climb(COUNTS, time_budget=-1.0)
+
+
+def test_progress_is_told() -> None:
+    told: list[Progress] = []
+    found = hill_climb(COUNTS, progress=told.append)
+    assert [p.done for p in told] == list(range(1, len(told) + 1))
+    assert told[-1].score == pytest.approx(found.score, abs=1e-6)
+    told.clear()
+    k2(COUNTS, NAMES, progress=told.append)
+    assert told[-1][:2] == (len(NAMES), len(NAMES))
+    told.clear()
+    exact(COUNTS, progress=told.append)
+    assert told[-1][:2] == (len(NAMES), len(NAMES))
+
+
+def test_k2_takes_parents_from_before_only() -> None:
+    order = list(reversed(NAMES))
+    found = k2(COUNTS, order)
+    assert all(order.index(a) < order.index(b) for a, b in found.graph.arcs)
+    whole(found, COUNTS, "k2")
+    with pytest.raises(ParameterError, match="every node once in its order; see to x6"):
+        k2(COUNTS, NAMES[:-1])
+    with pytest.raises(ParameterError, match="x1 → x0 leads against the order"):
+        k2(COUNTS, NAMES, constraints=Constraints(required=(("x1", "x0"),)))
+
+
+def test_the_exact_optimum_is_refused_in_words_where_it_costs_too_much() -> None:
+    wide = pd.DataFrame({f"x{j:02}": list("ab") * 10 for j in range(19)})
+    with pytest.raises(ParameterError, match=r"19 columns asks for tables of 19 · 2\^19 numbers; 18 columns can be"):
+        exact(counted(wide))
+    rng = np.random.default_rng(0)
+    long = pd.DataFrame(rng.integers(0, 2, (9000, 17)), columns=[f"x{j:02}" for j in range(17)]).astype(str)
+    with pytest.raises(ParameterError, match=r"131,072 sets of columns over \d,\d+ different rows; max_parents=\d is"):
+        exact(counted(long), "bdeu")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_door_for_every_method(method: Method) -> None:
+    found = search(COUNTS, "mdl", method=method, order=NAMES, target="x0", start=DAG(NAMES, [("x3", "x1")]))
+    assert found.method == method and found.bill.name == "mdl"
+    whole(found)
+
+
+def test_the_door_says_what_is_lacking() -> None:
+    for method, name in (("k2", "order"), ("naive", "target"), ("tan", "target"), ("given", "start")):
+        with pytest.raises(ParameterError, match=f"method='{method}' needs {name}="):
+            search(COUNTS, method=method)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="method='greedy' is not one of"):
+        search(COUNTS, method="greedy")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="more than max_parents=1"):
+        search(COUNTS, method="tan", target="x0", max_parents=1)
+    with pytest.raises(ParameterError, match="root 'q'"):
+        search(COUNTS, method="tree", root="q")
+
+
+def test_chow_and_liu_have_the_best_likelihood_of_all_trees() -> None:
+    counts = counted(sampled(d=4))
+    tree = bill(counts, search(counts, method="tree").graph, "log-likelihood").score
+    best = exact(counts, "log-likelihood", constraints=Constraints(max_parents=1)).score
+    assert tree == pytest.approx(best, abs=1e-6)
+
+
+def test_tables_with_nothing_to_find() -> None:
+    """One column, or columns of one level: no arc gains."""
+    for frame in (pd.DataFrame({"a": list("xy")}), pd.DataFrame({"a": list("xx"), "b": list("yy")}),
+                  pd.DataFrame({"a": list("xyxy"), "b": list("zzzz")})):  # fmt: skip
+        counts = counted(frame)
+        for method in ("hill-climb", "exact", "k2", "tree"):
+            assert search(counts, method=method, order=counts.names).graph.arcs == ()
+
+
+def test_a_column_of_names_is_no_trouble() -> None:
+    """As many levels as rows: a family table of all pairs would hold 4e8 cells."""
+    frame = sampled(20_000, 3).assign(id=[f"r{i}" for i in range(20_000)])
+    found = hill_climb(counted(frame))
+    assert found.graph.parents["id"] == () and found.graph.children["id"] == ()
+
+
+def test_a_scorer_that_is_handed_on_remembers() -> None:
+    scorer = Scorer(COUNTS, "bdeu", sample_size=4.0)
+    assert hill_climb(COUNTS, scorer).bill.name == "bdeu"
+    assert search(COUNTS, scorer).score == pytest.approx(search(COUNTS, "bdeu", sample_size=4.0).score)
