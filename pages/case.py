@@ -7,11 +7,12 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.working.derive import derive, rounded
-from pages.shared import data, fill_in, super_parents, working
+from pages.shared import ask, data, fill_in, super_parents, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
+from pages.shared.margins import how_firm
 from pages.shared.ready import ready
-from pages.shared.state import change, current, finish
+from pages.shared.state import bound, change, current, finish
 from pages.shared.verdict import contributions, pronounce
 
 table = data.table_in_use()
@@ -26,7 +27,18 @@ except BayesEngineError as error:  # an exercise that cannot be drawn, a model t
         st.button(_("Back to the table"), on_click=change, args=(back_to_table,))
     finish()
 exercise_banner(one)
-filling = current().seen("fill", False)
+views, asking = {"decision": _("The decision"), "ask": _("What to ask next")}, current().seen("case_view", "") == "ask"
+st.segmented_control(
+    _("View"),
+    list(views),
+    format_func=views.__getitem__,
+    required=True,
+    label_visibility="collapsed",
+    **bound("case_view", "ask" if asking else "decision", lambda s, v: s.showing(case_view=v)),
+)
+if asking:
+    ask.interview(one)
+    finish()
 
 # the case, what is decided, and what spoke for it; while blanks are filled in, the rows to count instead
 problem, filling = "", current().seen("fill", False)
@@ -52,6 +64,7 @@ else:
             st.warning(problem)
             finish()
         pronounce(one, exact)
+        how_firm(one, exact)
         contributions(one, exact)
 
 # the working

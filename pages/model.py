@@ -7,14 +7,35 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.shared import beliefs, data, shelf, size
+from pages.shared.compare import compare
 from pages.shared.escape import md
 from pages.shared.ready import unfit
-from pages.shared.state import finish
+from pages.shared.state import bound, current, finish
+
+VIEWS = ("conditionals", "compare")
 
 table = data.table_in_use()
-st.title(_("What does the model believe of each class?"))
+view = current().seen("model_view", "conditionals")
+view = view if view in VIEWS else "conditionals"
+heading = {
+    "conditionals": _("What does the model believe of each class?"),
+    "compare": _("Which model decides best, and is it really better?"),
+}
+st.title(heading[view])
 if table.parts is None:
     unfit(table)
+    finish()
+names = {"conditionals": _("Class-conditionals"), "compare": _("Compare")}
+st.segmented_control(
+    _("View"),
+    list(VIEWS),
+    format_func=names.__getitem__,
+    required=True,
+    label_visibility="collapsed",
+    **bound("model_view", view, lambda s, v: s.showing(model_view=v)),
+)
+if view == "compare":
+    compare(table)
     finish()
 spec = shelf.choose_model(table)
 try:

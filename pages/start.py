@@ -9,7 +9,7 @@ from bayes_engine.decision.loss import judge
 from bayes_engine.language import _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
-from pages.shared.losses import loss_editor, prior_editor
+from pages.shared.losses import loss_editor
 from pages.shared.ready import ready
 from pages.shared.regions import axes_in_use, explain_case, region_plane
 from pages.shared.router import go
@@ -21,10 +21,11 @@ st.title(md(question, 120))
 fitted, axes = ready(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted, axes)
 verdict = judge(ledger, data.losses(table))
-if verdict.position[0] < 0:
-    st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
-else:
-    st.markdown(words.verdict(table, ledger, verdict))
+with st.container(key="settles_verdict"):
+    if verdict.position[0] < 0:
+        st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
+    else:
+        st.markdown(words.verdict(table, ledger, verdict))
 
 picture, knobs = st.columns([3, 2], gap="medium")
 with picture:
@@ -36,8 +37,7 @@ with picture:
         )
     )
 with knobs:
-    loss_editor(table)
-    prior_editor(table, fitted)
+    loss_editor(table, fitted, ledger, bus="start_plane")
     go("pages/case.py", _("See the working behind this posterior"), ":material/search:")
 
 st.subheader(_("Five worked examples"))

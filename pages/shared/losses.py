@@ -1,108 +1,268 @@
-"""The loss editor and the prior of use: rows are decisions, columns truths, both said in words."""
+"""The editor of the losses and of the prior of use: rows are decisions, columns truths, both said in words.
+
+A cell is dragged, stepped, typed or pasted in the browser, which repaints all drawings of the page meanwhile (the
+window event `bayes-loss`); the edit comes here once, when it is let go, and makes one entry of the history.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import pandas as pd
 import streamlit as st
 
+from bayes_engine.decision.paste import read_block
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
-from bayes_engine.priors import with_share
+from bayes_engine.ledger import Ledger, Status
 from pages.shared import data, words
 from pages.shared.escape import clean, md
+from pages.shared.plane import action_inks, class_inks
 from pages.shared.state import State, bound, change, current
 
-WIDEST = 5
-"""Up to this many classes the matrix is a grid of number fields; beyond, a spreadsheet."""
+LARGEST = 1e9
+"""No loss is larger."""
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "bayes_losses",
+    html='<div class="editor" data-testid="loss-editor"></div>',
+    css=(_HERE / "losses.css").read_text(encoding="utf-8"),
+    js=(_HERE / "losses.js").read_text(encoding="utf-8"),
+)
+_STYLE = """<style>
+[class*="st-key-settles"] { transition: opacity .2s; }
+body[data-bayes-live] [class*="st-key-settles"] { opacity: .35; transition: none; }
+</style>"""
 
 
-def loss_editor(table: data.InUse) -> None:
-    """λ_ij as an editable grid, with orientation, presets and a refusal row."""
-    with st.container(key="loss_editor"):
-        _editor(table)
+class Edit(NamedTuple):
+    """What a person did: the losses (A, K), the prior of use (K,) or () for the model's own, a new name of the further
+    action ("" for the old one)."""
+
+    losses: tuple[tuple[float, ...], ...]
+    prior: tuple[float, ...]
+    name: str
 
 
-def _editor(table: data.InUse) -> None:
-    st.markdown(f"**{_('Losses')} λ** · " + _("what a decision costs"))
-    if len(table.classes) <= WIDEST:
-        _grid(table, flipped=bool(current().seen("flip", False)))
-    else:
-        _sheet(table)
+def loss_editor(table: data.InUse, fitted: data.Fitted, case: Ledger, *, bus: str, told: bool = False) -> None:
+    """λ and the prior of use, with presets and a refusal row. `bus` is the key of the page's drawings; `case` the
+    chosen case under the prior of use, for which a cell says at what value the decision turns; `told`: the page says
+    elsewhere what the story of the losses is."""
+    loss, key = data.losses(table), _key(bus)
+    st.html(_STYLE)  # what only the server can say fades while an edit lasts
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**{_('Losses')} λ** · " + _("what a decision costs"))
     _presets(table)
-    if data.losses(table).ignores_data:
-        st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
 
+    def edited() -> None:
+        value = st.session_state[key].get("edited")
+        edit = _heard(key, value) and read_edit(value, len(loss.actions), len(loss.classes))
+        if edit:
+            change(lambda state: with_edit(state, table, edit))
 
-def _grid(table: data.InUse, *, flipped: bool) -> None:
-    loss = data.losses(table)
-    decide = [words.deciding(table, a, md) for a in loss.actions]
-    truth = [_("truth is {name}").format(name=md(table.class_(c), 18)) for c in loss.classes]
-    across, down = (decide, truth) if flipped else (truth, decide)
-    for head, cell in zip(("", *across), st.columns([1.1, *[1] * len(across)], wrap=False), strict=True):
-        cell.caption(head or ("↓ " + (_("truth") if flipped else _("decision"))))
-    for r, name in enumerate(down):
-        cells = st.columns([1.1, *[1] * len(across)], vertical_alignment="center", wrap=False)
-        cells[0].markdown(name)
-        for c, cell in enumerate(cells[1:]):
-            i, j = (c, r) if flipped else (r, c)
-            cell.number_input(
-                f"λ · {decide[i]} · {truth[j]}",
-                value=None,
-                step=1.0,
-                format="%g",
-                label_visibility="collapsed",
-                min_value=-1e9,
-                max_value=1e9,
-                **bound(f"loss_{i}_{j}", float(loss.table[i, j]), _set_cell(table, i, j)),
-            )
+    def pasted() -> None:
+        value = st.session_state[key].get("pasted")
+        if _heard(key, value) and isinstance(value.get("text"), str):
+            try:
+                rows, extra = pasted_losses(table, value["text"], truth_in_rows=_flipped())
+            except BayesEngineError as error:
+                st.session_state[f"{key}-refused"] = error.message
+            else:
+                change(lambda state: replace(state, losses=rows, extra=extra))
 
-
-def _set_cell(table: data.InUse, i: int, j: int) -> Any:
-    def edit(state: State, value: float | None) -> State:
-        rows = [list(row) for row in _rows(table)]
-        rows[i][j] = 0.0 if value is None else float(value)
-        return _with_losses(state, table, tuple(map(tuple, rows)))
-
-    return edit
-
-
-def _with_losses(state: State, table: data.InUse, rows: tuple[tuple[float, ...], ...]) -> State:
-    """The state with these losses; a further action that has no row (the losses were another table's) is gone."""
-    return replace(state, losses=rows, extra=state.extra if len(rows) > len(table.classes) else "")
-
-
-def _rows(table: data.InUse) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in data.losses(table).table.tolist())
-
-
-def _sheet(table: data.InUse) -> None:
-    """More classes than fit: a spreadsheet. Its edits go to the state at once and it starts afresh from there."""
-    loss = data.losses(table)
-    frame = pd.DataFrame(
-        loss.table,
-        index=pd.Index([words.deciding(table, a, clean) for a in loss.actions]),
-        columns=[_("truth is {name}").format(name=clean(table.class_(c))) for c in loss.classes],
+    _component(
+        key=key,
+        data=_live_part(table, fitted, case, bus),
+        on_edited_change=edited,
+        on_pasted_change=pasted,
     )
-    key = f"loss_sheet_{abs(hash(loss)):x}"
+    if (refused := st.session_state.get(f"{key}-refused")) is not None:
+        st.error(refused.local(md))
+    if loss.ignores_data:
+        st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
+    if not told and table.info and (current().losses, current().extra) == data.story_losses(table):
+        st.caption(md(table.info.loss.text("story", current_language()), 600))
 
-    def changed() -> None:
-        def edit(state: State) -> State:
-            rows = [list(row) for row in _rows(table)]
-            for i, cells in st.session_state[key]["edited_rows"].items():
-                for name, value in cells.items():
-                    if value is not None:
-                        rows[int(i)][frame.columns.get_loc(name)] = float(value)
-            return _with_losses(state, table, tuple(map(tuple, rows)))
 
-        change(edit)
+def last_edit(bus: str) -> int:
+    """The number of the last edit that was taken into the state; the drawings show newer ones ahead of the server."""
+    return int(st.session_state.get(f"{_key(bus)}-seen", 0))
 
-    st.data_editor(frame, key=key, num_rows="fixed", on_change=changed, height=min(420, 38 + 35 * len(frame)))
+
+def unit_of(table: data.InUse) -> str:
+    """What the losses are counted in, where the data set's story says so and its losses, or others, are in use."""
+    told = table.as_told and table.info is not None and current().losses
+    return table.info.loss.text("unit", current_language()) if told and table.info else ""
+
+
+def _key(bus: str) -> str:
+    return f"{bus}_losses"
+
+
+def _flipped() -> bool:
+    return bool(current().seen("flip", False))
+
+
+def _heard(key: str, value: Any) -> bool:
+    """Note the number of an edit as answered; False for what is no edit."""
+    n = value.get("n") if isinstance(value, dict) else None
+    if type(n) is not int:
+        return False
+    st.session_state[f"{key}-seen"] = n
+    st.session_state.pop(f"{key}-refused", None)
+    return True
+
+
+# what comes back ------------------------------------------------------------------------------------------------------
+
+
+def read_edit(value: Any, actions: int, classes: int) -> Edit | None:
+    """The edit that a browser sent; None if it is anything else than finite losses of this shape and a prior.
+
+    >>> read_edit({"table": [[0, 5], [1, 0]], "prior": None, "name": None}, 2, 2)
+    Edit(losses=((0.0, 5.0), (1.0, 0.0)), prior=(), name='')
+    """
+    rows, prior, name = (value.get(k) for k in ("table", "prior", "name"))
+    if not isinstance(rows, list) or len(rows) != actions or not all(_numbers(row, classes) for row in rows):
+        return None
+    shares = prior if _numbers(prior, classes) and min(prior) >= 0 and sum(prior) > 0 else ()
+    losses = tuple(tuple(float(v) + 0.0 for v in row) for row in rows)
+    return Edit(losses, shares_of(shares), clean(name, 40).strip() if isinstance(name, str) else "")
+
+
+def _numbers(row: Any, n: int) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == n
+        and all(type(v) in (int, float) and math.isfinite(v) and abs(v) <= LARGEST for v in row)
+    )
+
+
+def shares_of(prior: Sequence[float]) -> tuple[float, ...]:
+    """A prior to six decimals; the largest share takes up the rounding, so that the sum stays 1.
+
+    >>> shares_of([1 / 3, 1 / 3, 1 / 3])
+    (0.333334, 0.333333, 0.333333)
+    """
+    if not len(prior):
+        return ()
+    rounded = [round(p / sum(prior), 6) for p in prior]
+    largest = rounded.index(max(rounded))
+    rounded[largest] = round(rounded[largest] + 1.0 - sum(rounded), 6)
+    return tuple(rounded)
+
+
+def with_edit(state: State, table: data.InUse, edit: Edit) -> State:
+    """The state after an edit; a further action that has no row (the losses were another table's) is gone."""
+    named = bool(edit.name) and len(edit.losses) > len(table.classes) and edit.name not in map(str, table.classes)
+    losses = edit.losses
+    if not state.losses and losses == _zero_one(len(table.classes)):  # only the prior was moved
+        losses = ()
+    extra = state.extra if len(edit.losses) > len(table.classes) else ""
+    return replace(state, losses=losses, prior=edit.prior, extra=edit.name if named else extra)
+
+
+def _zero_one(k: int) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(i != j) for j in range(k)) for i in range(k))
+
+
+def pasted_losses(
+    table: data.InUse, text: str, *, truth_in_rows: bool = False
+) -> tuple[tuple[tuple[float, ...], ...], str]:
+    """(losses, name of the further action) after a block was pasted; a block of the classes alone leaves the further
+    action's row as it was. Raises LossError naming the cell that cannot be read."""
+    loss, name, k = data.losses(table), current().extra, len(table.classes)
+    block = read_block(
+        text,
+        [table.action(a) for a in loss.actions],
+        [table.class_(c) for c in table.classes],
+        truth_in_rows=truth_in_rows,
+    )
+    if len(block.table) > k:
+        return block.table, clean(block.extra, 40) or (name if len(loss.actions) > k else data.refusal(table))
+    kept = tuple(tuple(row) for row in loss.table[k:].tolist())
+    return (*block.table, *kept), name if kept else ""
+
+
+# what is sent ---------------------------------------------------------------------------------------------------------
+
+
+def _live_part(table: data.InUse, fitted: data.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+    loss, use = data.losses(table), data.prior_of_use(table)
+    order = [case.classes.index(c) for c in table.classes]
+    unit, further = unit_of(table), len(loss.actions) > len(table.classes)
+    assert table.parts is not None
+    amount = str(table.parts.amount.name) if table.parts.amount is not None else ""
+    return {
+        "key": bus,
+        "edit": last_edit(bus),
+        "decisions": decisions(table),
+        "truths": truths(table),
+        "loss": loss.table.tolist(),
+        "order": loss.by_name.tolist(),
+        "own": [fitted.prior[c] for c in table.classes],
+        "prior": [use[c] for c in table.classes] if use else None,
+        "posterior": case.posterior()[0, order].tolist() if case.status[0] == Status.OK else [],
+        "flipped": _flipped(),
+        "name": clean(table.action(loss.actions[-1]), 40) if further else None,
+        "unit": _("in {unit}").format(unit=clean(unit, 40)) if unit else "",
+        "words": {
+            "losses": _("losses of the decisions"),
+            "decision": _("decision"),
+            "truth": _("truth"),
+            "cell": _("loss of deciding {decision} when the truth is {truth}"),
+            "name": _("name of the further decision"),
+            "amount": _("times the row's {column}").format(column=clean(table.column(amount), 30)) if amount else "",
+            "hint": _("drag a number sideways, type it, or paste a block from a spreadsheet"),
+            "flips": _("flips at {value}"),
+            "blank": _("The {cell} is blank; it stays as it was."),
+            "unread": _("The {cell}: «{text}» is no number up to 1e9; it stays as it was."),
+            "prior": _("Prior of use: class frequencies where you decide"),
+            "share": _("share of {name} where you decide"),
+            "own": _("the model's own: {p}"),
+            "asModel": _("As in the model"),
+            "shifted": _("Posteriors are shifted from the model's prior; risk counts each row π_use/π_table times."),
+            "unshifted": _("As in the model; drag it to where you decide."),
+        },
+    }
+
+
+def decisions(table: data.InUse) -> list[dict[str, Any]]:
+    """The actions for a drawing: name, heading («decide good»), colours, the class it decides for; `own` of none."""
+    loss = data.losses(table)
+    of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
+    inks = action_inks([clean(table.action(a), 40) for a in loss.actions], of)
+    heads = [words.deciding(table, a, clean) for a in loss.actions]
+    return [
+        {"name": ink.label, "head": head, "light": ink.light, "dark": ink.dark, "of": ink.of, "own": ink.of is None}
+        for ink, head in zip(inks, heads, strict=True)
+    ]
+
+
+def truths(table: data.InUse) -> list[dict[str, Any]]:
+    """The classes for a drawing: name, heading («truth is good»), colours."""
+    inks = class_inks([clean(table.class_(c), 40) for c in table.classes])
+    return [
+        {
+            "name": ink.label,
+            "head": _("truth is {name}").format(name=clean(ink.label, 24)),
+            "light": ink.light,
+            "dark": ink.dark,
+        }
+        for ink in inks
+    ]
+
+
+# presets --------------------------------------------------------------------------------------------------------------
 
 
 def _presets(table: data.InUse) -> None:
-    with st.container(horizontal=True, gap="small"):
+    rows, name = tuple(tuple(row) for row in data.losses(table).table.tolist()), current().extra
+    k = len(table.classes)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(
             _("0-1 loss"), key="preset_zero_one", on_click=change, args=(lambda s: replace(s, losses=(), extra=""),)
         )
@@ -114,13 +274,12 @@ def _presets(table: data.InUse) -> None:
                 on_click=change,
                 args=(lambda s: replace(s, losses=story[0], extra=story[1]),),
             )
-        rows, name = _rows(table), current().extra
-        if len(rows) > len(table.classes):
+        if len(rows) > k:
             st.button(
                 _("Without «{name}»").format(name=md(table.action(name), 18)),
                 key="refuse_off",
                 on_click=change,
-                args=(lambda s: replace(s, losses=rows[: len(table.classes)], extra=""),),
+                args=(lambda s: replace(s, losses=rows[:k], extra=""),),
             )
         else:
             dearest = max(*map(max, rows), 0.0)
@@ -132,68 +291,8 @@ def _presets(table: data.InUse) -> None:
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
                 args=(lambda s: replace(s, losses=(*rows, refusal), extra=data.refusal(table)),),
             )
-        if len(table.classes) <= WIDEST:
-            st.toggle(
-                _("truth in rows"),
-                help=_("Turns the view only; no decision changes."),
-                **bound("flip", bool(current().seen("flip", False)), lambda s, on: s.showing(flip=on)),
-            )
-    if table.info and (current().losses, current().extra) == story:
-        st.caption(md(table.info.loss.text("story", current_language()), 600))
-
-
-def prior_editor(table: data.InUse, fitted: data.Fitted) -> None:
-    """The prior of use: how frequent the classes are where the model will be used."""
-    own, use = fitted.prior, data.prior_of_use(table) or fitted.prior
-    st.markdown(f"**{_('Prior of use')}** · " + _("class frequencies where you decide"))
-    if len(table.classes) == 2:
-        first, _second = table.classes
-        st.slider(
-            f"P({md(table.class_(first), 24)})",
-            0.01,
-            0.99,
-            step=0.01,
-            **bound(
-                "prior_0",
-                min(max(round(use[first], 4), 0.01), 0.99),
-                lambda s, p: replace(s, prior=(round(p, 4), round(1 - p, 4))),
-            ),
+        st.toggle(
+            _("truth in rows"),
+            help=_("Turns the view only; no decision changes."),
+            **bound("flip", _flipped(), lambda s, on: s.showing(flip=on)),
         )
-    else:
-        in_a_row = min(len(table.classes), 4)
-        cells = [cell for _row in range(0, len(table.classes), in_a_row) for cell in st.columns(in_a_row)]
-        for k, label in enumerate(table.classes):
-            cells[k].number_input(
-                f"P({md(table.class_(label), 18)})",
-                0.0,
-                0.99,
-                step=0.01,
-                format="%.3f",
-                **bound(f"prior_{k}", min(round(use[label], 4), 0.99), _set_prior(table, use, k)),
-            )
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(
-            _("As in the model"),
-            key="prior_model",
-            disabled=not current().prior,
-            on_click=change,
-            args=(lambda s: replace(s, prior=()),),
-        )
-        if current().prior:
-            shown = _(", ").join(f"{md(table.class_(c), 18)} {own[c]:.3f}" for c in table.classes)
-            st.caption(
-                _(
-                    "The model's own prior: {prior}. Posteriors are shifted from it; risk counts each row "
-                    "π_use/π_table times."
-                ).format(prior=shown)
-            )
-
-
-def _set_prior(table: data.InUse, use: Any, k: int) -> Any:
-    """One class's share is set; the others keep their proportions."""
-
-    def edit(state: State, value: float | None) -> State:
-        shares = with_share([use[c] for c in table.classes], k, float(value or 0.0))
-        return replace(state, prior=tuple(round(v, 6) for v in shares))
-
-    return edit

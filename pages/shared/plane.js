@@ -113,7 +113,7 @@ function decode(raw) {
 }
 
 function shifted(scene, shift) {      // the grid at the prior of use, and its posteriors
-  const { K, N } = scene, logs = new Float32Array(K * N), P = new Float32Array(K * N)
+  const { K, N } = scene, { logs, P } = (scene.moved ??= { logs: new Float32Array(K * N), P: new Float32Array(K * N) })
   for (let at = 0; at < N * K; at += K) {
     let top = -Infinity, sum = 0
     for (let j = 0; j < K; j++) top = Math.max(top, logs[at + j] = scene.logs[at + j] + (shift[j] ?? 0))
@@ -260,7 +260,7 @@ function createPlane(host) {
   let data, fire, grid, scene, rule, theme, box, image, at = null
   let shownLoss = "", shownShift = "", wanted = "", frame = 0, dirty = new Set()
   spot.hidden = true
-  let drag = null, hovered = -1, lastAction = -1
+  let drag = null, hovered = -1, lastAction = -1, held = null, wrong = []
   let sent = 0, sentAt = -Infinity, timer = 0, waiting = null, paints = 0
 
   const redraw = (...parts) => {
@@ -275,8 +275,8 @@ function createPlane(host) {
   on(window, "bayes-scene", event => { if (event.detail === data?.key) redraw("layout") })
   on(window, "bayes-loss", ({ detail }) => {
     if (detail?.key !== data?.key) return
-    if (detail.table) rule = regret(detail.table, data.order)
-    if (detail.shift && scene) { grid = shifted(scene, detail.shift); if (at) at.exact = null }
+    held = detail.edit > data.edit ? detail : null   // else it says what the server has said already
+    take()
     redraw("regions")
   })
   document.fonts?.ready.then(() => redraw("layout"))
@@ -285,26 +285,46 @@ function createPlane(host) {
     const before = data
     data = next; fire = setTriggerValue
     sent = Math.max(sent, next.seen)
-    const loss = JSON.stringify([next.loss, next.order]), shift = JSON.stringify(next.shift)
-    if (loss !== shownLoss) { shownLoss = loss; rule = regret(next.loss, next.order) }
-    if (shift !== shownShift) { shownShift = shift; grid = scene && shifted(scene, next.shift) }
+    if (held && held.edit <= next.edit) held = null   // the server knows of the edit that was shown ahead of it
     const behind = next.seen < sent && performance.now() - sentAt < ANSWER_WITHIN
     if (!next.case) at = null
-    else if (!at || !drag && !behind && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior }
-    const still = before && ["scene", "height", "x", "y", "classes", "actions", "words", "wrong", "label"]
+    else if (!at || !drag && !behind && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior, shift: next.shift }
+    take()
+    const still = before && ["scene", "height", "x", "y", "classes", "actions", "words", "label"]
       .every(name => JSON.stringify(before[name]) === JSON.stringify(next[name]))
-    redraw(...(still ? ["regions"] : ["layout", "legend"]))
+    redraw(...(still ? ["regions", "legend"] : ["layout", "legend"]))
+  }
+
+  const inUse = () => ({ loss: held?.table ?? data.loss, shift: held?.shift ?? data.shift, order: held?.order ?? data.order })
+
+  function take() {                     // the losses and the prior in use: the server's, or those being edited
+    const { loss, shift, order } = inUse(), fits = loss.length === data.actions.length
+    const rules = JSON.stringify([fits ? loss : data.loss, fits ? order : data.order]), shifts = JSON.stringify(shift)
+    if (rules !== shownLoss) { shownLoss = rules; rule = regret(...JSON.parse(rules)) }
+    if (shifts !== shownShift) { shownShift = shifts; grid = scene && shifted(scene, shift) }
+    const found = held ? judged() : data.wrong
+    if (JSON.stringify(found) !== JSON.stringify(wrong)) { wrong = found; dirty.add("marks").add("legend") }
+    host.dataset.wrong = wrong.join(",")
+  }
+
+  function judged() {                   // the rows decided wrongly under what is being edited
+    const { shift } = inUse()
+    return (scene?.points?.posterior ?? []).flatMap((p, i) => {
+      const of = p.length ? data.actions[decide(moved(p, [], shift))].of : null
+      return of !== null && scene.points.truth[i] >= 0 && of !== scene.points.truth[i] ? [i] : []
+    })
   }
 
   function draw() {
     const raw = scenes.get(data.key)
     if (raw?.id === data.scene && scene?.id !== raw.id) {
-      scene = decode(raw); grid = shifted(scene, data.shift)
+      scene = decode(raw); grid = shifted(scene, inUse().shift)
       dirty.add("layout")
     }
     if (scene?.id !== data.scene || !stage.clientWidth) return   // the scene is on its way
     const todo = dirty; dirty = new Set()
     if (todo.has("layout")) { readTheme(); layout(); drawMarks(); show(-1) }
+    else if (todo.has("marks")) drawMarks()
     if (todo.has("layout") || todo.has("regions")) paint()
     if (todo.has("layout") || todo.has("legend")) drawLegend()
     placeCase()
@@ -422,14 +442,14 @@ function createPlane(host) {
 
   function drawPoints(ctx) {
     if (!scene.points) return
-    const { truth } = scene.points, r = radius(), wrong = new Set(data.wrong)
+    const { truth } = scene.points, r = radius(), ringed = new Set(wrong)
     ctx.save()
     ctx.beginPath(); ctx.rect(box.left - 6, box.top - 6, box.w + 12, box.h + 12); ctx.clip()
     ctx.lineJoin = "round"
     const shapes = data.classes.map((_, k) => new Path2D(glyphOf(k)))
     const nameless = new Path2D(GLYPHS[0])
     for (const late of [false, true]) for (let i = 0; i < truth.length; i++) {
-      if (wrong.has(i) !== late || !drawn(i)) continue
+      if (ringed.has(i) !== late || !drawn(i)) continue
       const [px, py] = pixelOf(pointAt(i)), known = truth[i] >= 0
       ctx.save()
       ctx.translate(px, py)
@@ -468,7 +488,7 @@ function createPlane(host) {
       const truths = group(words.truth)
       data.classes.forEach((label, k) => entry(truths, glyph(glyphOf(k), theme.colour(label)), label.label))
       if (scene.points.truth.some(k => k < 0)) entry(truths, glyph(GLYPHS[0], theme.greyCss), words.unknown)
-      if (data.wrong.length) entry(truths, glyph("", "", true), words.wrong)
+      if (wrong.length) entry(truths, glyph("", "", true), words.wrong)
     }
     legend.replaceChildren(...groups)
   }
@@ -518,6 +538,11 @@ function createPlane(host) {
     return p.map(v => v / sum)
   }
 
+  function moved(p, from, to) {         // a posterior from one prior of use to another
+    const q = p.map((v, j) => v * Math.exp((to[j] ?? 0) - (from[j] ?? 0))), sum = q.reduce((a, b) => a + b)
+    return sum > 0 ? q.map(v => v / sum) : p
+  }
+
   function decide(p) {
     let best = Infinity, first = 0
     for (let i = 0; i < rule.A; i++) {
@@ -536,7 +561,7 @@ function createPlane(host) {
     marks.setAttribute("aria-label", n ? fill(data.words.points, { n }) : data.label)
     host.dataset.case = at ? `${at.x},${at.y}` : ""
     if (!at) return
-    const p = at.exact?.length ? at.exact : posteriorAt(at), chosen = p ? decide(p) : -1
+    const p = at.exact?.length ? moved(at.exact, at.shift, inUse().shift) : posteriorAt(at), chosen = p ? decide(p) : -1
     const top = p ? p.indexOf(Math.max(...p)) : 0
     const verdict = !p ? data.words.nowhere : fill(data.words.readout, {
       class: data.classes[top].label, p: shareOf(p[top]), action: data.actions[chosen].label,

@@ -3,9 +3,11 @@
 Two elements stand behind one call. The *scene* (drawing code, posterior grid and points, as bytes) reaches the browser
 once and stays in Streamlit's message cache while it does not change. The *live* part (losses, shift of the prior, case)
 is small and goes with every run. The browser computes argmin_i Σ_j λ_ij P(c_j|x) itself, so a new λ only repaints.
-Another component may repaint it without the server:
+The editor of the losses (losses.js) repaints it without the server:
 
-    window.dispatchEvent(new CustomEvent("bayes-loss", {detail: {key, table, shift}}))    // shift is optional
+    window.dispatchEvent(new CustomEvent("bayes-loss", {detail: {key, table, shift, edit}}))
+
+`edit` is the number of that edit; what comes from the server is shown again once the server has answered it.
 """
 
 from __future__ import annotations
@@ -114,7 +116,9 @@ def action_inks(labels: Sequence[str], of: Sequence[int | None]) -> tuple[Ink, .
 class Points:
     """n rows on the plane: positions (n,), on a side with levels already spread inside its band; `truth` and `decided`
     (n,) positions among classes and actions (−1: not known); `row` (n,) numbers that a click reports; `text` (n,) what
-    hovering shows, its first line as the heading. A row without a finite place is not drawn."""
+    hovering shows, its first line as the heading; `posterior` (n, K), where given, at the prior without `shift`, lets
+    the browser judge the rows anew under other losses (an empty list: none). A row without a finite place is not drawn.
+    """
 
     x: Sequence[float]
     y: Sequence[float]
@@ -122,6 +126,7 @@ class Points:
     decided: Sequence[int]
     row: Sequence[int]
     text: Sequence[str]
+    posterior: Sequence[Sequence[float]] = ()
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ class PlaneView:
     `posterior` (H, W, K): P(c|x) at the middle of each of H×W equal cells, y upwards; one cell for each level on a side
     with levels; H = 1 without a `y` side. All zeros, or False in `possible` (H, W), where there is no posterior. `loss`
     (A, K), rows are actions. `shift` (K,) nats: log π_use − log π_model, added in the browser. `label` names the
-    drawing for screen readers.
+    drawing for screen readers. `order` (A,): the actions as they win ties (`LossMatrix.by_name`).
     """
 
     x: Side
@@ -155,6 +160,7 @@ class PlaneView:
     points: Points | None = None
     case: Case | None = None
     label: str = ""
+    order: Sequence[int] = ()
 
 
 class PlaneResult(NamedTuple):
@@ -169,10 +175,11 @@ def plane(
     *,
     key: str,
     height: int = 480,
+    edit: int = 0,
     on_moved: Callable[[float, float], object] | None = None,
     on_picked: Callable[[int], object] | None = None,
 ) -> PlaneResult:
-    """Draw `view`, `height` pixels high without its legend.
+    """Draw `view`, `height` pixels high without its legend; its losses and prior answer the edit of this number.
 
     `on_moved(x, y)` is called while the case is dragged (every 150 ms) and when it is let go; `on_picked(row)` when a
     point is clicked. Both before the script runs again, so the page can put them into its state.
@@ -196,7 +203,7 @@ def plane(
     with st.container(gap=None):
         result = _live(
             key=key,
-            data=live_part(view, key, digest, height=height, seen=st.session_state.get(seen, 0)),
+            data=live_part(view, key, digest, height=height, seen=st.session_state.get(seen, 0), edit=edit),
             on_moved_change=moved,
             on_picked_change=picked,
         )
@@ -217,10 +224,10 @@ def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
     return digest, len(text).to_bytes(4, "little") + text + body
 
 
-def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int) -> dict[str, Any]:
+def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, edit: int = 0) -> dict[str, Any]:
     """The small part, as JSON: everything that may change without the scene (given by its digest). `seen` is the number
-    of the last move the server has answered: an older answer must not pull the case back while it is dragged."""
-    order = sorted(range(len(view.actions)), key=lambda i: _tie_rank(view.actions[i]))
+    of the last move the server has answered: an older answer must not pull the case back while it is dragged; `edit`
+    that of the last edit of losses and prior, for the same reason."""
     return {
         "key": key,
         "scene": scene,
@@ -230,7 +237,7 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int) 
         "y": None if view.y is None else _side(view.y),
         "classes": [_ink(ink) for ink in view.classes],
         "actions": [_ink(ink) for ink in view.actions],
-        "order": order,
+        "order": list(view.order) or _by_name(view.actions),
         "loss": view.loss.tolist(),
         "shift": [min(max(float(v), -700.0), 700.0) for v in view.shift],
         "wrong": [] if view.points is None else _wrong(view.points, view.actions),
@@ -243,6 +250,7 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int) 
             "posterior": [float(p) for p in view.case.posterior],
         },
         "seen": seen,
+        "edit": edit,
         "words": _words(),
     }
 
@@ -282,9 +290,9 @@ def _check(view: PlaneView) -> None:
         )  # fmt: skip
 
 
-def _tie_rank(ink: Ink) -> tuple[bool, int, str]:
-    """Ties go by name as in `decision.loss.decide`: to the first class, then to the other actions by the alphabet."""
-    return ink.of is None, ink.of or 0, ink.label
+def _by_name(actions: Sequence[Ink]) -> list[int]:
+    """The classes in their order, then the other actions by the alphabet."""
+    return sorted(range(len(actions)), key=lambda i: (actions[i].of is None, actions[i].of or 0, actions[i].label))
 
 
 def _side(side: Side) -> dict[str, Any]:
@@ -304,6 +312,7 @@ def _points(points: Points | None) -> dict[str, list[Any]] | None:
         "y": [_place(v) for v in points.y],
         "truth": [int(k) for k in points.truth],
         "row": [int(r) for r in points.row],
+        "posterior": [list(p) for p in points.posterior],
         "text": ["\n".join(clean(line, 120) for line in text.split("\n")) for text in points.text],
     }
 

@@ -8,13 +8,14 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.decision.loss import judge
-from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
+from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_at, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.table.schema import Variable
 from pages.shared import data, words
 from pages.shared.escape import md
+from pages.shared.losses import last_edit
 from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.shared.state import State, bound, change, current
 
@@ -126,6 +127,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         shift=prior_shift([fitted.prior[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
         points=_points(table, fitted, axes, grid),
         case=_case(axes, grid, values, shown, order),
+        order=loss.by_name.tolist(),
         label=_("Decision regions of {model} over {features}").format(
             model=words.spec(fitted.spec), features=_(", ").join(table.column(n) for n in axes.names)
         ),
@@ -137,7 +139,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
     def picked(row: int) -> None:
         change(lambda state: replace(state, row=row, case=data.case_codes(table, data.row_values(table, row))))
 
-    plane(view, key=key, height=height, on_moved=moved, on_picked=picked)
+    plane(view, key=key, height=height, edit=last_edit(key), on_moved=moved, on_picked=picked)
     if len(table.parts.X) > MOST_POINTS:
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
 
@@ -162,13 +164,21 @@ def _plane(
 def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> Points:
     """The rows with their class and what the model, under the losses, decides for each from all its features."""
     assert table.parts is not None
-    ledger = _joints(table.key, fitted.spec, fitted.model, table.parts.X)
-    ledger = ledger.at_prior(fitted.prior, data.prior_of_use(table))
+    joints = _joints(table.key, fitted.spec, fitted.model, table.parts.X)
+    ledger = joints.at_prior(fitted.prior, data.prior_of_use(table))
     decided = judge(ledger, data.losses(table)).position.tolist()
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
-    truth = table.parts.y.to_list()
-    texts = [_text(table, axes, row, truth[row]) for row in rows]
-    return Points(x, y, [table.classes.index(truth[row]) for row in rows], [decided[row] for row in rows], rows, texts)
+    truth = table.parts.y.iloc[rows].to_list()
+    order = [joints.classes.index(c) for c in table.classes]
+    return Points(
+        x,
+        y,
+        [table.classes.index(c) for c in truth],
+        [decided[row] for row in rows],
+        rows,
+        _texts(table, axes, rows, truth),
+        posteriors_at(joints, rows, order),
+    )
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -176,11 +186,19 @@ def _joints(key: str, spec: Any, _model: Any, _X: Any) -> Ledger:
     return _model.explain(_X).summed()
 
 
-def _text(table: data.InUse, axes: Axes, row: int, truth: Any) -> str:
+def _texts(table: data.InUse, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:
+    """What hovering over a row shows: its number, its class and its two cells."""
     assert table.parts is not None
-    cells = table.parts.X.iloc[row]
-    lines = [_("row {n}").format(n=int(table.parts.rows[row]) + 1) + f": {table.class_(truth)}"]
-    return "\n".join(lines + [f"{table.column(n)} = {table.level(n, cells[n])}" for n in axes.names])
+    lines = [
+        [_("row {n}").format(n=int(n) + 1) + f": {table.class_(c)}"]
+        for n, c in zip(table.parts.rows[rows], truth, strict=True)
+    ]
+    for name in axes.names:
+        cells, label = table.parts.X[name].iloc[rows].tolist(), table.column(name)
+        shown = {value: table.level(name, value) for value in set(cells)}
+        for told, value in zip(lines, cells, strict=True):
+            told.append(f"{label} = {shown[value]}")
+    return ["\n".join(told) for told in lines]
 
 
 def _side(table: data.InUse, variable: Variable, axis: Axis) -> Side:

@@ -41,8 +41,10 @@ def places() -> list[Place]:
         Place("pages/case.py", _("One case"), ":material/search:", use),
         Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use),
         Place("pages/dependence.py", _("Dependence"), ":material/device_hub:", _("Understand")),
+        Place("pages/network.py", _("Network"), ":material/account_tree:", _("Understand")),
         Place("pages/projection.py", _("Projection"), ":material/flip:", _("Understand")),
         Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:", _("Understand")),
+        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _("Understand")),
     ]
 
 

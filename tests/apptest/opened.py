@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
 from pages.shared import data
+from pages.shared.losses import read_edit, with_edit
 from pages.shared.state import START, State, encode
 
+Losses = tuple[tuple[float, ...], ...]
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
@@ -21,6 +25,23 @@ def opened(page: str, state: State = START) -> AppTest:
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app
+
+
+def edited(app: AppTest, losses: Losses, prior: tuple[float, ...] = ()) -> AppTest:
+    """After an edit of the losses came back from the browser, as `pages.shared.losses` takes it."""
+    state = app.session_state["state"]
+    sent = {"table": [list(row) for row in losses], "prior": list(prior) or None, "name": None}
+    edit = read_edit(sent, len(losses), len(losses[0]))
+    assert edit is not None
+    app.session_state["state"] = with_edit(state, data.in_use(state), edit)
+    app.session_state["edited"] = True
+    return app.run()
+
+
+def sent_to(app: AppTest, component: str) -> dict[str, Any]:
+    """What the page last sent to a component of this name."""
+    found = [e.proto for e in app.get("bidi_component") if e.proto.component_name == component]
+    return dict(json.loads(found[0].json or found[0].mixed.json))
 
 
 def uploaded(content: bytes, **view: object) -> AppTest:

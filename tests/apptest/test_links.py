@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pages.shared.state import START, Spec, State, decode, encode
-from tests.apptest.opened import opened
+from tests.apptest.opened import edited, opened, sent_to
 
 PAGES = ("start", "data", "model", "decisions", "case", "classify")
 
@@ -90,7 +90,9 @@ def test_one_can_refuse_though_a_class_is_called_so():
     rows = "\n".join(f"{i / 7:.3f},{('refuse', 'grant')[i % 2]}" for i in range(20))
     at.file_uploader(key="upload_file").set_value(("a.csv", f"x,y\n{rows}\n".encode(), "text/csv")).run()
     at.switch_page("pages/decisions.py").run()
-    at.number_input(key="loss_0_1").set_value(5.0).run()
+    at.session_state["state"] = replace(at.session_state["state"], losses=((0.0, 5.0), (1.0, 0.0)))
+    at.session_state["edited"] = True
+    at.run()
     at.button(key="refuse_on").click().run()
     assert not at.exception
     kept = at.session_state["state"]
@@ -108,7 +110,8 @@ def test_an_axis_gives_way_when_its_column_is_ignored(page: str):
 
 def test_losses_of_another_table_are_edited_from_0_1():
     at = opened("decisions", State(table="iris", losses=((0.0, 1.0), (3.0, 0.0), (1.0, 1.0)), extra="ask"))
-    at.number_input(key="loss_2_1").set_value(4.0).run()
+    assert sent_to(at, "bayes_losses")["loss"] == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    edited(at, ((0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 4.0, 0.0)))
     assert not at.exception
     kept = at.session_state["state"]
     assert (kept.losses, kept.extra) == (((0.0, 1.0, 1.0), (1.0, 0.0, 1.0), (1.0, 4.0, 0.0)), "")

@@ -11,7 +11,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.shared.state import State
-from tests.apptest.opened import opened
+from tests.apptest.opened import edited, opened, sent_to
 
 MELONS = State(table="watermelon3a", language="en")
 
@@ -29,7 +29,7 @@ def fitted() -> tuple[NaiveBayes, object, object]:
 def test_start_judges_its_melon_and_a_loss_turns_it() -> None:
     app = opened("start", MELONS)
     assert "Judged **good**" in said(app)
-    app.number_input(key="loss_0_1").set_value(1000.0).run()  # deciding good of a bad one
+    edited(app, ((0.0, 1000.0), (1.0, 0.0)))  # deciding good of a bad one
     assert not app.exception and "Judged **bad** although" in said(app)
     assert app.session_state["state"].losses == ((0.0, 1000.0), (1.0, 0.0))
     app.button(key="preset_zero_one").click().run()
@@ -43,8 +43,10 @@ def test_decisions_estimates_the_risk_of_the_losses_on_rows_left_out(dear: float
     ours = estimated_risk(held, loss)
     plain = estimated_risk(held, loss, decide_by=LossMatrix.zero_one(held.classes))
     app = opened("decisions", State(table="watermelon3a", language="en", losses=((0.0, dear), (1.0, 0.0))))
-    assert [m.value for m in app.metric] == [f"{ours.risk:.4g}", f"{plain.risk:.4g}", f"{ours.accuracy:.1%}"]
-    assert any("leave-one-out, exact" in c.value for c in app.caption)
+    shown = sent_to(app, "bayes_consequences")
+    told = [shown["report"][k] for k in ("risk", "naive", "accuracy", "low", "high")]
+    assert told == pytest.approx([ours.risk, plain.risk, ours.accuracy, *ours.interval])
+    assert "leave-one-out, exact" in shown["scheme"]
 
 
 def test_a_prior_of_use_moves_the_posterior() -> None:

@@ -29,12 +29,12 @@ def regions(page: Page) -> str:
 
 def cell(page: Page, i: int, j: int):
     """The field of λ_ij."""
-    return page.locator(f".st-key-loss_{i}_{j} input")
+    return page.get_by_test_id(f"loss-{i}-{j}")
 
 
 def risk(page: Page) -> str:
     """The estimated risk as shown."""
-    return page.get_by_test_id("stMetricValue").first.inner_text()
+    return page.get_by_test_id("risk").inner_text()
 
 
 def set_cell(page: Page, i: int, j: int, value: str) -> None:

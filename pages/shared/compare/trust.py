@@ -1,0 +1,115 @@
+"""«Predicts well, but its probabilities are not true»: the active model before and after calibration."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.decision.compare import score
+from bayes_engine.decision.curves import calibration
+from bayes_engine.figures.curves import Look
+from bayes_engine.figures.curves import calibration as calibration_figure
+from bayes_engine.language import _
+from bayes_engine.models.calibrated import METHODS
+from bayes_engine.numerals import number
+from pages.shared.chart import chart
+from pages.shared.compare.judged import Judged, calibrated
+from pages.shared.compare.numbers import as_good_as_any, share
+from pages.shared.state import bound, current, dark
+
+GAP = 0.01
+"""Confidence and accuracy no further apart than this are called equal."""
+
+
+def calibrator_name(method: str) -> str:
+    """A calibrator on screen."""
+    return {
+        "none": _("as they are"),
+        "temperature": _("temperature"),
+        "platt": "Platt",
+        "isotonic": _("isotonic"),
+    }[method]
+
+
+def section(judged: Judged) -> None:
+    """Accuracy beside reliability, before and after."""
+    chosen = current().seen("trust_calibrator", "temperature")
+    chosen = chosen if chosen in METHODS else "temperature"
+    name = judged.active
+    before = judged.raw[name]
+    after = calibrated(judged.table, judged.specs, name, before, chosen)
+    st.subheader(_("Right, and as sure as it is right?"))
+    words, picture = st.columns([2, 3], gap="large")
+    with words:
+        st.segmented_control(
+            _("Calibrator"),
+            list(METHODS),
+            format_func=calibrator_name,
+            required=True,
+            **bound("trust_calibrator", chosen, lambda s, v: s.showing(trust_calibrator=v)),
+        )
+        one, two = score(before, judged.use), score(after, judged.use)
+        st.markdown(
+            _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "
+              "average.").format(
+                model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"])
+            )
+            + " "
+            + _verdict(judged, name, one)
+        )  # fmt: skip
+        st.markdown(
+            _("After calibration it is right on {accuracy} and says {confidence}.").format(
+                accuracy=share(two["accuracy"]), confidence=share(two["confidence"])
+            )
+        )
+        cells = st.columns(3)
+        for cell, label, key in zip(cells, (_("log-loss"), "Brier", "ECE"), ("log_loss", "brier", "ece"), strict=True):
+            cell.metric(
+                label,
+                number(two[key], 3),
+                _step(two[key] - one[key]),
+                delta_color="inverse",
+                help=_("After calibration; before it was {value}.").format(value=number(one[key], 3)),
+            )
+        st.caption(_about(chosen))
+    with picture:
+        frames = [(_("as it is"), 0, before), (_("calibrated, {how}").format(how=calibrator_name(chosen)), 2, after)]
+        figure = calibration_figure(
+            [
+                (Look(title, place, active=place == 2), calibration(held, prior_of_use=judged.use))
+                for title, place, held in frames
+            ],
+            _("confidence: largest posterior"),
+            height=330,
+            dark=dark(),
+        )
+        chart(figure, key="trust_figure", alt=_("share that is right against confidence, before and after calibration"))
+
+
+def _step(change: float) -> str | None:
+    return f"{change:+.3g}" if abs(change) > 1e-12 and abs(change) != float("inf") else None
+
+
+def _verdict(judged: Judged, name: str, found: dict[str, float]) -> str:
+    """Whether it predicts well, and whether its probabilities are true."""
+    gap = found["confidence"] - found["accuracy"]
+    if gap < -GAP:
+        return _("It is more often right than it says.")
+    if gap <= GAP:
+        return _("On average it is as sure as it is right.")
+    if as_good_as_any(judged, name):
+        return _(
+            "No model here is really more often right, as far as these rows can tell; but its probabilities are too "
+            "bold: evidence counted twice makes a model surer, not righter."
+        )
+    return _("Its probabilities are too bold.")
+
+
+def _about(method: str) -> str:
+    return {
+        "temperature": _("log q = log p / T, one T for all classes: no prediction changes, only how sure it is."),
+        "platt": _("A line in the log-odds of each class against the rest, then divided by their sum."),
+        "isotonic": _(
+            "An increasing step function of each class's log-odds against the rest, then divided by their sum. It may "
+            "say 0: then one surprise makes the log-loss infinite."
+        ),
+    }[method]

@@ -1,0 +1,1 @@
+"""The Laboratory: classes whose densities are known, base rates, the likelihood, and products that underflow."""

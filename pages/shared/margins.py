@@ -1,0 +1,235 @@
+"""How far the decision of a case is from another one: its flip margins, and what would make it a wished decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.margins import Flip, FlipMargins, ImpliedLosses, Stand
+from bayes_engine.language import _
+from bayes_engine.numerals import certain, near, number, plain
+from bayes_engine.priors import with_share
+from bayes_engine.working.derive import Working
+from pages.shared import data, words
+from pages.shared.beliefs import high
+from pages.shared.case_editor import Study
+from pages.shared.escape import clean, md
+from pages.shared.flips import flip_sentence
+from pages.shared.losses import LARGEST
+from pages.shared.state import State, bound, change, current
+
+MOST = 3
+"""As many losses are said in sentences: those nearest to flipping the decision."""
+TALLEST = 400
+"""Pixels of the table of all margins."""
+
+
+def how_firm(one: Study, working: Working) -> None:
+    """Under the verdict: what it would take to overturn it."""
+    if working.position < 0:
+        return
+    table, loss = one.table, working.loss
+    prior = data.prior_of_use(table) or one.model.prior_by_class
+    margins = loss.flip_margins(working.posterior, prior)
+    others = [i for i, action in enumerate(loss.actions) if action != margins.action]
+    wish = current().seen("wish", -1)
+    with st.container(border=True, key="margins"):
+        _nearest(table, margins)
+        names = {
+            i: _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24)) for i in others
+        }
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            st.toggle(
+                _("All flip margins"),
+                **bound("margins_all", current().seen("margins", False), lambda s, on: s.showing(margins=on)),
+            )
+            st.selectbox(
+                _("What would make it another decision?"),
+                [-1, *others],
+                format_func={-1: _("What would make it another decision?"), **names}.get,
+                label_visibility="collapsed",
+                width=330,
+                **bound("margins_wish", wish if wish in others else -1, lambda s, i: s.showing(wish=i)),
+            )
+        if wish in others:
+            _wish(table, loss.implied_losses(working.posterior, loss.actions[wish], prior))
+        if current().seen("margins", False):
+            _every(table, margins)
+
+
+# what flips it ----------------------------------------------------------------------------------------------------
+
+
+def _nearest(table: data.InUse, margins: FlipMargins) -> None:
+    """The changes that flip the decision soonest, a sentence each; the losses of right decisions only where some cost
+    or gain something."""
+    losses = [flip for flip in margins.nearest(MOST, right=_right_priced(margins.loss)) if abs(flip.at) <= LARGEST]
+    soonest = [*losses, *margins.nearest_priors()]
+    st.markdown(f"**{_('Flip margins')}** · " + _("how far from another decision, all else as it is"))
+    st.markdown("\n".join(f"- {flip_sentence(table, flip)}" for flip in soonest))
+
+
+def _right_priced(loss: LossMatrix) -> bool:
+    """Whether a right decision costs or gains anything."""
+    return any(loss.cell(c, c) for c in loss.classes if c in loss.actions)
+
+
+def _what(table: data.InUse, action: Any, truth: Any) -> str:
+    """«λ(decide bad, truth is good)», or the prior of a class (no action); in Markdown."""
+    named = md(table.class_(truth), 24)
+    if action is None:
+        return _("the prior of use P({name})").format(name=named)
+    return _("λ({decision}, truth is {truth})").format(decision=words.deciding(table, action, md), truth=named)
+
+
+def _value(value: float, flip: Flip) -> str:
+    """A margin to four digits, and to four of the way there; or a prior to as many as tell it from 0 and 1."""
+    return certain(value) if flip.action is None else _loss(value, min(abs(value - flip.now), abs(value)))
+
+
+def _now(flip: Flip) -> str:
+    return certain(flip.now) if flip.action is None else plain(flip.now).replace("-", "−")
+
+
+def _loss(value: float, way: float) -> str:
+    text = number(value) if abs(value) >= 1e6 else near(value, 10 * way) if way else plain(value)
+    return "0" if text == "-0" else text.replace("-", "−")
+
+
+def _every(table: data.InUse, margins: FlipMargins) -> None:
+    """All intervals, a row for each loss and each prior."""
+    listed: list[Mapping[str, str]] = []
+    for (action, truth), stand in margins.losses.items():
+        listed.append(_listed(table, action, truth, margins.loss.cell(action, truth), stand))
+    listed += [_listed(table, None, c, float(margins.prior[c]), stand) for c, stand in margins.priors.items()]
+    st.dataframe(
+        pd.DataFrame(listed),
+        key="margins_table",
+        hide_index=True,
+        height=high(len(listed), TALLEST),
+        column_config={
+            "decision": st.column_config.TextColumn(_("loss of")),
+            "truth": st.column_config.TextColumn(_("truth")),
+            "now": st.column_config.TextColumn(_("now"), width=60),
+            "stands": st.column_config.TextColumn(
+                _("stands"), help=_("The values at which the decision has the least risk, all else as it is.")
+            ),
+            "then": st.column_config.TextColumn(_("beyond")),
+        },
+    )
+    st.caption(
+        _(
+            "A prior moves with the others keeping their proportions, and the posterior with it by Bayes' theorem. At "
+            "a margin itself two decisions cost the same; ties go by name."
+        )
+    )
+
+
+def _listed(table: data.InUse, action: Any, truth: Any, now: float, stand: Stand) -> Mapping[str, str]:
+    flip = Flip(action, truth, now, now, None, 0.0, False)
+    low, high_ = _value_of(stand.low, flip), _value_of(stand.high, flip)
+    below, above = (None if a is None else clean(table.action(a), 24) for a in (stand.below, stand.above))
+    if below is not None and above is not None:
+        says, then = f"{low} – {high_}", _("{below} below, {above} above").format(below=below, above=above)
+    elif below is not None:
+        says, then = f"≥ {low}", below
+    elif above is not None:
+        says, then = f"≤ {high_}", above
+    else:
+        says, then = _("at any value"), ""
+    loss_of = _("prior of use") if action is None else words.deciding(table, action, clean)
+    name = clean(table.class_(truth), 24)
+    return {"decision": loss_of, "truth": name, "now": _now(flip), "stands": says, "then": then}
+
+
+def _value_of(value: float, flip: Flip) -> str:
+    return _value(value, flip) if abs(value) < float("inf") else ""
+
+
+# what would make it another ---------------------------------------------------------------------------------------
+
+
+def _wish(table: data.InUse, implied: ImpliedLosses) -> None:
+    """The single losses and the prior that make the wished decision with the least change, each to be tried; and the
+    least change of all losses together."""
+    name = md(table.action(implied.wished), 24)
+    single = implied.nearest(MOST, right=_right_priced(implied.loss)) or implied.nearest(1)
+    ways = [(way, _settable(implied, way)) for way in (*single, *implied.nearest_priors())]
+    ways = [(way, value) for way, value in ways if value is not None]
+    if not any(way.action is not None for way, _value in ways):
+        st.markdown(_("No single loss within reach makes it **{name}**.").format(name=name))
+    elif ways[-1][0].action is None:
+        st.markdown(_("It would be **{name}** with one of these, all else as it is:").format(name=name))
+    else:
+        st.markdown(_("It would be **{name}** with one of these, all else as it is; no prior within reach makes it "
+                      "so:").format(name=name))  # fmt: skip
+    with st.container(gap="xsmall"):
+        for n, (way, value) in enumerate(ways):
+            says, sets = st.columns([3, 1], vertical_alignment="center", wrap=False)
+            says.markdown(_needed(table, way))
+            with sets:
+                _try(table, implied, way, value, f"margins_try_{n}")
+    _least(table, implied)
+
+
+def _needed(table: data.InUse, way: Flip) -> str:
+    says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
+    return says.format(what=_what(table, way.action, way.truth), at=_value(way.at, way), now=_now(way))
+
+
+def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
+    """A round number past the margin; None where it is out of reach."""
+    stand = implied.priors[way.truth] if way.action is None else implied.losses[way.action, way.truth]
+    assert stand is not None
+    value = stand.short_within(way.now)
+    within = 0 < value < 1 if way.action is None else abs(value) <= LARGEST
+    return value if within else None
+
+
+def _try(table: data.InUse, implied: ImpliedLosses, way: Flip, value: float, key: str) -> None:
+    """A button that sets it."""
+    shown = certain(value) if way.action is None else plain(value).replace("-", "−")
+    st.button(
+        _("Set to {value}").format(value=shown),
+        key=key,
+        width="stretch",
+        on_click=change,
+        args=(_set_prior(table, implied, way, value) if way.action is None else _set_loss(table, way, value),),
+    )
+
+
+def _set_loss(table: data.InUse, way: Flip, value: float) -> Callable[[State], State]:
+    rows = data.losses(table).with_cell(way.action, way.truth, value).table.tolist()
+    kept = tuple(map(tuple, rows))
+    return lambda state: replace(state, losses=kept)
+
+
+def _set_prior(table: data.InUse, implied: ImpliedLosses, way: Flip, value: float) -> Callable[[State], State]:
+    now = [float(implied.prior[c]) for c in table.classes]
+    shares = with_share(now, table.classes.index(way.truth), value)
+    return lambda state: replace(state, prior=tuple(shares))
+
+
+def _least(table: data.InUse, implied: ImpliedLosses) -> None:
+    """The matrix nearest to the present one, cell by cell."""
+    st.markdown(_("Or all losses together, with the least sum of squared changes (now → then):"))
+    before, after = implied.loss, implied.least
+    cells = {(a, c): (before.cell(a, c), after.cell(a, c)) for a in before.actions for c in before.classes}
+    way = max(abs(then - now) for now, then in cells.values())
+    shown = {
+        _("truth is {name}").format(name=clean(table.class_(c), 24)): [_step(*cells[a, c], way) for a in before.actions]
+        for c in before.classes
+    }
+    heads = pd.Index([words.deciding(table, a, clean) for a in before.actions])
+    st.dataframe(pd.DataFrame(shown, index=heads), key="margins_least", height=high(len(heads), TALLEST))
+
+
+def _step(now: float, then: float, way: float) -> str:
+    """«1 → 0.55», to four digits of the largest change; what would look the same is written once."""
+    ends = _loss(now, way), _loss(then, way)
+    return ends[0] if ends[0] == ends[1] else " → ".join(ends)

@@ -1,0 +1,169 @@
+"""The page Model, view Compare: the shelf and logistic regression on the same rows, to the engine's digits."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.compare import differences, score
+from bayes_engine.decision.curves import best_point, one_against_rest, prices, sweep
+from bayes_engine.decision.evaluate import estimated_risk, held_out
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.models.calibrated import calibrate
+from bayes_engine.models.discriminative import discriminative_counterpart
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
+from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
+from bayes_engine.numerals import number
+from pages.shared.state import Spec, State
+from tests.apptest.opened import opened
+
+LOSSES = ((0.0, 1.0), (5.0, 0.0))
+TUMOURS = State(
+    table="breast-cancer", language="en", losses=LOSSES, shelf=(Spec("laplace"), Spec(family="lda"))
+).showing(model_view="compare")
+
+
+def frame(app: AppTest, column: str) -> dict[str, dict[str, str]]:
+    """The table on the page that has this column, by model."""
+    (found,) = (e.value for e in app.dataframe if column in e.value.columns)
+    return {row["model"]: row for row in found.to_dict("records")}
+
+
+def numbers(app: AppTest) -> dict[str, dict[str, str]]:
+    return frame(app, "mcb")
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+@pytest.fixture(scope="module")
+def engine() -> dict[str, object]:
+    """The same three models held out by the engine alone."""
+    data = load_dataset("breast-cancer")
+    X = data.frame[list(data.schema.features.names)]
+    y = data.frame[data.info.target]
+    schema = data.schema
+    models = {
+        "1 · naive Bayes": NaiveBayes(**PRESETS["laplace"], schema=schema).fit(X, y),
+        "2 · LDA": LinearDiscriminantAnalysis(schema=schema).fit(X, y),
+        "logistic regression": discriminative_counterpart(schema).fit(X, y),
+    }
+    classes = data.schema.target.levels  # type: ignore[union-attr]
+    return {name: held_out(m, X, y).in_order(classes) for name, m in models.items()}
+
+
+def test_risk_differences_and_words_are_the_engines(engine: dict) -> None:
+    app = opened("model", TUMOURS)
+    shown = numbers(app)
+    assert list(shown) == list(engine)
+    loss = LossMatrix(engine["2 · LDA"].classes, engine["2 · LDA"].classes, LOSSES)
+    for name, held in engine.items():
+        report = estimated_risk(held, loss)
+        low, high = (number(v, 3) for v in report.interval)
+        assert shown[name]["risk"] == f"{number(report.risk, 3)} [{low}, {high}]"
+    assert shown["logistic regression"]["verdict"] == "the best"
+    found = differences(engine, "risk", loss).set_index(["one", "other"])
+    row = found.loc[("1 · naive Bayes", "logistic regression")]
+    assert row["real"]
+    assert shown["1 · naive Bayes"]["verdict"] == f"yes, p = {row['p']:.3f}"
+    assert f"Really worse: **1 · naive Bayes** by +{row['difference']:.3f}" in said(app)
+    assert "Holm's correction for all pairs (3)" in said(app)
+    (pairs,) = (e.value for e in app.dataframe if "other" in e.value.columns)
+    assert len(pairs) == 3
+
+
+def test_another_measure_asks_again() -> None:
+    app = opened("model", TUMOURS)
+    app.segmented_control(key="compare_by").set_value("log_loss").run()
+    assert "Least log-loss: **logistic regression**" in said(app)
+    assert dict(app.session_state["state"].view)["compare_by"] == "log_loss"
+
+
+def test_naive_bayes_is_right_but_too_sure_until_it_is_calibrated(engine: dict) -> None:
+    app = opened("model", TUMOURS)
+    before = score(engine["1 · naive Bayes"])
+    after = score(calibrate(engine["1 · naive Bayes"], "temperature"))
+    text = said(app)
+    assert f"is right on **{before['accuracy']:.1%}**" in text
+    assert f"is sure to **{before['confidence']:.1%}**" in text
+    assert f"After calibration it is right on {after['accuracy']:.1%} and says {after['confidence']:.1%}" in text
+    assert [m.value for m in app.metric] == [number(after[k], 3) for k in ("log_loss", "brier", "ece")]
+    app.segmented_control(key="trust_calibrator").set_value("isotonic").run()
+    isotonic = score(calibrate(engine["1 · naive Bayes"], "isotonic"))
+    assert app.metric[1].value == number(isotonic["brier"], 3)
+
+
+def test_a_calibrator_for_all_changes_every_number(engine: dict) -> None:
+    app = opened("model", TUMOURS)
+    app.segmented_control(key="calibrator").set_value("platt").run()
+    loss = LossMatrix(engine["2 · LDA"].classes, engine["2 · LDA"].classes, LOSSES)
+    for name, held in engine.items():
+        risk = estimated_risk(calibrate(held, "platt"), loss).risk
+        assert numbers(app)[name]["risk"].startswith(number(risk, 3))
+
+
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [("calibration", "worst"), ("threshold", "asked"), ("roc", "area"), ("recall", "ap"), ("cost", "own")],
+)
+def test_every_curve_has_its_figure_and_numbers(engine: dict, kind: str, column: str) -> None:
+    app = opened("model", TUMOURS.showing(compare_curve=kind, compare_class=0))
+    shown = frame(app, column)
+    assert list(shown) == list(engine)
+    loss = LossMatrix(engine["2 · LDA"].classes, engine["2 · LDA"].classes, LOSSES)
+    first = loss.classes[0]
+    for name, held in engine.items():
+        swept = sweep(one_against_rest(held, first))
+        priced = prices(loss, first, swept.share)
+        assert priced is not None
+        if kind == "roc":
+            assert shown[name]["area"] == number(swept.area)
+            assert shown[name]["best"] == number(priced.risk(swept)[best_point(swept, priced)], 3)
+        if kind == "recall":
+            assert shown[name]["ap"] == number(swept.average_precision)
+        if kind == "threshold":
+            assert shown[name]["asked"] == number(estimated_risk(held, loss).risk, 3)
+            assert "P ≥ **0.167**" in said(app)  # (1 − 0) / (1 + 5)
+
+
+def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
+    app = opened("model", State(table="iris", language="en").showing(model_view="compare", compare_curve="roc"))
+    app.button(key="compare_fill").click().run()
+    assert not app.exception
+    assert [spec.family for spec in app.session_state["state"].shelf] == [
+        "naive-bayes", "naive-bayes", "tan", "aode", "lda", "qda",
+    ]  # fmt: skip
+    assert len(numbers(app)) == 7
+    assert not [b for b in app.button if b.key == "compare_fill"]
+    app.segmented_control(key="compare_class").set_value(2).run()
+    assert "virginica ranks above another" in said(app)
+    assert not app.exception
+
+
+@pytest.mark.parametrize("table", ["watermelon3", "watermelon3a", "penguins", "loan"])
+@pytest.mark.parametrize("kind", ["threshold", "cost"])
+def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: str) -> None:
+    app = opened("model", State(table=table, language="en").showing(model_view="compare", compare_curve=kind))
+    assert not app.warning
+    assert "logistic regression" in numbers(app)
+    if table.startswith("watermelon"):
+        assert "learnt anew from all others" in said(app)
+    assert "nan" not in str(numbers(app)).lower()
+
+
+def test_a_refusal_and_a_prior_of_use_are_followed() -> None:
+    state = State(table="watermelon3", language="en", losses=((0.0, 1.0), (1.0, 0.0), (0.1, 0.1)), extra="refuse",
+                  prior=(0.2, 0.8)).showing(model_view="compare", compare_curve="threshold")  # fmt: skip
+    app = opened("model", state)
+    assert not app.warning
+    assert "Rows weighted to the prior of use." in said(app)
+
+
+def test_a_forged_view_shows_the_first() -> None:
+    app = opened("model", State(language="en").showing(model_view="nonsense", compare_curve="x", compare_class=99))
+    assert app.title[0].value == "What does the model believe of each class?"
+    app.segmented_control(key="model_view").set_value("compare").run()
+    assert not app.exception
+    assert app.title[0].value == "Which model decides best, and is it really better?"

@@ -1,0 +1,170 @@
+"""The page Decisions: what is sent to the browser, what is believed of what comes back, stories, pasting, margins."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine.decision.evaluate import held_out
+from bayes_engine.errors import LossError
+from bayes_engine.models.naive_bayes import PRESETS
+from pages.shared import data
+from pages.shared.consequences import rows_bytes
+from pages.shared.losses import pasted_losses, read_edit, shares_of, with_edit
+from pages.shared.state import State
+from pages.shared.stories import opened as story_state
+from tests.apptest.opened import edited, opened, sent_to
+
+MELONS = State(table="watermelon3a", language="en")
+
+
+def rows_of(sent: bytes) -> dict[str, np.ndarray]:
+    """The held-out rows as the browser reads them."""
+    end = 8 + int.from_bytes(sent[:4], "little")
+    assert end % 8 == 0  # a Float64Array must begin at a multiple of eight
+    head = json.loads(sent[8:end], parse_constant=pytest.fail)
+    n, k, size, at, found = head["n"], head["k"], head["size"], end, {"priors": np.array(head["priors"])}
+    for name, kind, shape in (
+        ("logs", f"<f{size}", (n, k)), ("weight", f"<f{size}", (n,)), ("amount", f"<f{size}", (n,)),
+        ("truth", "<u2", (n,)), ("which", "<u2", (n,)),
+    ):  # fmt: skip
+        found[name] = np.frombuffer(sent, kind, math.prod(shape), at).reshape(shape)
+        at += found[name].nbytes
+    assert at == len(sent)
+    return found
+
+
+def test_the_browser_gets_the_held_out_rows_as_they_are() -> None:
+    melons = load_dataset("watermelon3a")
+    X, y = melons.frame[["密度", "含糖率"]], melons.frame["好瓜"]
+    held = held_out(NaiveBayes(**PRESETS["textbook"]).fit(X, y), X, y).in_order(("是", "否"))
+    got = rows_of(rows_bytes(held, None, "k")[1])
+    assert np.array_equal(got["logs"], held.log_posterior)
+    assert np.array_equal(got["priors"][got["which"]], held.prior)
+    assert np.array_equal(got["truth"], held.truth)
+    assert np.array_equal(got["amount"], np.ones(17))
+
+
+@pytest.mark.parametrize(
+    ("story", "table", "unit"),
+    [
+        ("hospital", "breast-cancer", "healthy days"),
+        ("loan", "loan", "thousand"),
+        ("spam", "spam-words", "annoyance points"),
+        ("watermelon", "watermelon3a", "yuan"),
+    ],
+)
+def test_a_story_opens_its_table_with_losses_prior_and_unit(story: str, table: str, unit: str) -> None:
+    app = opened("decisions", story_state(State(language="en", table="iris"), story))
+    info = load_dataset(table).info
+    state = app.session_state["state"]
+    sent = sent_to(app, "bayes_losses")
+    assert state.table == table
+    assert sent["loss"] == [list(map(float, row)) for row in info.loss.table]
+    assert sent["unit"] == f"in {unit}"
+    assert sent_to(app, "bayes_consequences")["unit"] == unit
+    assert (sent["prior"] is None) == (info.prior_of_use is None)
+    assert any(info.loss.story.split(".")[0] in c.value.replace("\\", "") for c in app.caption)
+
+
+def test_the_sentences_name_the_engines_margins() -> None:
+    app = opened("decisions", replace(MELONS, losses=((0.0, 5.0), (1.0, 0.0))))
+    sent = sent_to(app, "bayes_losses")
+    margins = LossMatrix(("是", "否"), ("是", "否"), [[0, 5], [1, 0]]).flip_margins(np.array(sent["posterior"]))
+    nearest = margins.nearest(1, right=False)[0]
+    said = "\n".join(str(m.value) for m in app.main.markdown).replace("\\", "")
+    assert (nearest.action, nearest.truth) == ("否", "是")
+    assert f"λ(decide bad, truth is good) falls below **{nearest.at:.4g}** yuan (now 1)" in said
+
+
+def test_an_edit_makes_the_losses_and_the_prior_of_the_state() -> None:
+    app = edited(opened("decisions", MELONS), ((0.0, 30.0), (1.0, 0.0)), prior=(0.2, 0.8))
+    state = app.session_state["state"]
+    assert (state.losses, state.prior) == (((0.0, 30.0), (1.0, 0.0)), (0.2, 0.8))
+    assert "Judged **bad**" in "\n".join(str(m.value) for m in app.main.markdown)
+
+
+def test_an_edit_of_the_prior_alone_leaves_0_1_unsaid() -> None:
+    state = MELONS
+    edit = read_edit({"table": [[0, 1], [1, 0]], "prior": [0.3, 0.7], "name": None}, 2, 2)
+    assert edit is not None
+    assert with_edit(state, data.in_use(state), edit) == replace(state, prior=(0.3, 0.7))
+
+
+def test_a_further_decision_can_be_called_otherwise_but_not_like_a_class() -> None:
+    state = replace(MELONS, losses=((0.0, 1.0), (1.0, 0.0), (0.2, 0.2)), extra="refuse")
+    for name, kept in (("ask the grocer", "ask the grocer"), ("是", "refuse"), ("", "refuse")):
+        edit = read_edit({"table": [list(row) for row in state.losses], "prior": None, "name": name}, 3, 2)
+        assert edit is not None
+        assert with_edit(state, data.in_use(state), edit).extra == kept
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"table": [[0, 1]], "prior": None},
+        {"table": [[0, 1], [1, float("nan")]], "prior": None},
+        {"table": [[0, 1], [1, 2e9]], "prior": None},
+        {"table": [[0, True], [1, 0]], "prior": None},
+        {"table": "0", "prior": None},
+        {},
+    ],
+)
+def test_what_is_no_table_of_losses_is_not_believed(value: dict[str, object]) -> None:
+    assert read_edit(value, 2, 2) is None
+
+
+@given(st.lists(st.floats(0.001, 1.0), min_size=2, max_size=60))
+def test_a_rounded_prior_still_sums_to_one(shares: list[float]) -> None:
+    assert abs(sum(shares_of(shares)) - 1.0) < 1e-9
+    assert min(shares_of(shares)) >= 0
+
+
+def test_a_pasted_block_of_the_classes_leaves_the_refusal_alone() -> None:
+    app = opened("decisions", replace(MELONS, losses=((0.0, 1.0), (1.0, 0.0), (0.2, 0.2)), extra="refuse"))
+    table = data.in_use(app.session_state["state"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pages.shared.losses.current", lambda: app.session_state["state"])
+        patch.setattr("pages.shared.data.question.current", lambda: app.session_state["state"])
+        rows, extra = pasted_losses(table, "0\t5\n1,5\t0")
+        assert (rows, extra) == (((0.0, 5.0), (1.5, 0.0), (0.2, 0.2)), "refuse")
+        with pytest.raises(LossError, match="is blank"):
+            pasted_losses(table, "0\t5\n\t0")
+
+
+def test_refusing_for_a_target_error_sets_a_row_that_reaches_it() -> None:
+    app = opened("decisions", State(table="spam-words", language="en").showing(target=2.0))
+    app.button(key="refuse_target").click().run()
+    assert not app.exception
+    state, sent = app.session_state["state"], sent_to(app, "bayes_consequences")
+    assert len(state.losses) == 3
+    assert state.extra == "refuse"
+    assert len(set(state.losses[2])) == 1
+    confusion = np.array(sent["report"]["confusion"])
+    decided = confusion[:2]
+    assert 0 < confusion[2].sum() < 200
+    assert (decided.sum() - np.trace(decided)) / decided.sum() <= 0.02
+
+
+def test_a_grid_of_26_classes_is_sent_whole_and_says_that_no_link_holds_it() -> None:
+    rng = np.random.default_rng(0)
+    lines = ["a,b,letter", *(f"{rng.normal():.3f},{rng.normal():.3f},{chr(65 + i % 26)}" for i in range(260))]
+    app = opened("data")
+    app.file_uploader(key="upload_file").set_value(("l.csv", "\n".join(lines).encode(), "text/csv")).run()
+    app.switch_page("pages/decisions.py").run()
+    losses = tuple(tuple(float(f"{v:.6f}") for v in row) for row in rng.random((26, 26)))
+    app.session_state["state"] = replace(app.session_state["state"], losses=losses, language="en")
+    app.session_state["edited"] = True
+    app.run()
+    assert not app.exception
+    assert np.array_equal(sent_to(app, "bayes_losses")["loss"], losses)
+    assert len(sent_to(app, "bayes_consequences")["three"]) == 3
+    app.run()  # the link is written at the end of a run
+    assert any("too large for a link" in i.value for i in app.info)

@@ -1,0 +1,254 @@
+"""The page Laboratory: risks against the engine and closed forms, and what each tab says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.truth import bayes_risk, fitted_once, gaussians
+from bayes_engine.models.rivals import of_numbers
+from bayes_engine.numerals import number
+from bayes_engine.working.demonstrations import climb, numbers_drawn
+from pages.shared.laboratory import setup as lab
+from pages.shared.state import START, State
+from tests.apptest.opened import opened
+
+ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
+"""Two unit circles two apart: Φ(−1) under equal priors."""
+
+
+def at(**view: Any) -> AppTest:
+    return opened("laboratory", State(language="en").showing(**view))
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(str(m.value) for m in (*app.main.markdown, *app.main.caption))
+
+
+def view(app: AppTest) -> dict[str, Any]:
+    return dict(app.session_state["state"].view)
+
+
+def drawn(app: AppTest) -> dict[str, Any]:
+    """What the browser is sent for the plane."""
+    (sent,) = [
+        json.loads(e.proto.json) for e in app.main.get("bidi_component") if e.proto.component_name == "bayes_laboratory"
+    ]
+    return sent
+
+
+# known densities ------------------------------------------------------------------------------------------------------
+
+
+def test_two_unit_circles_have_the_textbook_s_bayes_risk() -> None:
+    app = at(lab_parts=ROUND)
+    text = said(app)
+    assert f"R\\* = {number(float(stats.norm.cdf(-1)))}" in text
+    assert "in closed form" in text
+    assert "1 − R\\* = 84.13%" in text
+    assert drawn(app)["risk"] == "0.1587"
+
+
+def test_every_risk_of_the_sample_is_the_engine_s() -> None:
+    app = at(lab_parts=ROUND, lab_n=100, lab_seed=3)
+    truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2)] * 2, classes=["A", "B"])
+    found = fitted_once(truth, of_numbers(), LossMatrix.zero_one(truth.classes), 100, 3)
+    table = app.dataframe[0].value
+    assert table["risk of the sample shown"].tolist() == [number(r) for r in found.risks.values()]
+    misfit = [float(v) for v in table["misfit R(h∞) − R*"]]
+    assert max(misfit) < 1e-4  # circles: all four become the truth
+    sent = drawn(app)
+    assert [p[2] for p in sent["points"]] == [float(c == "B") for c in found.y]
+    assert {line["label"] for line in sent["lines"]} == {"naive Bayes", "LDA", "QDA", "logistic regression"}
+
+
+def test_draw_again_changes_the_sample_and_neither_bayes_nor_the_mean() -> None:
+    app = at(lab_parts=ROUND)
+    points, table = drawn(app)["points"], app.dataframe[0].value
+    app.button(key="lab_again").click().run()
+    assert view(app)["lab_seed"] == 1
+    assert drawn(app)["points"] != points
+    again = app.dataframe[0].value
+    assert again["mean risk"].tolist() == table["mean risk"].tolist()
+    assert again["risk of the sample shown"].tolist() != table["risk of the sample shown"].tolist()
+
+
+def test_a_prior_and_a_loss_move_the_bayes_risk_as_the_formula_says() -> None:
+    app = at(lab_parts=ROUND)
+    app.slider(key="lab_prior").set_value(0.8).run()
+    app.number_input(key="lab_loss_0_1").set_value(5.0).run()
+    truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2)] * 2, [0.8, 0.2], ["A", "B"])
+    loss = LossMatrix(("A", "B"), ("A", "B"), [[0, 5], [1, 0]])
+    text = said(app)
+    assert f"R\\* = {number(bayes_risk(truth, loss).value)}" in text
+    assert "1 − R\\* is no accuracy" in text
+    assert "right more often" not in text
+    assert drawn(app)["loss"] == [[0.0, 5.0], [1.0, 0.0]]
+    app.button(key="lab_refuse_on").click().run()
+    assert view(app)["lab_losses"][2] == (1.0, 1.0)
+    assert len(drawn(app)["actions"]) == 3
+    app.button(key="lab_zero_one").click().run()
+    assert "right more often" in said(app)
+
+
+@pytest.mark.parametrize("scene", list(lab.SCENES))
+def test_every_preset_opens_and_states_how_r_star_was_found(scene: str) -> None:
+    app = at(lab_scene=scene)
+    text = said(app)
+    assert lab.lesson_of(scene) in text
+    how = {"equal": "in closed form", "table": "summed exactly over the cells"}.get(scene, "error below")
+    assert how in text
+    assert len(app.dataframe[0].value) == 4
+
+
+def test_naive_bayes_fails_where_the_presets_say() -> None:
+    table = at(lab_scene="xor").dataframe[0].value.set_index("classifier")["misfit R(h∞) − R*"].astype(float)
+    assert table["naive Bayes"] > 0.25
+    assert table["QDA"] < 0.02
+    cells = at(lab_scene="table").dataframe[0].value.set_index("classifier")["misfit R(h∞) − R*"].astype(float)
+    assert cells["naive Bayes"] > 0.05
+    assert cells["TAN"] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_another_scene_forgets_what_was_moved() -> None:
+    app = at(lab_parts=ROUND, lab_priors=(0.9, 0.1))
+    app.selectbox(key="lab_scene").set_value("three").run()
+    assert view(app)["lab_parts"] == ()
+    assert drawn(app)["priors"] == [0.4, 0.3, 0.3]
+    app.number_input(key="lab_prior_0").set_value(0.7).run()
+    assert drawn(app)["priors"] == pytest.approx([0.7, 0.15, 0.15])
+
+
+def test_models_are_taken_off_the_picture() -> None:
+    app = at(lab_models=("qda",))
+    assert [line["label"] for line in drawn(app)["lines"]] == ["QDA"]
+
+
+def test_a_cell_of_the_table_is_edited() -> None:
+    app = at(lab_scene="table")
+    before = said(app)
+    app.number_input(key="lab_cell_0_7").set_value(40.0).run()
+    assert view(app)["lab_cells"][7] == 40.0
+    assert said(app) != before
+
+
+def test_the_learning_curve_is_drawn() -> None:
+    app = at(lab_beneath="curve", lab_parts=ROUND)
+    assert "endless rows lead" in said(app)
+
+
+def test_points_are_drawn_and_undone_but_never_the_last_of_a_class() -> None:
+    points = ((0, -1.0, 0.0), (1, 1.0, 0.0), (1, 2.0, 1.0))
+    app = at(lab_scene="drawn", lab_points=points, lab_width=1.0)
+    assert drawn(app)["parts"][0][2:6] == [-1.0, 0.0, 1.0, 1.0]
+    app.button(key="lab_undo").click().run()
+    assert view(app)["lab_points"] == points[:2]
+    assert f"R\\* = {number(float(stats.norm.cdf(-1)))}" in said(app)
+    assert app.button(key="lab_undo").disabled
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"lab_parts": ((1e9, 0.0, 1.0, 1.0, 0.0),) * 2},
+        {"lab_parts": ((0.0, 0.0, 0.0, 1.0, 0.0),) * 2},
+        {"lab_parts": (("x", 0.0, 1.0, 1.0, 0.0),) * 2},
+        {"lab_priors": (0.0, 1.0)},
+        {"lab_priors": ("a", True)},
+        {"lab_losses": ((0.0,), (1.0,))},
+        {"lab_losses": ((0.0, "1"), (1.0, 0.0))},
+        {"lab_scene": "moon", "lab_n": 7, "lab_seed": -4},
+        {"lab_scene": "drawn", "lab_points": ((0, 0.0, 0.0),)},
+        {"lab_scene": "drawn", "lab_points": ((5, 0.0, 0.0), (1, 1.0, 1.0)), "lab_width": 0.0},
+        {"lab_scene": "table", "lab_cells": (0.0,) * 16},
+        {"lab_tab": "kitchen"},
+        {"lab_tab": "rates", "lab_base": 1.0, "lab_sens": 0.0, "lab_times": 99},
+        {"lab_tab": "likelihood", "lab_sd": 0.0, "lab_rows": 0},
+        {"lab_tab": "likelihood", "lab_family": "multinomial", "lab_theta_a": 0.96, "lab_theta_b": 0.96},
+        {"lab_tab": "underflow", "lab_d": 3, "lab_p": 0.0},
+    ],
+)
+def test_a_forged_link_opens_a_whole_page(forged: dict[str, Any]) -> None:
+    assert not at(**forged).exception
+
+
+def test_what_a_browser_sends_is_checked() -> None:
+    like = lab.SCENES["equal"].parts
+    good = [[0.123, 0.0, 1.0, 2.0, 190], [1.0, 1.0, 0.5, 0.5, 10]]
+    assert lab.read_parts(good, like) == ((0, 1, 0.12, 0.0, 1.0, 2.0, 10), (1, 1, 1.0, 1.0, 0.5, 0.5, 10))
+    for bad in (None, [], good[:1], [[True, 0, 1, 1, 0]] * 2, [[0, 0, float("nan"), 1, 0]] * 2, [[0, 0, 9, 1, 0]] * 2):
+        assert lab.read_parts(bad, like) is None
+
+
+# the other tabs -------------------------------------------------------------------------------------------------------
+
+
+def test_one_in_a_hundred_and_a_good_test_is_still_one_in_eleven() -> None:
+    app = at(lab_tab="rates")
+    text = said(app)
+    assert "P(ill | +) = 0.0917" in text
+    assert "0.9000 × 0.0100 + 0.0900 × 0.9900 = **0.0981**" in text
+    assert "98 are positive, and **9** of these are ill" in text
+    app.button(key="lab_story_clinic").click().run()
+    assert "P(ill | +) = 0.8108" in said(app)
+    app.number_input(key="lab_times").set_value(2).run()
+    assert "P(ill | ++) = 0.9772" in said(app)
+
+
+def test_the_likelihood_says_the_closed_form_and_climbs_there() -> None:
+    app = at(lab_tab="likelihood", lab_rows=10)
+    rows = numbers_drawn(10, 0)
+    found = climb(rows, 2.0, 1.2)
+    text = said(app)
+    assert f"{np.mean(rows):.4f}" in text
+    assert f"{np.var(rows):.4f}" in text
+    assert f"{np.var(rows, ddof=1):.4f}" in text
+    assert f"log L = {found.value:.3f}".replace("-", "−") in text
+    app.button(key="lab_top").click().run()
+    assert view(app)["lab_mean"] == pytest.approx(np.mean(rows), abs=0.026)
+    assert view(app)["lab_sd"] == pytest.approx(np.std(rows), abs=0.026)
+
+
+def test_the_multinomial_s_top_is_the_share_of_the_rows() -> None:
+    app = at(lab_tab="likelihood", lab_family="multinomial", lab_rows=20)
+    app.button(key="lab_top").click().run()
+    text = said(app)
+    assert "**log L" in text
+    assert "0.000 nats below" in text
+    app.slider(key="lab_theta_a").set_value(0.9).run()
+    assert view(app)["lab_theta_b"] <= 0.08
+    assert not app.exception
+
+
+def test_products_vanish_and_logs_do_not() -> None:
+    app = at(lab_tab="underflow")
+    text = said(app)
+    assert "float32 holds 0 from d = 87, float64 from d = 619" in text
+    assert "no answer" in text
+    assert "P(A | x) = 0.731059" in text
+    app.select_slider(key="lab_d").set_value(10000).run()
+    assert "P(A | x) = 0.999955" in said(app)
+    app.select_slider(key="lab_d").set_value(50).run()
+    assert "both still hold" in said(app)
+    assert "By products: P(A | x) = 0.512497" in said(app)
+
+
+def test_the_page_speaks_without_a_table() -> None:
+    assert opened("laboratory", START).title[0].value
+
+
+def test_one_step_goes_uphill() -> None:
+    app = at(lab_tab="likelihood", lab_rows=10)
+    rows = numbers_drawn(10, 0)
+    heights = [climb(rows, 2.0, 1.2).value]
+    for _step in range(3):
+        app.button(key="lab_step").click().run()
+        heights.append(climb(rows, view(app)["lab_mean"], view(app)["lab_sd"]).value)
+    assert heights == sorted(heights)
+    assert heights[-1] > heights[0]

@@ -1,0 +1,204 @@
+"""The page Decisions while a loss is dragged: everything moves at once, no server between; what is let go stays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from bayes_engine import LossMatrix
+from bayes_engine.decision.simplex import cuts, regions
+from pages.shared.state import State, encode
+
+
+def settled(page: Page) -> None:
+    """Wait until no script is running and the server's numbers stand."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    expect(page.get_by_test_id("consequences")).to_have_attribute("data-live", "")
+
+
+def opened(page: Page, url: str, state: State) -> None:
+    page.goto(f"{url}/decisions?s={encode(state)}")
+    expect(page.get_by_test_id("loss-0-1")).to_be_visible()
+    settled(page)
+    expect(page.get_by_test_id("plane")).to_have_attribute("data-regions", re.compile(r"\d"))
+
+
+def cell(page: Page, i: int, j: int) -> Locator:
+    return page.get_by_test_id(f"loss-{i}-{j}")
+
+
+def seen(page: Page) -> dict[str, str | None]:
+    """What the drawings show."""
+    panel, plane = page.get_by_test_id("consequences"), page.get_by_test_id("plane")
+    told = {k: panel.get_attribute(f"data-{k}") for k in ("risk", "confusion", "chosen", "risks", "cuts", "areas")}
+    return told | {k: plane.get_attribute(f"data-{k}") for k in ("regions", "decision")}
+
+
+def grab(page: Page, field: Locator, dx: int) -> None:
+    """Press the mouse on a number and drag it sideways, without letting go."""
+    box = field.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + dx, y, steps=8)
+    expect(page.get_by_test_id("consequences")).to_have_attribute("data-live", "1")
+
+
+MELONS = State(table="watermelon3a", language="en")
+
+
+def test_a_drag_moves_everything_without_the_server_which_then_agrees(page: Page, app) -> None:
+    opened(page, app.url, MELONS)
+    before, address = seen(page), page.url
+    grab(page, cell(page, 0, 1), 700)
+    page.wait_for_timeout(300)
+    during = seen(page)
+    assert page.url == address  # nothing has reached the server yet
+    for name in ("risk", "confusion", "risks", "cuts", "regions"):
+        assert during[name] != before[name], name
+    assert float(cell(page, 0, 1).input_value()) > 5
+    page.mouse.up()
+    page.wait_for_url(lambda url: url != address)
+    settled(page)
+    assert seen(page) == during  # the engine's numbers, to the last digit, where the browser's stood
+
+
+def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -> None:
+    opened(page, app.url, MELONS)
+    expect(page.get_by_text("wrong decision")).to_be_visible()
+    address = page.url
+    plane = page.get_by_test_id("plane")
+    before = plane.get_attribute("data-wrong")
+    grab(page, cell(page, 0, 1), 120)
+    expect(plane).not_to_have_attribute("data-wrong", before or "")
+    during = plane.get_attribute("data-wrong") or ""
+    assert page.url == address
+    page.mouse.up()
+    page.wait_for_url(lambda url: url != address)
+    settled(page)
+    expect(plane).to_have_attribute("data-wrong", during)
+
+
+def test_one_drag_is_one_step_of_back(page: Page, app) -> None:
+    opened(page, app.url, MELONS)
+    before = seen(page)
+    for dx in (40, 60):
+        grab(page, cell(page, 1, 0), dx)
+        page.mouse.up()
+        settled(page)
+    page.go_back()
+    settled(page)
+    page.go_back()
+    expect(cell(page, 1, 0)).to_have_value("1")
+    settled(page)
+    assert seen(page) == before
+
+
+def test_three_classes_and_the_prior_of_use_move_together(page: Page, app) -> None:
+    opened(page, app.url, State(table="penguins", language="en"))
+    before = seen(page)
+    grab(page, cell(page, 0, 2), 60)
+    during = seen(page)
+    assert during["areas"] != before["areas"]
+    page.mouse.up()
+    settled(page)
+    assert seen(page) == during
+    slider = page.get_by_test_id("prior-slider-1")
+    slider.focus()
+    for _ in range(6):
+        slider.press("PageUp")
+    settled(page)
+    page.wait_for_function("() => location.search.length > 10")
+    after = seen(page)
+    assert after["confusion"] != during["confusion"]
+    assert float(page.get_by_test_id("prior-1").input_value()) > 0.5
+
+
+def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
+    opened(page, app.url, replace(MELONS, losses=((0.0, 5.0), (1.0, 0.0), (0.4, 0.6)), extra="refuse"))
+    loss = LossMatrix(("good", "bad", "refuse"), ("good", "bad"), [[0, 5], [1, 0], [0.4, 0.6]])
+    ends = [cut.low for cut in cuts(loss)][1:]
+    shown = (page.get_by_test_id("consequences").get_attribute("data-cuts") or "").split(",")
+    assert [float(v) for v in shown] == pytest.approx(ends, abs=1e-6)
+
+    three = ((0.0, 1.0, 4.0), (2.0, 0.0, 1.0), (1.0, 3.0, 0.0))
+    opened(page, app.url, State(table="iris", language="en", losses=three))
+    whole = LossMatrix(tuple("abc"), tuple("abc"), three)
+    areas = [abs(np.linalg.det(r.corners[[0, k, k + 1]])) for r in regions(whole) for k in range(1, len(r.corners) - 1)]
+    names = [r.action for r in regions(whole) for _ in range(1, len(r.corners) - 1)]
+    engine = sorted(100 * sum(v for v, n in zip(areas, names, strict=True) if n == name) for name in set(names))
+    said = page.get_by_test_id("consequences").get_attribute("data-areas") or ""
+    assert sorted(float(v) for v in re.findall(r"([\d.]+) %", said)) == pytest.approx(engine, abs=0.051)
+
+
+def test_no_key_is_lost_when_typing_from_cell_to_cell(page: Page, app) -> None:
+    opened(page, app.url, MELONS)
+    cell(page, 0, 0).focus()
+    for text in ("2", "17", "8.25", "3"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    settled(page)
+    for (i, j), value in zip(((0, 0), (0, 1), (1, 0), (1, 1)), ("2", "17", "8.25", "3"), strict=True):
+        expect(cell(page, i, j)).to_have_value(value)
+
+
+def test_keys_step_and_escape_takes_back(page: Page, app) -> None:
+    opened(page, app.url, MELONS)
+    field = cell(page, 0, 1)
+    field.focus()
+    field.press("Shift+ArrowUp")
+    expect(field).to_have_value("2")
+    settled(page)
+    field.fill("44")
+    expect(page.get_by_test_id("plane")).to_have_attribute("data-decision", "bad")  # while it is typed
+    field.press("Escape")
+    expect(field).to_have_value("2")
+    expect(page.get_by_test_id("plane")).to_have_attribute("data-decision", "good")
+    assert field.get_attribute("aria-label") == "loss of deciding good when the truth is bad"
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "is blank"), ("much", "«much» is no number")])
+def test_what_is_no_number_is_refused_by_the_cells_name(page: Page, app, text: str, said: str) -> None:
+    opened(page, app.url, MELONS)
+    cell(page, 0, 1).fill(text)
+    cell(page, 0, 1).press("Tab")
+    expect(page.get_by_text(re.compile(f"The loss of deciding good when the truth is bad.*{said}"))).to_be_visible()
+    expect(cell(page, 0, 1)).to_have_value("1")
+
+
+PASTE = """(text) => {
+  let field
+  const in_ = host => host.shadowRoot?.querySelector('[data-testid="loss-0-0"]')
+  for (const host of document.querySelectorAll('*')) field ??= in_(host)
+  const data = new DataTransfer()
+  data.setData('text/plain', text)
+  field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+}"""
+
+
+def test_a_block_is_pasted_by_its_labels_or_refused_by_its_cell(page: Page, app) -> None:
+    opened(page, app.url, MELONS)
+    page.evaluate(PASTE, "\tbad\tgood\nbad\t0\t1,5\ngood\t7\t0\n")
+    expect(cell(page, 0, 1)).to_have_value("7")
+    expect(cell(page, 1, 0)).to_have_value("1.5")
+    page.evaluate(PASTE, "0\t3\n\t0\n")
+    expect(page.get_by_text("the loss of deciding 'bad' when the truth is 'good' is blank")).to_be_visible()
+    expect(cell(page, 0, 1)).to_have_value("7")
+
+
+def test_a_phone_holds_the_page(new_page: Callable[..., Page], app) -> None:
+    page = new_page(viewport={"width": 390, "height": 844}, locale="en-US")
+    opened(page, app.url, MELONS)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("m => m.scrollWidth - m.clientWidth") <= 1
+    cell(page, 0, 1).scroll_into_view_if_needed()
+    grip = cell(page, 0, 1).bounding_box()
+    assert grip is not None
+    assert grip["height"] >= 36
+    assert 0 <= grip["x"] < grip["x"] + grip["width"] <= 390
