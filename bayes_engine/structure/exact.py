@@ -45,7 +45,7 @@ def exact(
     progress: Callable[[Progress], None] | None = None,
 ) -> Search:
     """A graph with the highest score of all that the constraints allow. Among equals a node takes the smaller set of
-    parents, and the last node is the first by name.
+    parents, and the node without children is the last by name.
 
     Out of time or cancelled, the result is hill climbing's. Raises ParameterError, with the cost, where it is too much.
 
@@ -55,7 +55,7 @@ def exact(
     >>> frame = pd.DataFrame({"rain": list("nnyy") * 5, "wet": list("nnyy") * 5, "wind": list("nyny") * 5})
     >>> found = exact(FamilyCounts(encode(frame, Schema.from_dtypes(frame))))
     >>> found.graph.arcs, found.status
-    ((('wet', 'rain'),), 'optimum')
+    ((('rain', 'wet'),), 'optimum')
     """
     scorer, limits = scorer_of(counts, score, sample_size), Limits(time_budget, cancel)
     constraints.checked(counts.names)
@@ -173,7 +173,7 @@ def _sinks(best: Array, by_size: list[NDArray[np.int64]], tolerance: float) -> N
             rest = sets[inside] ^ (1 << c)
             reached[c, inside] = total[rest] + best[c, rest]
         total[sets] = reached.max(axis=0)
-        sink[sets] = (reached >= total[sets] - tolerance).argmax(axis=0)
+        sink[sets] = d - 1 - (reached >= total[sets] - tolerance)[::-1].argmax(axis=0)
     return sink
 
 

@@ -24,6 +24,7 @@ ROWS_AND_MISSING = {
     "wine": (178, 0),
     "breast-cancer": (569, 0),
     "mushroom": (8124, 2480),
+    "spam-words": (600, 0),
     "sms-spam": (600, 0),
     "sms-spam-zh": (120, 0),
 }
