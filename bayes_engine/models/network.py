@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -20,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.em import EMTrace, Expected, Runs, em, runs
-from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.errors import ParameterError, TableError, TooLarge
 from bayes_engine.exchange import from_frames, network_frames, read_bif, read_xmlbif, write_bif, write_xmlbif
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.forward import Weighted, likelihood_weighting, sample
@@ -259,14 +260,20 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         return float(self.score_samples(X).mean())
 
     def gibbs(self, evidence: Mapping[str, Any] | None = None, *, random_state: Any = None, **options: Any) -> GibbsRun:
-        """Gibbs sampling given the evidence; `options` as `bayes_engine.inference.gibbs.gibbs` takes them."""
-        return gibbs(self.network_, self._row(evidence)[0], rng=_rng(random_state), **options)
+        """Gibbs sampling given the evidence; `options` as `bayes_engine.inference.gibbs.gibbs` takes them.
+
+        Raises ImpossibleEvidence where P(evidence) = 0, naming a smallest conflict where exact inference can afford to.
+        """
+        return gibbs(self.network_, self._possible(evidence), rng=_rng(random_state), **options)
 
     def likelihood_weighting(
         self, evidence: Mapping[str, Any] | None = None, n: int = 10_000, random_state: Any = None
     ) -> Weighted:
-        """n forward samples with the evidence set, weighted by its probability (Fung & Chang 1990)."""
-        return likelihood_weighting(self.network_, self._row(evidence)[0], n, _rng(random_state))
+        """n forward samples with the evidence set, weighted by its probability (Fung & Chang 1990).
+
+        Raises as `gibbs`.
+        """
+        return likelihood_weighting(self.network_, self._possible(evidence), n, _rng(random_state))
 
     def sample(self, n: int, random_state: Any = None) -> pd.DataFrame:
         """n rows drawn from the distribution; a column of intervals comes as their names.
@@ -472,15 +479,24 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     # rows and evidence --------------------------------------------------------------------------------------------
 
     def _row(self, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
-        """(1, d) the places of one set of findings; a number stands for the interval that holds it."""
+        """(1, d) the places of one set of findings; a number stands for the interval that holds it, None for nothing."""
         check_is_fitted(self, "network_")
         named = {}
         for name, value in (evidence or {}).items():
+            if pd.isna(value):
+                continue
             variable = self.network_[name].variable
             if variable.cuts is not None and value not in variable.levels:
                 value = variable.levels[int(np.searchsorted(variable.cuts, float(value), side="left"))]
             named[name] = value
         return self.network_.places(named)[None, :]
+
+    def _possible(self, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
+        """(d,) the places of findings that can occur together, as far as exact inference can tell."""
+        row = self._row(evidence)
+        with suppress(TooLarge):
+            junction_tree(self.network_).marginals(row, targets=[])
+        return np.asarray(row[0])
 
     def _places(self, X: Any) -> NDArray[np.intp]:
         """(n, d) the places of rows; a value outside the levels is not known. A node without a column is hidden."""

@@ -91,15 +91,16 @@ class DAG:
         """A topological order: every parent before its children, and otherwise as the nodes stand."""
         waiting = {name: len(above) for name, above in self.parents.items()}
         done: list[str] = []
-        while waiting:
-            ready = [name for name in waiting if waiting[name] == 0]
-            if not ready:
-                break  # a cycle; the constructor says which
+        ready = [name for name in self.nodes if waiting[name] == 0]
+        while ready:  # nodes on a cycle are never ready; the constructor names them
+            done += ready
+            following = []
             for name in ready:
-                del waiting[name]
                 for child in self.children[name]:
                     waiting[child] -= 1
-            done += ready
+                    if waiting[child] == 0:
+                        following.append(child)
+            ready = sorted(following, key=self.position.__getitem__)
         return tuple(done)
 
     def _cycle(self) -> tuple[str, ...] | None:
