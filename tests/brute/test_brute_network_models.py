@@ -145,3 +145,28 @@ def test_rows_with_missing_cells_are_not_dropped() -> None:
     assert model.trace_ is not None and model.trace_.converged
     places = model._places(frame[["a", "b", "c"]])
     assert (places == HIDDEN).any()
+
+
+def test_numbers_are_gaussian_leaves_below_the_class_and_their_parents() -> None:
+    frame = rows(2)
+    rng = np.random.default_rng(2)
+    frame["size"] = rng.normal(size=len(frame)) + (frame["kind"] == "x") + 2.0 * (frame["a"] == "u")
+    X, y = frame[["a", "b", "size"]], frame["kind"]
+    naive = BayesianNetworkClassifier("naive", discretize=None).fit(X, y)
+    assert naive.predict_proba(X) == pytest.approx(NaiveBayes().fit(X, y).predict_proba(X), abs=1e-12)
+    below = BayesianNetworkClassifier([("kind", "a"), ("kind", "b"), ("a", "size")], discretize=None, alpha=0.0).fit(
+        X, y
+    )
+    joint = np.zeros((len(X), 3))
+    for k, label in enumerate("xyz"):
+        mine = frame[y == label]
+        for i, row in enumerate(X.itertuples(index=False)):
+            cell = mine.loc[mine["a"] == row.a, "size"]
+            density = np.exp(-0.5 * (row.size - cell.mean()) ** 2 / cell.var(ddof=0)) / np.sqrt(
+                2 * np.pi * cell.var(ddof=0)
+            )
+            share = (mine["a"] == row.a).mean() * (mine["b"] == row.b).mean() * len(mine) / len(frame)
+            joint[i, k] = share * density
+    assert np.exp(below.predict_joint_log_proba(X)) == pytest.approx(joint, rel=1e-9)
+    with pytest.raises(ValueError, match="can have no children"):
+        BayesianNetworkClassifier([("size", "a")], discretize=None).fit(X, y)
