@@ -1,10 +1,13 @@
 """Bayesian classifiers over mergeable statistics, with every posterior open to inspection."""
 
 from bayes_engine.datasets import dataset_names, load_dataset
-from bayes_engine.decision.evaluate import risk_scorer
+from bayes_engine.decision.ask import Inquiry, ask, interview
+from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
+from bayes_engine.decision.margins import FlipMargins, ImpliedLosses, Refusal, Stand
 from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPosterior
 from bayes_engine.ledger import Ledger, Status
+from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.fisher import FisherDiscriminant
@@ -27,13 +30,17 @@ __all__ = [
     "BayesianNetwork",
     "BayesianNetworkClassifier",
     "BernoulliNB",
+    "CalibratedClassifier",
     "CategoricalNB",
     "ComplementNB",
     "Decision",
     "EstimationWarning",
     "FisherDiscriminant",
+    "FlipMargins",
     "GaussianMixture",
     "GaussianNB",
+    "ImpliedLosses",
+    "Inquiry",
     "KDependence",
     "Ledger",
     "LinearDiscriminantAnalysis",
@@ -44,12 +51,18 @@ __all__ = [
     "NaiveBayes",
     "QuadraticDiscriminantAnalysis",
     "Reading",
+    "Refusal",
     "Schema",
     "SemiSupervisedNB",
+    "Stand",
     "Status",
     "UndefinedPosterior",
     "Variable",
+    "ask",
     "dataset_names",
+    "estimated_risk",
+    "held_out",
+    "interview",
     "load_dataset",
     "mixture_table",
     "read_table",

@@ -1,4 +1,5 @@
-"""The embedded data sets: `<name>.csv`, and beside it `<name>.toml`, which says what the table means.
+"""The embedded data sets: `<name>.csv`, and beside it `<name>.toml`, which says what the table means; and the embedded
+networks, `networks/<name>.bif` with a TOML likewise.
 
 The dataclasses below *are* the format of the TOML: a field is a key, its type is checked, a field without a default
 must be there, a key that is no field is an error. Words come twice (`title`, `title_zh`); `text` picks a language.
@@ -18,6 +19,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pandas as pd
 
 from bayes_engine.errors import BayesEngineError, TableError
+from bayes_engine.exchange import read_bif
+from bayes_engine.factors.network import Network
 from bayes_engine.table.schema import Level, Schema, Variable
 
 Preset = Literal["textbook", "laplace", "zero-only", "scikit-learn"]
@@ -42,7 +45,7 @@ class Column(_Words):
     kind: Literal["categorical", "binary", "continuous", "count", "text", "identifier"]
     meaning: str
     meaning_zh: str
-    role: Literal["feature", "target", "id", "ignore"] = "feature"
+    role: Literal["feature", "target", "id", "ignore", "amount"] = "feature"
     unit: str = ""
     levels: tuple[Level, ...] = ()
     label_en: str = ""
@@ -58,11 +61,13 @@ class Column(_Words):
 
 @dataclass(frozen=True)
 class Case(_Words):
-    """A query worth asking: `values` by feature; a feature left out is missing."""
+    """A query worth asking: `values` by feature; a feature left out is missing. `amount`, where a column multiplies
+    losses, is the case's; −1 where it is not said."""
 
     name: str
     name_zh: str
     values: Mapping[str, Level]
+    amount: float = -1.0
     note: str = ""
     note_zh: str = ""
 
@@ -176,6 +181,82 @@ class Dataset:
         return own.get(str(action)) or self.level_label(self.info.target, action, language)
 
 
+@dataclass(frozen=True)
+class Node(_Words):
+    """A node of an embedded network: its name in the file, and what it and its levels are called on screen."""
+
+    name: str
+    label_en: str = ""
+    levels_en: tuple[str, ...] = ()
+    label_zh: str = ""
+    levels_zh: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NetworkInfo(_Words):
+    """What the TOML beside a network says; `target` given `evidence` is the question it is known for."""
+
+    title: str
+    title_zh: str
+    story: str
+    story_zh: str
+    source: str
+    licence: str
+    place: int
+    target: str
+    nodes: tuple[Node, ...]
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredNetwork:
+    """An embedded network: its tables and its story."""
+
+    name: str
+    network: Network
+    info: NetworkInfo
+
+    def label(self, node: str, language: str) -> str:
+        """A node's name in `language`; as in the file where there is no other."""
+        return str(getattr(self._node(node), f"label_{language}", "") or node)
+
+    def level_label(self, node: str, level: object, language: str) -> str:
+        """A level in `language`; as in the file where there is no other.
+
+        >>> load_network("asia").level_label("xray", "yes", "en")
+        'abnormal'
+        """
+        names: tuple[str, ...] = getattr(self._node(node), f"levels_{language}", ())
+        levels = self.network[node].variable.levels
+        return names[levels.index(level)] if names and level in levels else str(level)
+
+    def _node(self, name: str) -> Node:
+        return next(node for node in self.info.nodes if node.name == name)
+
+
+def network_names() -> tuple[str, ...]:
+    """The embedded Bayesian networks, in the order in which they are offered.
+
+    >>> network_names()
+    ('asia', 'sprinkler', 'burglary', 'watermelon', 'stuck')
+    """
+    return _network_names()
+
+
+def load_network(name: str) -> StoredNetwork:
+    """Embedded network `name`: its tables, and everything its TOML says.
+
+    >>> asia = load_network("asia")
+    >>> asia.info.target, asia.network["lung"].p.tolist()
+    ('lung', [[0.1, 0.9], [0.01, 0.99]])
+    """
+    if name not in _network_names():
+        raise BayesEngineError(
+            "network '{name}' is not known; choose one of: {known}", name=name, known=", ".join(_network_names())
+        )
+    return _network(name)
+
+
 def dataset_names() -> tuple[str, ...]:
     """The embedded data sets, in the order of the gallery.
 
@@ -243,6 +324,22 @@ def _dataset(name: str) -> Dataset:
     return Dataset(name, frame, Schema(tuple(variables)), info)
 
 
+@cache
+def _network_names() -> tuple[str, ...]:
+    return tuple(sorted((p.stem for p in _networks().glob("*.toml")), key=lambda name: _network(name).info.place))
+
+
+@cache
+def _network(name: str) -> StoredNetwork:
+    path = _networks() / f"{name}.toml"
+    network = read_bif(path.with_suffix(".bif"))
+    return StoredNetwork(name, network, parse_network_info(path.read_text(encoding="utf-8"), path.name, network))
+
+
+def _networks() -> Path:
+    return _folder() / "networks"
+
+
 # --- the table ------------------------------------------------------------------------------------------------------
 
 
@@ -297,6 +394,31 @@ def parse_info(text: str, file: str) -> DatasetInfo:
     for key, problem in _contradictions(info):
         raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
     return info
+
+
+def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
+    """The TOML beside a network; anything wrong in it raises, naming `file` and the key."""
+    info: NetworkInfo = _record(NetworkInfo, tomllib.loads(text), file, "")
+    for key, problem in _disagreements(info, network):
+        raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
+    return info
+
+
+def _disagreements(info: NetworkInfo, network: Network) -> list[tuple[str, str]]:
+    """(key, problem) wherever the TOML names what the network does not have."""
+    found = []
+    if tuple(node.name for node in info.nodes) != network.names:
+        found.append(("nodes", "must be the nodes of the network, in its order"))
+        return found
+    for i, (node, size) in enumerate(zip(info.nodes, network.sizes, strict=True)):
+        if any(len(names) not in (0, size) for names in (node.levels_en, node.levels_zh)):
+            found.append((f"nodes[{i}]", "one label per level"))
+    if info.target not in network.names or info.target in info.evidence:
+        found.append(("target", "must be a node without evidence"))
+    for name, level in info.evidence.items():
+        if name not in network.names or level not in network[name].variable.levels:
+            found.append((f"evidence.{name}", "there is no such node or level"))
+    return found
 
 
 def _record(kind: Any, value: Any, file: str, where: str) -> Any:

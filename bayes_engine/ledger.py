@@ -18,6 +18,8 @@ from bayes_engine.priors import given_prior
 
 JOINT = Row("joint", "joint", (), "log-probability")
 """The row that stands for all the others together."""
+CALIBRATION = Row("calibration", "calibration", (), "constant")
+"""The last row of a calibrated model's ledger: log q_c − log p_c."""
 
 
 class Status(IntEnum):
@@ -74,9 +76,9 @@ class Ledger:
 
     def by_variable(self) -> Ledger:
         """The same ledger with one row for each child variable."""
-        merged: dict[tuple[str, bool], tuple[Row, Array]] = {}
+        merged: dict[tuple[str, bool, bool], tuple[Row, Array]] = {}
         for row, term in self.rows:
-            key = (row.child, row.kind == "prior")
+            key = (row.child, row.kind == "prior", row == CALIBRATION)
             merged[key] = (merged[key][0], merged[key][1] + term) if key in merged else (row, term)
         return replace(self, rows=tuple(merged.values()))
 

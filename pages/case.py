@@ -43,7 +43,8 @@ if asking:
 # the case, what is decided, and what spoke for it; while blanks are filled in, the rows to count instead
 problem, filling = "", current().seen("fill", False)
 try:
-    exact = derive(one.model, one.case, data.losses(table), data.prior_of_use(table), table.classes)
+    asked = one.model if filling else one.judging  # what is filled in is counted
+    exact = derive(asked, one.case, data.case_losses(one.table), data.prior_of_use(table), table.classes)
     under = super_parents.choose(one)
     worked = under.working if under else exact  # of a mean of models that of one of them
     filling = filling and not worked.additive
@@ -85,4 +86,4 @@ shown = rounded(worked) if digits == "hand" else worked
 working.factor_table(one, shown, precision)
 final = exact if under else shown
 working.sums(one, final, precision)
-working.copies(one, shown, final, precision, super_parents.lines(one, under, precision) if under else None)
+working.copies(one, shown, final, precision, super_parents.lines(one, under, exact, precision) if under else None)

@@ -31,9 +31,19 @@ with wanted:
             target=f"**{md(table.target.name, 30)}**",
         )
     )
+    if table.amount_column:
+        st.markdown(
+            _("Its column {column} multiplies each row's losses; without it they are taken per unit.").format(
+                column=f"**{md(table.amount_column, 30)}**"
+            )
+            if loss.by_amount is None
+            else _("Its column {column} multiplies some of each row's losses: a row is decided at its own.").format(
+                column=f"**{md(table.amount_column, 30)}**"
+            )
+        )
     st.download_button(
         _("A file to fill in"),
-        template_csv(table.parts.X),
+        template_csv(second.needed(table)),
         "rows.csv",
         "text/csv",
         key="template",
@@ -49,14 +59,15 @@ if upload is None:
     finish()
 try:
     rows, scored = second.scored(table, fitted, upload)
-    decision = scored.decide(loss, use)
+    rows, amount = second.amounts(table, rows, needed=loss.by_amount is not None)
+    decision = scored.decide(loss, use, amount=amount)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
     reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)
     finish()
 
 # what was decided
-count = tally(rows, decision, loss, table.classes)
+count = tally(rows, decision, loss, table.classes, amount=amount)
 st.subheader(md(upload.name), divider="gray")
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     st.metric(_("rows"), f"{len(rows):,}", width="content")
@@ -74,7 +85,7 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         )
     st.download_button(
         _("Download as CSV"),
-        lambda: predictions_csv(fitted.model, rows, scored, loss, table.classes, use),
+        lambda: predictions_csv(fitted.judging, rows, scored, loss, table.classes, use, amount=amount),
         "predictions.csv",
         "text/csv",
         key="predictions",
@@ -84,7 +95,7 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     )
 
 # the rows, with their reasons; then what was found in the file
-second.row_table(table, fitted, rows, scored, decision, use)
+second.row_table(table, fitted, rows, scored, decision, use, amount)
 second.bad_cells(rows, count.undecided)
 reading.notes((*upload.reading.report, *rows.notes))
 reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)

@@ -25,9 +25,9 @@ table = data.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
 stories(table)
 fitted = ready(table, asked=True)
-loss, use = data.losses(table), data.prior_of_use(table)
-ledger = fitted.model.explain(data.case_frame(table, data.case_values(table))).at_prior(fitted.prior, use)
-verdict = judge(ledger, loss)
+loss, use, amount = data.losses(table), data.prior_of_use(table), table.parts.amount
+ledger = fitted.judging.explain(data.case_frame(table, data.case_values(table))).at_prior(fitted.prior, use)
+verdict = judge(ledger, data.case_losses(table))
 
 with st.container(key="settles_verdict"):
     if verdict.position[0] < 0:
@@ -46,7 +46,6 @@ with knobs:
 held = ours = naive = None
 try:
     held = data.held_out_rows(table, fitted)
-    amount = table.parts.amount
     ours = estimated_risk(held, loss, prior_of_use=use, amount=amount)
     naive = estimated_risk(held, loss, prior_of_use=use, amount=amount, decide_by=LossMatrix.zero_one(held.classes))
 except BayesEngineError as error:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared.escape import md
+from pages.shared.escape import clean, md
 from pages.shared.network import source
 from pages.shared.network.ask import ask
 from pages.shared.network.gibbs import gibbs
@@ -15,15 +15,15 @@ from pages.shared.router import go
 from pages.shared.state import bound, current, finish
 
 TABS = {
-    "learn": (_("learn"), _("Which arcs do the rows ask for?"), learn),
-    "ask": (_("ask"), _("What does a finding change elsewhere?"), ask),
+    "learn": (_("Learn"), _("Which arcs do the rows ask for?"), learn),
+    "ask": (_("Ask"), _("What does a finding change elsewhere?"), ask),
     "gibbs": (_("Gibbs"), _("How near does a random walk come to the exact answer?"), gibbs),
 }
 tab = current().seen("net_tab", "ask")
 tab = tab if tab in TABS else "ask"
 words, question, show = TABS[tab]
 st.title(question)
-with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     st.segmented_control(
         _("Network: part of the page"),
         list(TABS),
@@ -32,14 +32,22 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         label_visibility="collapsed",
         **bound("net_tab", tab, lambda s, name: s.showing(net_tab=name)),
     )
-    st.selectbox(
-        _("Network"),
-        source.offered(),
-        format_func=lambda name: md(source.title_of(name)),
-        label_visibility="collapsed",
-        width=360,
-        **bound("net", source.chosen(), source.choose),
-    )
+    if tab != "learn":  # what is learned is the table in use
+        st.selectbox(
+            _("Network"),
+            source.offered(),
+            format_func=lambda name: clean(source.title_of(name), 60),
+            label_visibility="collapsed",
+            width=360,
+            **bound("net", source.chosen(), source.choose),
+        )
+    if source.lost():
+        st.warning(
+            _(
+                "This link speaks of a network file that was opened elsewhere. Open the same file under Ask, Exchange, and "
+                "everything is as it was; until then you see the first network."
+            )
+        )
 try:
     network = source.source()
 except BayesEngineError as error:

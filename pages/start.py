@@ -20,7 +20,7 @@ question = table.info.text("question", current_language()) if table.as_told else
 st.title(md(question, 120))
 fitted, axes = ready(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted, axes)
-verdict = judge(ledger, data.losses(table))
+verdict = judge(ledger, data.case_losses(table))
 with st.container(key="settles_verdict"):
     if verdict.position[0] < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))

@@ -86,6 +86,13 @@ class Inquiry:
 
     `posterior` (C,) in the order of `classes`; `perfect` is what knowing the true class would be worth, more than any
     questions can be; `tolerance` is the difference of values that counts as a tie, which goes by name.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X = pd.DataFrame({"spots": ["yes", "yes", "no", "no"], "age": ["old", "new", "old", "new"]})
+    >>> model = NaiveBayes().fit(X, ["ill", "ill", "well", "well"])
+    >>> inquiry = ask(model, pd.DataFrame({"spots": [None], "age": [None]}))
+    >>> inquiry.risk, inquiry.best.feature, inquiry.perfect
+    (0.5, 'spots', 0.5)
     """
 
     classes: tuple[Any, ...]
@@ -152,15 +159,16 @@ def ask(
     *,
     costs: float | Mapping[str, float] = 0.0,
     prior_of_use: Mapping[Any, float] | None = None,
+    amount: float | None = None,
 ) -> Inquiry:
     """The value of every open question for X, one row whose missing cells are what may be asked.
 
-    `loss` is as `LossMatrix.from_any` takes it, refusal rows included (where a column of amounts multiplies the losses,
-    give them multiplied by the row's own); `costs`, in its units, are one number or a number a feature, 0 for the rest.
-    Gains are exact for discrete features and for Gaussian ones, else by quadrature with its `error`.
+    `loss` is as `LossMatrix.from_any` takes it, refusal rows included; `amount` is the case's own, where amounts
+    multiply losses (`LossMatrix.at_amount`); `costs`, in their units, are one number or a number a feature, 0 for the
+    rest. Gains are exact for discrete features and for Gaussian ones, else by quadrature with its `error`.
 
     Raises ParameterError where X is not one row, a cost is no finite number, or the model counts terms; LossError where
-    the loss speaks of other classes.
+    the loss speaks of other classes, or the amount is negative or no number.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X = pd.DataFrame({"spots": ["yes", "yes", "no", "no"], "age": ["old", "new", "old", "new"]})
@@ -169,11 +177,17 @@ def ask(
     >>> [(q.feature, round(q.gain, 4), round(q.value, 4)) for q in found.questions]
     [('spots', 0.25, 0.15), ('age', 0.0, -0.1)]
     """
-    return _inquiry(_case(model, X, prior_of_use), LossMatrix.from_any(loss, model.classes_.tolist()), costs)
+    return _inquiry(_case(model, X, prior_of_use), _losses(model, loss, amount), costs)
 
 
 def outcomes(
-    model: Model, X: Any, feature: str, loss: Any = None, *, prior_of_use: Mapping[Any, float] | None = None
+    model: Model,
+    X: Any,
+    feature: str,
+    loss: Any = None,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+    amount: float | None = None,
 ) -> tuple[Outcome, ...]:
     """What each answer to one question would lead to: every level of a discrete feature, and the intervals between the
     numbers at which the decision changes. Raises what `ask` raises, and ParameterError on a feature that is known.
@@ -183,7 +197,7 @@ def outcomes(
     >>> [(o.action, o.high, round(o.probability, 6)) for o in outcomes(model, [[None]], "size")]
     [('small', 3.0, 0.5), ('big', inf, 0.5)]
     """
-    case, losses = _case(model, X, prior_of_use), LossMatrix.from_any(loss, model.classes_.tolist())
+    case, losses = _case(model, X, prior_of_use), _losses(model, loss, amount)
     if feature not in case.open:
         raise ParameterError("'{column}' cannot be asked: it is known already, or no feature", column=feature)
     answers = dict(case.answers([feature]))[feature]
@@ -198,6 +212,7 @@ def interview(
     costs: float | Mapping[str, float] = 0.0,
     prior_of_use: Mapping[Any, float] | None = None,
     most: int | None = None,
+    amount: float | None = None,
 ) -> Interview:
     """Ask a full row X, from nothing known, the best question each time until none pays (or `most` were asked). A cell
     that is missing in X cannot be answered and is passed over. Raises what `ask` raises.
@@ -209,7 +224,7 @@ def interview(
     >>> [(s.question.feature, s.answer) for s in talk.steps], talk.end.decision.action[0], talk.paid
     ([('spots', 'no')], 'well', 0.1)
     """
-    full, losses = _case(model, X, prior_of_use), LossMatrix.from_any(loss, model.classes_.tolist())
+    full, losses = _case(model, X, prior_of_use), _losses(model, loss, amount)
     told: list[str] = []
     steps: list[Step] = []
     while True:
@@ -222,7 +237,14 @@ def interview(
         told.append(best.feature)
 
 
-def standing(model: Model, X: Any, loss: Any = None, *, prior_of_use: Mapping[Any, float] | None = None) -> Decision:
+def standing(
+    model: Model,
+    X: Any,
+    loss: Any = None,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+    amount: float | None = None,
+) -> Decision:
     """What would be decided of each of the rows X (n, d) as it stands, with every missing cell integrated out, also by
     a model that reads a missing cell as a level of its own or refuses it. Raises LossError as `ask`.
 
@@ -232,7 +254,7 @@ def standing(model: Model, X: Any, loss: Any = None, *, prior_of_use: Mapping[An
     >>> standing(model, pd.DataFrame({"spots": ["yes", "no"], "age": [None, None]})).action.tolist()
     ['ill', 'well']
     """
-    frame, losses = as_frame(X), LossMatrix.from_any(loss, model.classes_.tolist())
+    frame, losses = as_frame(X), _losses(model, loss, amount)
     known = [frozenset(frame.columns[there]) for there in frame.notna().to_numpy()]
     joint, status = np.empty((len(frame), len(model.classes_))), np.zeros(len(frame), dtype=np.int8)
     for given, rows in _together(model, known):
@@ -243,7 +265,12 @@ def standing(model: Model, X: Any, loss: Any = None, *, prior_of_use: Mapping[An
 
 
 def value_of_everything(
-    model: Model, X: Any, loss: Any = None, *, prior_of_use: Mapping[Any, float] | None = None
+    model: Model,
+    X: Any,
+    loss: Any = None,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+    amount: float | None = None,
 ) -> float | None:
     """What the answers to all open questions together are expected to lower the risk by, by enumeration; None where an
     open question is a number, or there are more than 2,000 joint answers. Raises what `ask` raises.
@@ -254,13 +281,19 @@ def value_of_everything(
     >>> value_of_everything(model, pd.DataFrame({"spots": [None], "age": [None]}))
     0.25
     """
-    case, losses = _case(model, X, prior_of_use), LossMatrix.from_any(loss, model.classes_.tolist())
+    case, losses = _case(model, X, prior_of_use), _losses(model, loss, amount)
     sizes = [len(model.schema_[name].levels) for name in case.open]
     if any(model.schema_[name].numeric for name in case.open) or math.prod(sizes) > MOST_CASES:
         return None
     cells = [dict(zip(case.open, places, strict=True)) for places in product(*map(range, sizes))]
     joint = case.ledger(cells).joint()
     return max(Levels(_shares(joint), tuple(range(len(cells)))).gain(losses.table)[0], 0.0)
+
+
+def _losses(model: Model, loss: Any, amount: float | None) -> LossMatrix:
+    """The losses of the case: for its amount, where it has one."""
+    losses = LossMatrix.from_any(loss, model.classes_.tolist())
+    return losses if amount is None else losses.at_amount(amount)
 
 
 def _inquiry(case: _Case, losses: LossMatrix, costs: float | Mapping[str, float]) -> Inquiry:

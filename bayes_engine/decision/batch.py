@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.decision.loss import Decision, LossMatrix, judge
-from bayes_engine.ledger import JOINT, Ledger, Status
+from bayes_engine.ledger import CALIBRATION, JOINT, Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
 from bayes_engine.table.incoming import Incoming, guarded
@@ -48,9 +48,17 @@ class Scored:
         """
         return self.ledger.at_prior(self.prior, prior_of_use).posterior()
 
-    def decide(self, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None = None) -> Decision:
-        """The action of least risk for every row."""
-        return judge(self.ledger.at_prior(self.prior, prior_of_use), loss)
+    def decide(
+        self, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None = None, *, amount: Any = None
+    ) -> Decision:
+        """The action of least risk for every row; with the rows' amounts (n,), each under its own losses. A row whose
+        amount is missing, infinite or negative is not decided: its status is UNREADABLE."""
+        ledger = self.ledger.at_prior(self.prior, prior_of_use)
+        if amount is None:
+            return judge(ledger, loss)
+        fine = np.isfinite(amount) & (np.asarray(amount) >= 0)
+        ledger = replace(ledger, status=np.where(fine, ledger.status, Status.UNREADABLE).astype(np.int8))
+        return judge(ledger, loss, amount=np.where(fine, amount, 0.0))
 
 
 @dataclass(frozen=True)
@@ -86,19 +94,23 @@ def score(model: Any, rows: Incoming, block: int = BLOCK) -> Scored:
     return Scored(Ledger(((JOINT, joint),), classes, status), model.prior_by_class)
 
 
-def tally(rows: Incoming, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...]) -> Tally:
-    """Counts of the decisions; `classes` are the target's, in the order in which `rows.truth` counts them."""
+def tally(
+    rows: Incoming, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...], *, amount: Any = None
+) -> Tally:
+    """Counts of the decisions; `classes` are the target's, in the order in which `rows.truth` counts them; `amount`
+    (n,) as the rows were decided with."""
     counts = np.bincount(decision.position[decision.position >= 0], minlength=len(loss.actions))
     known = (rows.truth >= 0) & (decision.position >= 0)
     action, truth = decision.position[known], rows.truth[known]
     meant = np.array([classes.index(a) if a in classes else -1 for a in loss.actions])
-    costs = loss.for_classes(classes).table
+    size = None if amount is None else np.asarray(amount)[known]
+    costs = loss.for_classes(classes).cost(action, truth, size)
     return Tally(
         actions=dict(zip(loss.actions, counts.tolist(), strict=True)),
         undecided=int((decision.position < 0).sum()),
         known=int(known.sum()),
         right=int((meant[action] == truth).sum()),
-        mean_loss=float(costs[action, truth].mean()) if known.any() else float("nan"),
+        mean_loss=float(costs.mean()) if known.any() else float("nan"),
     )
 
 
@@ -126,7 +138,7 @@ def reasons(
     ledger: Ledger = model.explain(rows.frame.iloc[at])
     for_, against = _rivals(ledger.classes, decision.action[at], posterior[at])
     n = np.arange(len(at))
-    terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior"]
+    terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
     if not terms:
         return said
     with np.errstate(invalid="ignore"):
@@ -176,13 +188,17 @@ def predictions_csv(
     classes: Iterable[Any],
     prior_of_use: Mapping[Any, float] | None = None,
     block: int = BLOCK,
+    *,
+    amount: Any = None,
 ) -> bytes:
-    """The file with the answers beside it, as CSV: every original cell as the text it was, then `results`.
+    """The file with the answers beside it, as CSV: every original cell as the text it was, then `results`; `amount`
+    (n,) as in `Scored.decide`.
 
     UTF-8 with a byte-order mark, so that Excel reads 中文; text that a spreadsheet would run as a formula gets a
     leading apostrophe; numbers are written to their last digit.
     """
-    posterior, decision, classes = scored.posterior(prior_of_use), scored.decide(loss, prior_of_use), tuple(classes)
+    posterior, classes = scored.posterior(prior_of_use), tuple(classes)
+    decision = scored.decide(loss, prior_of_use, amount=amount)
     out = io.BytesIO()
     out.write(b"\xef\xbb\xbf")
     for k, at in enumerate(_blocks(np.arange(len(rows)), block)):

@@ -173,9 +173,9 @@ def compare_risk(
     reports = {n: estimated_risk(h, loss, prior_of_use=prior_of_use, amount=amount, seed=seed) for n, h in held.items()}
     rows = np.logical_and.reduce([r.decision.position >= 0 for r in reports.values()])
     one = next(iter(held.values()))
-    w, table = weights_in_use(one, rows, prior_of_use), loss.for_classes(one.classes).table
-    size = np.ones(len(rows)) if amount is None else np.asarray(amount, dtype=float)
-    losses = [size[rows] * table[r.decision.position[rows], one.truth[rows]] for r in reports.values()]
+    w, priced = weights_in_use(one, rows, prior_of_use), loss.for_classes(one.classes)
+    size = None if amount is None else np.asarray(amount, dtype=float)[rows]
+    losses = [priced.cost(r.decision.position[rows], one.truth[rows], size) for r in reports.values()]
     own = [{"risk": r.risk, "low": r.interval[0], "high": r.interval[1]} for r in reports.values()]
     groups = None if one.groups is None else one.groups[rows]
     return pd.DataFrame(own, index=pd.Index(list(held))).join(
@@ -221,12 +221,8 @@ def differences(
     judged = _judged(held, prior_of_use)
     one = next(iter(held.values()))
     table = (LossMatrix.zero_one(one.classes) if loss is None else loss).for_classes(one.classes)
-    size = (
-        np.ones(len(judged.truth)) if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
-    )
-    losses = np.stack([_row_losses(p, judged.truth, measure, table) for p in judged.posteriors.values()], axis=1) * (
-        size[:, None] if measure == "risk" else 1.0
-    )
+    size = None if amount is None else np.asarray(amount, dtype=float)[np.flatnonzero(judged.rows)]
+    losses = np.stack([_row_losses(p, judged.truth, measure, table, size) for p in judged.posteriors.values()], axis=1)
     w = judged.weight
     usable = [bool(np.isfinite(column[w > 0]).all()) for column in losses.T]
     known = [k for k, (i, j) in enumerate(pairs) if usable[i] and usable[j]]
@@ -245,10 +241,11 @@ def differences(
     return frame.assign(real=frame["p"] < LEVEL)
 
 
-def _row_losses(p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix) -> Array:
+def _row_losses(p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:
     match measure:
         case "risk":
-            return np.asarray(loss.table[decide(p, loss).position, truth])
+            decided = decide(p, loss, amount=None if loss.by_amount is None else amount)
+            return loss.cost(decided.position, truth, amount)
         case "error":
             return np.asarray(_likeliest(p, loss.classes) != truth, dtype=float)
         case "log_loss":

@@ -238,6 +238,30 @@ def prices(loss: LossMatrix, positive: Any, share: float) -> Prices | None:
     return Prices(cost(positive, other) - cost(other, other), cost(other, positive) - cost(positive, positive), right)
 
 
+def stakes(loss: LossMatrix, held: HeldOut, amount: Any) -> Array | None:
+    """(N,) by what each held-out row's amount multiplies the price of an error in it: what `one_against_rest` takes as
+    its amount for `Prices` to be exact. That is the amount itself where it multiplies every cell; where it multiplies
+    some (`LossMatrix.with_amount`), the amount or 1, as it multiplies the error that can be made of the row.
+
+    None where there is no such number: some cells are multiplied, and there are more than two classes, or a right
+    decision costs something. Raises TableError where an amount is missing or infinite.
+
+    >>> held = HeldOut(("a", "b"), log(np.ones((2, 2)) / 2), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [5, 0]]).with_amount([("b", "a")])
+    >>> stakes(loss, held, [20.0, 30.0]).tolist()
+    [20.0, 1.0]
+    """
+    size = _finite(amount)
+    if loss.by_amount is None:
+        return size
+    loss = loss.for_classes(held.classes)
+    if prices(loss, held.classes[0], 0.5) is None or any(loss.cell(c, c) for c in loss.classes):
+        return None
+    place = np.array([loss.actions.index(c) for c in held.classes])
+    marked = np.asarray(loss.by_amount)[place[1 - held.truth], held.truth]  # there are two classes
+    return np.where(marked, size, 1.0)
+
+
 def best_point(swept: Sweep, priced: Prices) -> int:
     """The position of the threshold of least risk on these rows; of equals the one that calls fewest positive.
 
@@ -306,13 +330,16 @@ def risk_by_threshold(
     if positive not in loss.actions or len(loss.actions) < 2:
         raise ParameterError("the losses do not price the action '{action}'", action=str(positive))
     seen = one_against_rest(held, positive, prior_of_use=prior_of_use)
-    size = (np.ones(len(held.truth)) if amount is None else _finite(amount))[seen.rows]
+    size = None if amount is None else _finite(amount)[seen.rows]
     a = loss.actions.index(positive)
-    others = LossMatrix(tuple(x for x in loss.actions if x != positive), loss.classes, np.delete(loss.table, a, axis=0))
+    marked = None if loss.by_amount is None else np.delete(loss.by_amount, a, axis=0)
+    left = tuple(x for x in loss.actions if x != positive)
+    others = LossMatrix(left, loss.classes, np.delete(loss.table, a, axis=0), marked)
     posterior = held.posterior(prior_of_use)[0][seen.rows]
-    truth, unit = held.truth[seen.rows], seen.weight * size / seen.weight.sum()
-    below = unit * others.table[decide(posterior, others).position, truth]
-    above = unit * loss.table[a, truth]
+    truth, unit = held.truth[seen.rows], seen.weight / seen.weight.sum()
+    decided = decide(posterior, others, amount=None if marked is None else size).position
+    below = unit * others.cost(decided, truth, size)
+    above = unit * loss.cost(np.full(len(truth), a), truth, size)
     order = np.argsort(-seen.p, kind="stable")
     p = seen.p[order]
     last = np.flatnonzero(np.append(p[1:] != p[:-1], True))

@@ -214,7 +214,8 @@ def estimated_risk(
     """Mean loss of the decisions on held-out rows: Σ w_i λ(a_i, c_i) / Σ w_i.
 
     With a prior of use the posteriors are shifted to it and row i weighs w_i π_use(c_i)/π_table(c_i); `amount` (n,)
-    multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes the decisions while `loss` prices them.
+    multiplies a row's losses, all of them or those cells that `loss.with_amount` names; `decide_by` (0-1, say) makes
+    the decisions while `loss` prices them.
 
     Raises LossError where the losses speak of other classes, ParameterError where they do not price an action of
     `decide_by`, TableError where no row, or none of a class in use, has a posterior.
@@ -339,8 +340,11 @@ def resampled_means(
     return np.asarray(counted[:, 1:] / counted[:, :1])
 
 
-def risk_scorer(loss: Any = None) -> Callable[[Any, Any, Any], float]:
-    """A scikit-learn scorer: minus the mean loss of the least-risk decisions (greater is better).
+def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any, Any, Any], float]:
+    """A scikit-learn scorer: minus the mean loss of the least-risk decisions (greater is better). `amount` names the
+    column of the frame X that multiplies the losses, all of them or those cells that `LossMatrix.with_amount` names.
+
+    Raises LossError where an amount is missing, infinite or negative.
 
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.naive_bayes import GaussianNB
@@ -353,14 +357,16 @@ def risk_scorer(loss: Any = None) -> Callable[[Any, Any, Any], float]:
     def score(estimator: Any, X: Any, y: Any) -> float:
         classes = estimator.classes_.tolist()
         matrix = LossMatrix.from_any(loss, classes)
+        size = None if amount is None else np.asarray(X[amount], dtype=float)
+        asked = None if matrix.by_amount is None else size  # where all cells are multiplied no decision changes
         if hasattr(estimator, "decide"):  # one of ours: a row without a posterior is left out, not an error
-            decision = estimator.decide(X, matrix)
+            decision = estimator.decide(X, matrix, amount=asked)
         else:
-            decision = decide(np.asarray(estimator.predict_proba(X)), matrix)
+            decision = decide(np.asarray(estimator.predict_proba(X)), matrix, amount=asked)
         truth = positions(np.asarray(y), classes)
         ok = (decision.position >= 0) & (truth >= 0)
         if not ok.any():
             raise TableError("no row to score has a posterior and a known class")
-        return -float(matrix.table[decision.position[ok], truth[ok]].mean())
+        return -float(matrix.cost(decision.position[ok], truth[ok], None if size is None else size[ok]).mean())
 
     return score

@@ -174,8 +174,7 @@ class LossMatrix:
         >>> LossMatrix(("grant", "decline"), ("repays", "defaults"), [[0, 1], [3, 0]]).at_amount(20).table.tolist()
         [[0.0, 20.0], [60.0, 0.0]]
         """
-        size = _amounts([amount], 1)[0]
-        return LossMatrix(self.actions, self.classes, np.where(self._multiplied, size * self.table, self.table))
+        return LossMatrix(self.actions, self.classes, self.units(amount) * self.table)
 
     def to_frame(self, *, truth_in_rows: bool = False) -> pd.DataFrame:
         """The matrix with its labels; `truth_in_rows` only turns the view, not the meaning.
@@ -185,6 +184,16 @@ class LossMatrix:
         """
         frame = pd.DataFrame(self.table, index=pd.Index(self.actions), columns=pd.Index(self.classes))
         return frame.T if truth_in_rows else frame
+
+    def units(self, amount: float | None) -> Array:
+        """(A, K) what one unit of each cell is worth in a row with this amount: the amount, or 1 where it does not
+        multiply the cell. Raises LossError where the amount is negative or no number.
+
+        >>> LossMatrix.zero_one("ab").with_amount([("a", "b")]).units(20).tolist()
+        [[1.0, 20.0], [1.0, 1.0]]
+        """
+        size = 1.0 if amount is None else _amounts([amount], 1)[0]
+        return np.where(self._multiplied, size, 1.0)
 
     @property
     def spread(self) -> float:
@@ -248,9 +257,12 @@ class LossMatrix:
 
         return np.array(sorted(range(len(self.actions)), key=rank), dtype=np.intp)
 
-    def flip_margins(self, posterior: Any, prior: Mapping[Any, float] | None = None) -> FlipMargins:
-        """For one row's posterior (K,), at the prior it was computed with: the decision, and the exact values of each
-        λ_ij and of each class's prior within which it stands. See `margins.flip_margins`.
+    def flip_margins(
+        self, posterior: Any, prior: Mapping[Any, float] | None = None, *, amount: float | None = None
+    ) -> FlipMargins:
+        """For one row's posterior (K,), at the prior it was computed with, and its amount where it has one: the
+        decision, and the exact values of each λ_ij, as it stands in this matrix, and of each class's prior within which
+        the decision stands. See `margins.flip_margins`.
 
         >>> loss = LossMatrix(("ill", "well"), ("ill", "well"), [[0, 1], [5, 0]])
         >>> margins = loss.flip_margins(np.array([0.4, 0.6]), {"ill": 0.5, "well": 0.5})
@@ -259,11 +271,13 @@ class LossMatrix:
         """
         from bayes_engine.decision.margins import flip_margins  # it stands on this module
 
-        return flip_margins(posterior, self, prior)
+        return flip_margins(posterior, self, prior, amount=amount)
 
-    def implied_losses(self, posterior: Any, wished: Any, prior: Mapping[Any, float] | None = None) -> ImpliedLosses:
-        """For one row's posterior (K,): the λ, each alone or all together, and the priors that would make `wished` the
-        decision. See `margins.implied_losses`.
+    def implied_losses(
+        self, posterior: Any, wished: Any, prior: Mapping[Any, float] | None = None, *, amount: float | None = None
+    ) -> ImpliedLosses:
+        """For one row's posterior (K,), and its amount where it has one: the λ, each alone or all together, and the
+        priors that would make `wished` the decision. See `margins.implied_losses`.
 
         >>> loss = LossMatrix(("ill", "well"), ("ill", "well"), [[0, 1], [5, 0]])
         >>> loss.implied_losses([0.1, 0.9], "ill").losses["well", "ill"].low
@@ -271,7 +285,7 @@ class LossMatrix:
         """
         from bayes_engine.decision.margins import implied_losses
 
-        return implied_losses(posterior, wished, self, prior)
+        return implied_losses(posterior, wished, self, prior, amount=amount)
 
     def refusal_for_error(
         self, posterior: Array, truth: NDArray[np.intp], target: float, *, weight: Array | None = None

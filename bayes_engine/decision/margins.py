@@ -36,6 +36,10 @@ class Stand:
     else held; `below` and `above` name the action that takes over beyond each end, None where none does.
 
     At an end itself two actions cost the same, and the rule of ties (see `decide`) says which is taken.
+
+    >>> stand = Stand(0.25, 9.0, below="accept", above="reject")
+    >>> stand.nearest_to(1.0), stand.nearest_to(20.0)
+    (1.0, 9.0)
     """
 
     low: float
@@ -69,7 +73,8 @@ class Flip(NamedTuple):
     """One loss λ(`action`, `truth`), or with `action` None the prior of `truth`, and where the decision changes: once
     it passes from `now` beyond `at`, `takes` takes over.
 
-    `distance` is |at − now|: of a loss relative to the spread of the matrix (largest λ − smallest λ), of a prior as is;
+    `distance` is |at − now|: of a loss relative to the spread of the matrix (largest λ − smallest λ), both at the row's
+    amount where it has one; of a prior as is;
     `rising` says on which side of `now` it lies, also where they are equal (a tie).
     """
 
@@ -86,7 +91,15 @@ class Flip(NamedTuple):
 class FlipMargins:
     """For one row the decision `action`, and for each loss (action, truth) and each class's prior the values within
     which it stands. `priors` is empty where no prior was given; `tied` says that another action costs the same now, so
-    that some interval ends at the present value. `loss` and `prior` are the present ones."""
+    that some interval ends at the present value. `loss` and `prior` are the present ones; where the row has an `amount`
+    the losses are cells of the matrix as it stands, per unit of the amount where that multiplies them.
+
+    >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
+    >>> margins = loss.flip_margins([0.9, 0.1], {"healthy": 0.5, "ill": 0.5})
+    >>> soonest = margins.nearest(1)[0]
+    >>> margins.action, soonest.takes, soonest.action, soonest.truth, round(soonest.at, 4)
+    ('accept', 'reject', 'accept', 'healthy', 0.4444)
+    """
 
     action: Any
     tied: bool
@@ -94,6 +107,7 @@ class FlipMargins:
     priors: Mapping[Any, Stand]
     loss: LossMatrix
     prior: Mapping[Any, float]
+    amount: float | None = None
 
     def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
         """The `most` changes of one loss that flip the decision soonest, by `Flip.distance`; of equally near ones first
@@ -111,16 +125,23 @@ class ImpliedLosses:
 
     `losses` and `priors`: the values of that one loss or prior at which the wished action has the least risk, all else
     held; None where that one alone cannot do it. `least`: of all matrices under which it has the least risk the one
-    with the least sum of squared changes.
+    with the least sum of squared changes; where the row has an `amount`, of what the cells cost at it, and None where
+    the amount is 0. Losses are cells of the matrix as it stands, as in `FlipMargins`.
+
+    >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
+    >>> implied = loss.implied_losses([0.9, 0.1], "reject")
+    >>> implied.losses["accept", "ill"].low, implied.least.table.round(4).tolist()
+    (9.0, [[0.2195, 5.0244], [0.7805, -0.0244]])
     """
 
     wished: Any
     action: Any
     losses: Mapping[tuple[Any, Any], Stand | None]
     priors: Mapping[Any, Stand | None]
-    least: LossMatrix
+    least: LossMatrix | None
     loss: LossMatrix
     prior: Mapping[Any, float]
+    amount: float | None = None
 
     def nearest(self, most: int = 3, *, right: bool = True) -> list[Flip]:
         """The `most` single losses that need to change least, by `Flip.distance`; empty where the decision is the
@@ -150,7 +171,9 @@ class Stands(NamedTuple):
     above: Positions | None = None
 
 
-def flip_margins(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | None = None) -> FlipMargins:
+def flip_margins(
+    posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | None = None, *, amount: float | None = None
+) -> FlipMargins:
     """The decision for one posterior (K,) in the order of `loss.classes`, and within which value of each λ_ij, and of
     each class's prior, it stands while all else is held (the other priors keep their proportions).
 
@@ -158,8 +181,11 @@ def flip_margins(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | 
     shifted from the model's own (evaluation instead reweights the rows), otherwise the model's own. A class whose prior
     is 0 cannot be brought back, nor does a prior of 1 say how the others compare: there the interval is that one value.
 
+    A row with an `amount` is decided by `loss.at_amount(amount)`, and the margins are values of the cells as they stand
+    in `loss`: where the amount multiplies a cell, of the loss per unit. With an amount of 0 no such cell can flip it.
+
     Raises UndefinedPosterior where there is no posterior, ParameterError where it is none or does not go with the
-    prior. Of a row with an amount the margins are those of `loss.at_amount(amount)`.
+    prior, LossError where the amount is negative or no number.
 
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
     >>> margins = flip_margins([0.9, 0.1], loss, {"healthy": 0.5, "ill": 0.5})
@@ -167,9 +193,9 @@ def flip_margins(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | 
     ('accept', 9.0, 0.3571)
     """
     p, pi = _checked(posterior, loss, prior)
-    decision = decide(p, loss)
-    found = stands(p, loss, decision.position, pi)
-    cells, shares = _named(found, loss, bool(pi is not None))
+    own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
+    decision = decide(p, own)
+    cells, shares = _named(_per_unit(stands(p, own, decision.position, pi), units), loss, pi is not None)
     return FlipMargins(
         action=decision.action[0],
         tied=bool(decision.tied[0]),
@@ -177,16 +203,23 @@ def flip_margins(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | 
         priors={label: stand for label, stand in shares.items() if stand is not None},
         loss=loss,
         prior=dict(prior or {}),
+        amount=amount,
     )
 
 
 def implied_losses(
-    posterior: Any, wished: Any, loss: LossMatrix, prior: Mapping[Any, float] | None = None
+    posterior: Any,
+    wished: Any,
+    loss: LossMatrix,
+    prior: Mapping[Any, float] | None = None,
+    *,
+    amount: float | None = None,
 ) -> ImpliedLosses:
     """The losses, or the priors, that would make `wished` the decision for one posterior (K,): each alone, and the
     least change of all losses together.
 
-    Raises LossError where there is no action `wished`; otherwise as `flip_margins`, whose `prior` it takes.
+    Raises LossError where there is no action `wished`; otherwise as `flip_margins`, whose `prior` and `amount` it
+    takes.
 
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
     >>> implied = implied_losses([0.9, 0.1], "reject", loss)
@@ -201,16 +234,29 @@ def implied_losses(
         )
     p, pi = _checked(posterior, loss, prior)
     w = loss.actions.index(wished)
-    cells, shares = _named(stands(p, loss, np.array([w]), pi), loss, pi is not None)
+    own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
+    cells, shares = _named(_per_unit(stands(p, own, np.array([w]), pi), units), loss, pi is not None)
     return ImpliedLosses(
         wished=wished,
-        action=decide(p, loss).action[0],
+        action=decide(p, own).action[0],
         losses=cells,
         priors=shares,
-        least=_least_change(p[0], loss, w),
+        least=_least_change(p[0], own, w, loss, units) if units.all() else None,
         loss=loss,
         prior=dict(prior or {}),
+        amount=amount,
     )
+
+
+def _per_unit(found: Stands, units: Array) -> Stands:
+    """The ends (n, A, K) of losses at a row's amount as values of the cells, each worth so many `units` (A, K); a cell
+    worth nothing stands at any value, or helps at none."""
+    worth = np.broadcast_to(units > 0, found.low.shape)
+    scale = np.where(units > 0, units, 1.0)
+    here = ~np.isnan(found.low) & ((found.low <= 0) & (found.high >= 0))  # at what it is worth now, 0
+    low = np.where(worth, found.low / scale, np.where(here, -np.inf, np.nan))
+    high = np.where(worth, found.high / scale, np.where(here, np.inf, np.nan))
+    return found._replace(low=low, high=high, taker=np.where(worth, found.taker, -1))
 
 
 def stands(posterior: Array, loss: LossMatrix, action: Positions, prior: Array | None = None) -> Stands:
@@ -309,10 +355,11 @@ def _taker(slope: Array, order: Positions) -> Positions:
     return np.where(np.isfinite(least[:, 0]), taker, -1)
 
 
-def _least_change(p: Array, loss: LossMatrix, w: int) -> LossMatrix:
-    """min Σ δ_ij² such that action w has the least risk. A row of losses moves its risk by δ_i · p, most cheaply along
-    p itself; so the risk of w comes down, and those of the rivals below come up, to one level m: their mean."""
-    risk = loss.risk(p[None])[0]
+def _least_change(p: Array, own: LossMatrix, w: int, loss: LossMatrix, units: Array) -> LossMatrix:
+    """min Σ δ_ij² over changes of a row's own losses such that action w has the least risk, as cells of `loss` that are
+    worth so many `units` in it. A row of losses moves its risk by δ_i · p, most cheaply along p itself; so the risk of
+    w comes down, and those of the rivals below come up, to one level m: their mean."""
+    risk = own.risk(p[None])[0]
     rivals = np.sort(np.delete(risk, w))
     levels = (risk[w] + np.cumsum(rivals)) / np.arange(2, len(rivals) + 2)
     reached = np.append(rivals[1:], np.inf)
@@ -320,7 +367,8 @@ def _least_change(p: Array, loss: LossMatrix, w: int) -> LossMatrix:
         return loss
     level = levels[(levels <= reached).argmax()]
     change = np.where(np.arange(len(risk)) == w, level - risk, np.maximum(level - risk, 0.0))
-    return LossMatrix(loss.actions, loss.classes, loss.table + np.outer(change, p) / (p @ p), loss.by_amount)
+    cells = loss.table + np.outer(change, p) / (p @ p) / units
+    return LossMatrix(loss.actions, loss.classes, cells, loss.by_amount)
 
 
 def _named(
@@ -378,8 +426,20 @@ def _soonest(flips: Iterator[Flip], most: int, right: bool) -> list[Flip]:
 
 
 def _loss_flips(margins: FlipMargins) -> Iterator[Flip]:
+    scale = _scales(margins.loss, margins.amount)
     for (action, truth), stand in margins.losses.items():
-        yield from _ends(action, truth, margins.loss.cell(action, truth), stand, margins.loss.spread or 1.0)
+        yield from _ends(action, truth, margins.loss.cell(action, truth), stand, scale[action, truth])
+
+
+def _scales(loss: LossMatrix, amount: float | None) -> dict[tuple[Any, Any], float]:
+    """How far each cell would have to move to cost as much more as the dearest costs above the cheapest."""
+    own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
+    spread = own.spread or 1.0
+    return {
+        (action, truth): spread / float(units[i, j] or 1.0)
+        for i, action in enumerate(loss.actions)
+        for j, truth in enumerate(loss.classes)
+    }
 
 
 def _prior_flips(margins: FlipMargins) -> Iterator[Flip]:
@@ -395,9 +455,9 @@ def _ends(action: Any, truth: Any, now: float, stand: Stand, scale: float) -> It
 
 
 def _loss_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
+    scale = _scales(implied.loss, implied.amount)
     for (action, truth), stand in implied.losses.items():
-        now = implied.loss.cell(action, truth)
-        yield from _way(implied, action, truth, now, stand, implied.loss.spread or 1.0)
+        yield from _way(implied, action, truth, implied.loss.cell(action, truth), stand, scale[action, truth])
 
 
 def _prior_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
@@ -423,6 +483,11 @@ class Refusal:
     `coverage` is the share decided and `error` the share of wrong ones among them, by weight; `reached` says whether
     the target can be met by deciding at all: if not, `cost` is −inf, every row is refused and there is no error.
     `risks` (m,), increasing, `coverages` and `errors` (m,) are all that could be chosen: deciding up to that risk.
+
+    >>> loss = LossMatrix.zero_one(("a", "b"))
+    >>> refusal = loss.refusal_for_error(np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), 0.2)
+    >>> refusal.reached, refusal.coverage, refusal.errors.tolist()
+    (True, 0.5, [0.0, 0.5])
     """
 
     target: float
@@ -448,14 +513,16 @@ def refusal_for_error(
     *,
     weight: Array | None = None,
     status: NDArray[np.int8] | None = None,
+    amount: Any = None,
 ) -> Refusal:
     """The threshold on the risk that decides most rows with an error among the decided of at most `target`.
 
     posterior (n, K) of held-out rows, `truth` (n,) their class positions, `weight` (n,) theirs; with a prior of use the
     posteriors are those shifted to it and the weights those of `evaluate.weights_in_use`. Rows of one risk (to the
     tolerance of ties) are decided or refused together. A row whose action is no class (a refusal in the matrix
-    already), or that has no posterior, is refused at any threshold. The error is that of the very rows the threshold
-    was chosen on, so a little too good: on new rows expect more.
+    already), or that has no posterior, is refused at any threshold. With the rows' amounts (n,) it is the risk at each
+    row's own, and the cost of refusing is none that they multiply (`with_amount`). The error is that of the very rows
+    the threshold was chosen on, so a little too good: on new rows expect more.
 
     Raises ParameterError where the target is no share from 0 to 1 or no row has a posterior.
 
@@ -469,7 +536,7 @@ def refusal_for_error(
     """
     if not 0.0 <= target <= 1.0:
         raise ParameterError("a target error rate is a share from 0 to 1, not {value}", value=repr(target))
-    decision = decide(posterior, loss, status)
+    decision = decide(posterior, loss, status, amount=amount)
     w = np.ones(len(truth)) if weight is None else np.asarray(weight, dtype=float)
     of = np.array([loss.classes.index(a) if a in loss.classes else -1 for a in loss.actions])
     meant = np.where(decision.position >= 0, of[decision.position], -1)
@@ -480,7 +547,7 @@ def refusal_for_error(
     risk, weighed = decision.risk[ranked], w[ranked]
     wrong = np.cumsum(weighed * (meant != truth)[ranked])
     decided = np.cumsum(weighed)
-    last = np.append(np.diff(risk) > loss.tolerance(), True)[: len(risk)] & (decided > 0)
+    last = np.append(np.diff(risk) > np.max(loss.tolerance(amount)), True)[: len(risk)] & (decided > 0)
     risks, coverages, errors = risk[last], decided[last] / total, wrong[last] / decided[last]
     good = np.flatnonzero(errors <= target + 1e-12)
     at = int(good[-1]) if len(good) else -1

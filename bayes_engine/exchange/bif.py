@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from bayes_engine.errors import ReadError
-from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, text_of
+from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, text_of, words
 from bayes_engine.factors.network import Network
 
 _TOKEN = re.compile(
@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     r"""|(?P<word>(?:(?!//|/\*)[^\s,|{}()\[\];"])+)""",
     re.DOTALL,
 )
+_KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "default", "table"}
 _PLAIN = re.compile(r"[^\s,|{}()\[\];\"/\\]+")
 _PROPERTY = re.compile(r'(?:[^;"]|"[^"]*")*;|[^;]*;')
 
@@ -50,12 +51,14 @@ def read_bif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Netwo
     return _Reader(text_of(source, "{", max_bytes)).network()
 
 
-def write_bif(network: Network, name: str = "network") -> str:
-    """The network as BIF text; `read_bif` gives it back. Levels are written as words.
+def write_bif(network: Network, name: str = "unknown") -> str:
+    """The network as BIF text; `read_bif` gives it back, its levels as words: True comes back as 'True'.
+
+    Raises ParameterError where two levels of a node are the same word.
 
     >>> network = read_bif("variable rain { type discrete [ 2 ] { no, yes }; } probability ( rain ) { table 0.8 0.2; }")
     >>> print(write_bif(network))
-    network network {
+    network unknown {
     }
     variable rain {
       type discrete [ 2 ] { no, yes };
@@ -67,7 +70,7 @@ def write_bif(network: Network, name: str = "network") -> str:
     """
     lines = [f"network {_written(name)} {{", "}"]
     for cpt in network.cpts:
-        levels = ", ".join(_written(str(v)) for v in cpt.variable.levels)
+        levels = ", ".join(map(_written, words(cpt.variable)))
         size = len(cpt.variable.levels)
         lines += [f"variable {_written(cpt.name)} {{", f"  type discrete [ {size} ] {{ {levels} }};", "}"]
     for cpt in network.cpts:
@@ -82,7 +85,7 @@ def write_bif(network: Network, name: str = "network") -> str:
 
 
 def _written(name: str) -> str:
-    if _PLAIN.fullmatch(name):
+    if _PLAIN.fullmatch(name) and name not in _KEYWORDS:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -30,6 +30,22 @@ def text_of(source: bytes | str | Path, mark: str, max_bytes: int) -> str:
         raise ReadError("the file is not UTF-8 text (byte {at}); save it in that encoding", at=error.start) from None
 
 
+def words(variable: Variable) -> tuple[str, ...]:
+    """The levels as a file holds them. Raises ParameterError where two are the same word, as 1 and '1' are.
+
+    >>> words(Variable("rain", "categorical", (False, True)))
+    ('False', 'True')
+    """
+    found = tuple(map(str, variable.levels))
+    if len(set(found)) < len(found):
+        raise ParameterError(
+            "two levels of '{name}' are the same word in a file ({levels}); rename one",
+            name=variable.name,
+            levels=", ".join(found),
+        )
+    return found
+
+
 class Draft:
     """The table of one node as a file gives it, in parts."""
 

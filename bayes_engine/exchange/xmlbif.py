@@ -15,7 +15,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from bayes_engine.errors import ParameterError, ReadError
-from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble
+from bayes_engine.exchange.tables import MAX_BYTES, Draft, assemble, words
 from bayes_engine.factors.network import Network
 from bayes_engine.table.decode import load
 
@@ -79,14 +79,19 @@ def read_xmlbif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Ne
 
 
 def write_xmlbif(network: Network, name: str = "network") -> str:
-    """The network as XMLBIF text; `read_xmlbif` gives it back. Levels are written as words.
+    """The network as XMLBIF text; `read_xmlbif` gives it back, its levels as words.
 
-    Raises ParameterError for a name that XML cannot hold.
+    Raises ParameterError for a name that XML cannot hold, or where two levels of a node are the same word.
+
+    >>> from bayes_engine.exchange.bif import read_bif
+    >>> rain = read_bif("variable rain { type discrete [ 2 ] { no, yes }; } probability ( rain ) { table 0.8 0.2; }")
+    >>> read_xmlbif(write_xmlbif(rain))["rain"].p.tolist()
+    [0.8, 0.2]
     """
     lines = [f"<NAME>{_written(name)}</NAME>"]
     for cpt in network.cpts:
         lines += ['<VARIABLE TYPE="nature">', f"  <NAME>{_written(cpt.name)}</NAME>"]
-        lines += [f"  <OUTCOME>{_written(str(level))}</OUTCOME>" for level in cpt.variable.levels]
+        lines += [f"  <OUTCOME>{_written(level)}</OUTCOME>" for level in words(cpt.variable)]
         lines.append("</VARIABLE>")
     for cpt in network.cpts:
         lines += ["<DEFINITION>", f"  <FOR>{_written(cpt.name)}</FOR>"]

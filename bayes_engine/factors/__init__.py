@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array, log
-from bayes_engine.priors import Smoothing, pseudo_counts
+from bayes_engine.priors import Dirichlet, Smoothing, pseudo_counts
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Variable
@@ -66,9 +66,10 @@ class ClassPrior(Factor):
 
 @dataclass(frozen=True)
 class TableFactor(Factor):
-    """log P(x_j = s | c) = log (n_cs + a_c) − log (n_c + a_c S): Zhou, eq. 7.17 (a = 0) and 7.20 (a = 1).
+    """log P(x_j = s | c) = log (n_cs + a_cs) − log (n_c + Σ_s a_cs): Zhou, eq. 7.17 (a = 0) and 7.20 (a = 1).
 
-    `counts` (C, S) per level, `added` (C, 1) pseudo-counts, `unseen` (C,) the log term of a value outside the levels.
+    `counts` (C, S) per level, `added` (C, 1) pseudo-counts, (C, S) where the levels differ, `unseen` (C,) the log term
+    of a value outside the levels.
     A missing cell contributes 0: it is marginalized. With `missing_is_level` the last of the `counts` is the missing
     cell itself, read as a level of its own.
 
@@ -159,8 +160,8 @@ def normal_log_density(x: Array, mean: Array, variance: Array) -> Array:
     return z
 
 
-def table_estimate(counts: Array, alpha: float, smoothing: Smoothing, unseen: str) -> tuple[Array, Array]:
-    """`added` (..., 1) pseudo-counts and the `unseen` log term (...,) for level counts (..., S).
+def table_estimate(counts: Array, alpha: float | Dirichlet, smoothing: Smoothing, unseen: str) -> tuple[Array, Array]:
+    """`added` (..., 1) or (..., S) pseudo-counts and the `unseen` log term (...,) for level counts (..., S).
 
     unseen="smooth" reserves one more level: log α/(n_c + α(S+1)), −inf without smoothing; otherwise the term is 0.
 
@@ -171,7 +172,7 @@ def table_estimate(counts: Array, alpha: float, smoothing: Smoothing, unseen: st
     added = pseudo_counts(counts, alpha, smoothing)
     if unseen != "smooth":
         return added, np.zeros(counts.shape[:-1])
-    a = added[..., 0]
+    a = added.mean(axis=-1)
     return added, log(a) - log(counts.sum(axis=-1) + a * (counts.shape[-1] + 1))
 
 

@@ -21,8 +21,9 @@ from bayes_engine.table.schema import Variable
 
 HIDDEN = -1
 """The place of a cell that is not known."""
-SUMS = 1e-9
-"""A row of a table may miss 1 by this much; published networks miss by more, and are read with `normalized`."""
+SUMS = 1e-6
+"""A row of a table may miss 1 by this much and is divided by its sum; published networks miss by more, and are read
+with `normalized`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +176,10 @@ class Network:
 
 
 def _checked(variable: Variable, parents: tuple[Variable, ...], p: Any) -> Array:
-    table = np.array(p, dtype=float)
+    try:
+        table = np.array(p, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError("the table of '{name}' holds what is no number", name=variable.name) from None
     shape = (*(len(v.levels) for v in parents), len(variable.levels))
     if table.shape != shape or 0 in shape:
         raise ParameterError(

@@ -21,6 +21,8 @@ ROUNDS = 60
 """Passes that draw the nodes towards their neighbours."""
 PULL = 0.9
 """Of the way to its neighbours a node goes so much, counted from the middle: the drawing stays narrow."""
+FULL = 6
+"""Nodes beside each other that a page holds easily."""
 BEND = 0.3
 """Room, in node units, for an arc that passes through a layer."""
 
@@ -28,8 +30,8 @@ BEND = 0.3
 def layered(nodes: Iterable[str], edges: Iterable[Arc]) -> Places:
     """A directed acyclic graph in layers: every arc points downwards, with few crossings and straight lines.
 
-    A node's layer is the longest path to it; a node without parents stands just above its highest child. Nodes without
-    any arc come last, in rows of their own.
+    A node's layer is the longest path to it; a node without parents stands just above its highest child, and one
+    without children may sink where its layer is full. Nodes without any arc come last, in rows of their own.
 
     >>> layered("abc", [("a", "b"), ("a", "c")])
     {'a': (0.5, 0.0), 'b': (0.0, 1.0), 'c': (1.0, 1.0)}
@@ -132,7 +134,23 @@ def _depths(names: Sequence[str], arcs: Sequence[Arc]) -> dict[str, int]:
         while path[-1] not in path[:-1]:  # upwards, and round
             path.append(next(name for name in parents[path[-1]] if waiting[name]))
         raise ParameterError("the arcs run in a cycle through '{name}'", name=path[-1])
-    return {n: depth[n] if parents[n] else min(depth[c] for c in children[n]) - 1 for n in names}
+    found = {n: depth[n] if parents[n] else min(depth[c] for c in children[n]) - 1 for n in names}
+    _thin_out(found, [name for name in names if not children[name]])
+    return found
+
+
+def _thin_out(depth: dict[str, int], ends: Sequence[str]) -> None:
+    """Where a layer is full, nodes without a child sink to the next one while it holds fewer by two or more: the
+    drawing grows no wider than it must."""
+    size: dict[int, int] = {}
+    for layer in depth.values():
+        size[layer] = size.get(layer, 0) + 1
+    for layer in range(max(depth.values(), default=0)):
+        for name in reversed(ends):
+            if depth[name] == layer and size[layer] > FULL and size[layer + 1] + 2 <= size[layer]:
+                depth[name] += 1
+                size[layer] -= 1
+                size[layer + 1] += 1
 
 
 class _Layers:

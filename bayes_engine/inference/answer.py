@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_engine.factors.network import Network
+from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.conflict import Conflict, conflict
 from bayes_engine.inference.junction_tree import TIE, junction_tree
 from bayes_engine.logspace import Array, log
@@ -18,7 +18,7 @@ Beliefs = Mapping[str, tuple[float, ...]]
 
 
 class Change(NamedTuple):
-    """What the findings did to a node: the level whose probability moved most, before and after."""
+    """What the findings did to a node: the level whose probability rose most, before and after."""
 
     node: str
     level: int
@@ -45,14 +45,14 @@ class Answer(NamedTuple):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The nodes without a finding by how far a level of theirs moved, farthest first, then in their order."""
+        """The nodes without a finding by how far a level of theirs rose, farthest first, then in their order."""
         found = []
         for node, after in self.posterior.items():
             if node not in self.evidence:
                 before = self.prior[node]
-                level = max(range(len(after)), key=lambda k: (round(abs(after[k] - before[k]), 12), after[k]))
+                level = max(range(len(after)), key=lambda k: (round(after[k] - before[k], 12), after[k]))
                 found.append(Change(node, level, before[level], after[level]))
-        return tuple(sorted(found, key=lambda c: -round(abs(c.after - c.before), 12)))
+        return tuple(sorted(found, key=lambda c: -round(c.after - c.before, 12)))
 
 
 def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
@@ -76,6 +76,9 @@ def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
     if math.isinf(log_evidence):
         return Answer(dict(evidence), log_evidence, prior, {}, {}, -math.inf, conflict(tree, row))
     posterior = {name: tuple(p[1].tolist()) for name, p in both.p.items()}
+    for name, place in zip(network.names, row, strict=True):
+        if place != HIDDEN:  # a finding is certain, whatever rounding says
+            posterior[name] = tuple(float(k == place) for k in range(len(posterior[name])))
     places, log_p = tree.most_probable(row[None])
     best = {cpt.name: cpt.variable.levels[i] for cpt, i in zip(network.cpts, places[0], strict=True)}
     return Answer(dict(evidence), log_evidence, prior, posterior, best, float(log_p[0]) - log_evidence, None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from bayes_engine.errors import NotASubset
 from bayes_engine.factors import ClassPrior, Factor, Row, RowKind, normal_log_density, variance_estimate
 from bayes_engine.inference.elimination import Potential, log_partition, marginals
 from bayes_engine.logspace import Array, exp, log
+from bayes_engine.priors import tilt
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import MISSING, Table, unseen_code
 from bayes_engine.table.schema import Variable
@@ -59,7 +60,7 @@ class Domain:
     def places(self, X: Table) -> NDArray[np.intp]:
         """(n,) the place of each cell; HIDDEN where it is not known."""
         codes = X[self.variable.name]
-        places = codes.astype(np.intp) - 1
+        places: NDArray[np.intp] = codes.astype(np.intp) - 1
         places[codes == MISSING] = self.size - 1 if self.missing_is_level else HIDDEN
         places[codes == OUT] = HIDDEN
         places[codes == unseen_code(codes)] = self.size if self.smooth_unseen else HIDDEN
@@ -112,7 +113,8 @@ class TableFamily:
     """log P(x_j = t | c, pa = s) = log (n_cst + a) − log (n_cs + a S_j): Zhou, eq. 7.20 within the parents' cell.
 
     `counts` (C, S_p, …, S_j) by place; a is `alpha`, and 1 for a cell of the parents without a count where that is 0.
-    Of a column that the class is no parent of, `counts` (1, S_p, …, S_j) are those of all classes together.
+    With `marginal` the same a S_j are shared out among the levels as the column's values are. Of a column that the
+    class is no parent of, `counts` (1, S_p, …, S_j) are those of all classes together.
 
     >>> wind = Domain(Variable("wind", "categorical", ("weak", "strong")))
     >>> rain = Domain(Variable("rain", "categorical", ("no", "yes")))
@@ -125,6 +127,7 @@ class TableFamily:
     parents: tuple[Domain, ...]
     counts: Array
     alpha: float
+    marginal: bool = False
 
     @property
     def variable(self) -> Variable:
@@ -143,7 +146,21 @@ class TableFamily:
     @cached_property
     def log_cpt(self) -> Array:
         """(C, S_p, …, S_j) log conditional probabilities."""
-        return _estimate(self.counts, self.totals[..., None], self.domain.size, self.alpha)
+        return _estimate(self.counts, self.totals[..., None], self.domain.size, self.alpha, self.tilt)
+
+    @cached_property
+    def tilt(self) -> Array | float:
+        """(S_j,) how much more than α is added to each level; 1 where they share evenly."""
+        return tilt(self._of_level) if self.marginal else 1.0
+
+    @cached_property
+    def _of_level(self) -> Array:
+        return np.asarray(self.counts.sum(axis=tuple(range(self.counts.ndim - 1))))
+
+    @cached_property
+    def added(self) -> Array:
+        """(C, S_p, …, S_j) what smoothing adds to each count."""
+        return np.broadcast_to(_added(self.totals, self.alpha)[..., None] * self.tilt, self.counts.shape)
 
     @property
     def of_class(self) -> bool:
@@ -153,14 +170,15 @@ class TableFamily:
     @cached_property
     def lookup(self) -> Array:
         """`log_cpt` with one more place on each axis for a value outside the domain, smoothed: the column's own is
-        log a/(n_cs + a(S_j + 1)), a parent's has no counts."""
+        log a/(n_cs + a(S_j + 1)), a parent's has no counts, so that the base of the smoothing stands."""
         size = self.domain.size
+        alone = np.append(log(np.broadcast_to(self.tilt, (size,)) / max(size, 1)), -np.log(size + 1))
         a = _added(self.totals, self.alpha)
         table = np.concatenate([self.log_cpt, (log(a) - log(self.totals + a * (size + 1)))[..., None]], axis=-1)
         pads = [(0, 0), *((0, 1) for _ in self.parents), (0, 0)]
-        table = np.pad(table, pads, constant_values=-np.log(max(size, 1)))
+        table = np.pad(table, pads)
         for axis in range(1, 1 + len(self.parents)):
-            np.moveaxis(table, axis, -2)[..., -1, -1] = -np.log(size + 1)
+            np.moveaxis(table, axis, -2)[..., -1, :] = alone
         return table
 
     def known(self, X: Table) -> NDArray[np.bool_]:
@@ -173,10 +191,28 @@ class TableFamily:
         places = [d.places(X) for d in self.axes]
         inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
         own, w = left.own[inside] * self.of_class, left.weight[inside]
+        if self.marginal:
+            return self._marginal_without(found, inside, own, w, tuple(p[inside] for p in places))
         at = (own, *(p[inside] for p in places))
         count, total = (less_weight(a, w, self.variable) for a in (self.counts[at], self.totals[at[:-1]]))
         found = found.copy()
         found[inside, own] = _estimate(count, total, self.domain.size, self.alpha)
+        return found
+
+    def _marginal_without(
+        self, found: Array, inside: NDArray[np.bool_], own: NDArray[np.intp], weight: Array, at: tuple[Any, ...]
+    ) -> Array:
+        """`found` with the rows `inside` taken out of the counts: the column's marginal loses them in every class."""
+        rows, level = np.arange(len(own)), at[-1]
+        count, total = np.moveaxis(self.counts, 0, -1)[at], np.moveaxis(self.totals, 0, -1)[at[:-1]]
+        count, total = (np.broadcast_to(a, (len(own), len(self.counts))).copy() for a in (count, total))
+        for a in (count, total):
+            a[rows, own] = less_weight(a[rows, own], weight, self.variable)
+        rest = less_weight(self._of_level[level], weight, self.variable)
+        everything = less_weight(np.full(len(own), self._of_level.sum()), weight, self.variable)
+        share = np.divide(self.domain.size * rest, everything, out=np.ones(len(own)), where=everything > 0)
+        found = found.copy()
+        found[inside] = _estimate(count, total, self.domain.size, self.alpha, share[:, None])
         return found
 
 
@@ -401,6 +437,8 @@ class Directed(Factor):
         self, X: Table, left: Left | None
     ) -> Iterator[tuple[NDArray[np.intp], Table, list[tuple[str, Potential]]]]:
         """The rows in groups with the same cells hidden: their numbers, they themselves, and their potentials."""
+        if not self.all_families:  # the prior alone
+            return
         absent = np.stack([~f.known(X) for f in self.all_families], axis=1)
         patterns, group = np.unique(absent, axis=0, return_inverse=True) if absent.any() else (absent[:1], None)
         for k, pattern in enumerate(patterns):
@@ -453,10 +491,10 @@ def _kind(family: Family | ClassFamily) -> RowKind:
     return "log-probability" if isinstance(family, TableFamily) and family.of_class else "constant"
 
 
-def _estimate(count: Array, total: Array, size: int, alpha: float) -> Array:
-    """log (n + a)/(N + a S)."""
+def _estimate(count: Array, total: Array, size: int, alpha: float, tilt: Array | float = 1.0) -> Array:
+    """log (n + a t)/(N + a S), the tilts t of all levels having the mean 1."""
     a = _added(total, alpha)
-    return log(count + a) - log(total + a * size)
+    return log(count + a * tilt) - log(total + a * size)
 
 
 def _added(total: Array, alpha: float) -> Array:

@@ -115,7 +115,7 @@ def scores_left_out(
     for the star on each column of X. `weight` is (n,), None where all are 1.
 
     The rows come class by class, all cells known, each to lose a weight of 1: then a class shares tables, where its own
-    counts are one less, and its `log_prior` (C,).
+    counts are one less, and its `log_prior` (C,); no family's smoothing hangs on the marginal of all classes.
     """
     k = len(stars[0].prior.p)
     packed = pack(X, [f.domain for f in stars[0].families if isinstance(f, TableFamily)])
@@ -151,11 +151,11 @@ def _star_terms(star: Directed, gone: float) -> Array:
     families = [f for f in star.families if isinstance(f, TableFamily)]
     wide = [f.counts if f.parents else np.repeat(f.counts[:, :, None], f.domain.size, axis=2) for f in families]
     above = [f.totals if f.parents else np.repeat(f.totals[:, None], f.domain.size, axis=1) for f in families]
-    sizes = np.array([f.domain.size for f in families])
+    sizes, alpha = np.array([f.domain.size for f in families]), np.array([f.alpha for f in families])
     count = np.concatenate(wide, axis=2)
     total = np.stack(above, axis=2)
     count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))
-    added = np.where((total == 0) & (families[0].alpha == 0), 1.0, families[0].alpha)
+    added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
     table = log(count + np.repeat(added, sizes, axis=2)) - np.repeat(log(total + added * sizes), sizes, axis=2)
     terms = np.zeros((*table.shape[1:], row_width(len(table))))
     terms[..., : len(table)] = np.moveaxis(table, 0, -1)

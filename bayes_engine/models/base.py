@@ -24,7 +24,7 @@ from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.target import class_array, encode_target
-from bayes_engine.priors import class_prior
+from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
@@ -47,6 +47,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     missing: str
     discretize: str | None = None
     bins: int = 10
+    takes_text: ClassVar[bool] = False
+    """Whether a column may be a text."""
 
     # what a model says ------------------------------------------------------------------------------------------
 
@@ -68,8 +70,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self.priors
 
     def _prior(self, stats: Statistics) -> ClassPrior:
-        rule = self._prior_rule
-        added = 1.0 if isinstance(rule, str) and rule == "laplace" else 0.0
+        added = added_to_class(self._prior_rule, len(stats.class_weight))
         prior = self._prior_of(stats.class_weight, stats.target.levels)
         return ClassPrior(stats.target.name, prior, stats.class_weight, added)
 
@@ -215,11 +216,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
         return replace(ledger, status=self._status(table, ledger.joint(), given))
 
-    def risk(self, X: Any, loss: Any = None) -> Array:
+    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
         """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a
-        posterior has inf throughout. `loss` is as `LossMatrix.from_any` takes it, 0-1 by default.
+        posterior has inf throughout. `loss` is as `LossMatrix.from_any` takes it, 0-1 by default; `amount` (n,), where
+        given, multiplies each row's losses, all of them or the cells that `LossMatrix.with_amount` names.
 
-        Raises LossError where the loss speaks of other classes.
+        Raises LossError where the loss speaks of other classes, or an amount is missing, infinite or negative.
 
         >>> from bayes_engine import NaiveBayes
         >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
@@ -227,13 +229,13 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         [[2.0, 0.75]]
         """
         posterior, status = self._posterior(X)
-        risk = self._loss(loss).risk(posterior)
+        risk = self._loss(loss).risk(posterior, amount)
         return np.where((status == Status.OK)[:, None], risk, np.inf)
 
-    def decide(self, X: Any, loss: Any = None) -> Decision:
-        """The action of least risk (Zhou, eq. 7.3) for each of the n rows; `loss` as in `risk`.
+    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
+        """The action of least risk (Zhou, eq. 7.3) for each of the n rows; `loss` and `amount` as in `risk`.
 
-        Raises LossError where the loss speaks of other classes; never for a row, which carries its status.
+        Raises LossError as `risk`; never for a row without a posterior, which carries its status.
 
         >>> from bayes_engine import NaiveBayes
         >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
@@ -242,7 +244,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         (['bad'], ['good'])
         """
         posterior, status = self._posterior(X)
-        return decide(posterior, self._loss(loss), status)
+        return decide(posterior, self._loss(loss), status, amount=amount)
 
     def leave_one_out_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """(n, C) log P(c|x_i) of the model without row i, given schema and structure; the rows must be among those
@@ -287,15 +289,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     # plumbing ---------------------------------------------------------------------------------------------------
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Iterable[Any] | None, *, first: bool) -> Self:
-        declared = None if classes is None else Variable("class", "categorical", sort_levels(classes), declared=True)
+        name = "class" if not isinstance(y, pd.Series) or y.name is None else str(y.name)
+        declared = None if classes is None else Variable(name, "categorical", sort_levels(classes), declared=True)
         known = declared if first else self.target_
         frame, labels, target = self._read(X, y, sample_weight, known, reset=first)
         schema = self._observed(frame, labels, None if first else self.schema_)
-        table = self._table(frame, schema, unseen="error", missing=self.missing)
+        table = self._first_read(frame, schema)
         if table.beyond is not None:
             raise TableError(
-                "a column of intervals holds infinity in row {row}: Input X contains infinity; mend the cell, or make "
-                "it missing",
+                "a column of intervals or levels holds infinity in row {row}: Input X contains infinity; mend the "
+                "cell, or make it missing",
                 row=int(table.beyond.argmax()) + 1,
             )
         stats = self._count(table, labels, target)
@@ -305,6 +308,10 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """The schema of these rows: the first's own, or the one `known` before them, grown."""
         return observe(frame, self._initial_schema(frame, labels) if known is None else known)
 
+    def _first_read(self, frame: Any, schema: Schema) -> Table:
+        """Rows to learn from, as `_frame` gave them, encoded."""
+        return self._table(frame, schema, unseen="error", missing=self.missing)
+
     def _table(self, frame: Any, schema: Schema, *, unseen: str, missing: str = "marginalize") -> Table:
         """Rows as `_frame` gave them, encoded."""
         return encode(frame, schema, unseen=unseen, missing=missing)
@@ -312,21 +319,44 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
         if self.discretize is not None:
             checked_method(self.discretize, self.bins)
-        schema = Schema.from_dtypes(frame) if self.schema is None else self.schema.features
-        if self.schema is not None:  # it gives kinds and levels; the pivots come from the rows
-            pivots = {v.name: middle(numbers(frame[v.name], v)) for v in schema if v.numeric}
-            schema = Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in schema))
-        return schema if self.discretize is None else self._cut(schema, frame, labels)
+        if self.discretize is not None:
+            checked_method(self.discretize, self.bins)
+        return self._cut(self._kinds(frame), frame, labels)
+
+    def _kinds(self, frame: pd.DataFrame) -> Schema:
+        """What each column holds, by its dtype or the schema given; the pivots come from the rows in either case."""
+        if self.schema is None:
+            return Schema.from_dtypes(frame)
+        schema = self._declared
+        for v in schema:
+            if v.textual and not self.takes_text:
+                raise TableError(
+                    "column '{column}' is a text, which {model} cannot read; take NaiveBayes, or set it aside",
+                    column=v.name,
+                    model=type(self).__name__,
+                )
+        pivots = {v.name: middle(numbers(frame[v.name], v)) for v in schema if v.numeric}
+        return Schema(tuple(replace(v, pivot=pivots.get(v.name, v.pivot)) for v in schema))
+
+    @property
+    def _declared(self) -> Schema:
+        """The features of the schema that was given."""
+        assert self.schema is not None
+        return self.schema.features
+
+    def _way_to_cut(self, variable: Variable) -> str | None:
+        """How a column of numbers is cut into intervals; None where it stays one of numbers."""
+        return self.discretize
 
     def _cut(self, schema: Schema, frame: pd.DataFrame, labels: Labels) -> Schema:
-        """Every column of numbers as intervals, by cut points from these rows alone: folds find their own."""
-        assert self.discretize is not None
-        assert labels.codes is not None
+        """The columns of numbers to be cut as intervals, by cut points from these rows alone: folds find their own."""
         variables = []
         for variable in schema:
-            if variable.numeric:
+            method = self._way_to_cut(variable) if variable.numeric else None
+            if method is not None:
+                assert labels.codes is not None
                 x = numbers(frame[variable.name], variable)
-                cuts = cuts_for(self.discretize, x, labels.codes, labels.n_classes, labels.weight, self.bins)
+                cuts = cuts_for(method, x, labels.codes, labels.n_classes, labels.weight, self.bins)
                 variable = replace(variable, cuts=cuts, levels=interval_names(cuts), declared=True)
             variables.append(variable)
         return Schema(tuple(variables))
@@ -368,7 +398,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 if all(isinstance(c, str) for c in frame.columns)
                 else frame.set_axis([str(c) for c in frame.columns], axis=1)
             )
-        features = self.schema.features.names
+        features = self._declared.names
         if not isinstance(X, pd.DataFrame):
             if len(features) != frame.shape[1]:
                 raise TableError("the schema has {s} features and X has {d} columns", s=len(features), d=frame.shape[1])

@@ -8,7 +8,7 @@ rows the model had not seen, and it comes before the shift to a prior of use.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -21,11 +21,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.decision.evaluate import HeldOut, held_out, splits
+from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, ParameterError, TableError, UndefinedPosterior
-from bayes_engine.factors import Row
-from bayes_engine.ledger import Ledger, Status
+from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import ComplementNB
@@ -34,8 +33,6 @@ from bayes_engine.priors import checked_whole, checked_word
 
 METHODS = ("temperature", "platt", "isotonic")
 """One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
-CALIBRATION = Row("calibration", "calibration", (), "constant")
-"""The last row of a calibrated ledger: log q_c − log p_c."""
 COLDEST, HOTTEST = 1e-3, 1e3
 LOG_2 = float(np.log(2.0))
 
@@ -193,7 +190,8 @@ def _isotonic(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> Isoton
 
 def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, seed: int = 0) -> HeldOut:
     """Held-out posteriors made true: each fold of the rows by a calibrator learnt from the others; groups stay
-    together. What a model's probabilities would be worth after calibration, without fitting a model anew.
+    together, and up to 60 rows are left out one by one where a class is too rare for folds. What a model's
+    probabilities would be worth after calibration, without fitting a model anew.
 
     The prior of the calibrated rows is the model's own under temperature, which moves no class against another; Platt
     and isotonic learn that of the rows.
@@ -207,12 +205,23 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
     """
     out = np.full_like(held.log_posterior, -np.inf)
     prior = held.prior.copy()
-    for train, test in splits(held.truth, held.groups, folds, seed + 1)[0]:
+    for train, test in _folds(held, folds, seed):
         made = calibrator(held.log_posterior[train], held.truth[train], held.weight[train], method)
         out[test] = made(held.log_posterior[test])
         if method != "temperature":
             prior[test] = _shares(held.truth[train], held.weight[train], len(held.classes))
     return replace(held, log_posterior=out, prior=prior)
+
+
+def _folds(held: HeldOut, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """The rows a calibrator learns from, and those it is tried on."""
+    n = len(held.truth)
+    try:
+        yield from splits(held.truth, held.groups, folds, seed + 1)[0]
+    except TableError:
+        if held.groups is not None or n > TINY:
+            raise
+        yield from ((np.delete(np.arange(n), i), np.array([i])) for i in range(n))
 
 
 def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
@@ -275,19 +284,48 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
                 "is scikit-learn's CalibratedClassifierCV",
                 name=type(inner).__name__,
             )
-        self.estimator_ = inner.fit(X, y, sample_weight)
+        inner.fit(X, y, sample_weight)
         labels = column_or_1d(y)
         asked: Any = {"folds": self.folds, "groups": groups, "sample_weight": sample_weight, "seed": self.random_state}
         with warnings.catch_warnings():  # what a fold's estimate does the whole table's has said
             warnings.simplefilter("ignore", EstimationWarning)
             held = held_out(inner, X, labels, **asked)
+        return self.fit_held_out(inner, held)
+
+    def fit_held_out(self, model: GenerativeClassifier, held: HeldOut) -> Self:
+        """Take a model that is fitted already, and learn the calibrator from what models like it said of rows `held`
+        out. Nothing is fitted anew.
+
+        Raises TableError where no held-out row has a posterior.
+
+        >>> X, y = [[1.0], [2.0], [2.2], [2.1], [4.0], [5.0]], list("aababb")
+        >>> model = NaiveBayes().fit(X, y)
+        >>> again = CalibratedClassifier(model).fit_held_out(model, held_out(model, X, y))
+        >>> bool(np.allclose(again.predict_proba(X), CalibratedClassifier().fit(X, y).predict_proba(X)))
+        True
+        """
+        held = held.in_order(tuple(model.classes_.tolist()))
         self.calibrator_ = calibrator(held.log_posterior, held.truth, held.weight, self.method)
-        self.classes_ = inner.classes_
-        own = _own_prior(inner)
-        self.class_prior_ = own if self.method == "temperature" else _shares(held.truth, held.weight, len(own))
-        self.n_features_in_ = inner.n_features_in_
-        if hasattr(inner, "feature_names_in_"):
-            self.feature_names_in_ = inner.feature_names_in_
+        self.class_prior_ = (
+            _own_prior(model) if self.method == "temperature" else _shares(held.truth, held.weight, len(held.classes))
+        )
+        return self._around(model)
+
+    def around(self, model: GenerativeClassifier) -> CalibratedClassifier:
+        """The same calibrator around another fit of the estimator, of one row fewer, say."""
+        check_is_fitted(self)
+        new = CalibratedClassifier(self.estimator, **{k: getattr(self, k) for k in ("method", "folds", "random_state")})
+        new.calibrator_, new.class_prior_ = self.calibrator_, self.class_prior_
+        if self.method == "temperature":
+            new.class_prior_ = _own_prior(model)
+        return new._around(model)
+
+    def _around(self, model: GenerativeClassifier) -> Self:
+        self.estimator_ = model
+        self.classes_ = model.classes_
+        self.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
         return self
 
     @property
@@ -346,20 +384,22 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         decision = decide(self.predict_proba(X), self._loss(None))
         return np.asarray(self.classes_[decision.position])
 
-    def risk(self, X: Any, loss: Any = None) -> Array:
-        """(n, A) R(a|x) of every action under `loss`, 0-1 by default; inf for a row without a posterior."""
+    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
+        """(n, A) R(a|x) of every action under `loss`, 0-1 by default; inf for a row without a posterior. `amount` (n,)
+        multiplies each row's losses, all of them or the cells that `LossMatrix.with_amount` names."""
         posterior, status = self._posterior(X)
-        return np.where((status == Status.OK)[:, None], self._loss(loss).risk(posterior), np.inf)
+        return np.where((status == Status.OK)[:, None], self._loss(loss).risk(posterior, amount), np.inf)
 
-    def decide(self, X: Any, loss: Any = None) -> Decision:
-        """The action of least risk for each of the n rows; a row without a posterior carries its status.
+    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
+        """The action of least risk for each of the n rows; a row without a posterior carries its status. `loss` and
+        `amount` as in `risk`.
 
         >>> X, y = [[2, 0, 1], [0, 3, 0], [1, 0, 2], [0, 1, 0]], ["pets", "law", "pets", "law"]
         >>> CalibratedClassifier(ComplementNB()).fit(X, y).decide([[0, 1, 0]]).action.tolist()
         ['law']
         """
         posterior, status = self._posterior(X)
-        return decide(posterior, self._loss(loss), status)
+        return decide(posterior, self._loss(loss), status, amount=amount)
 
     def _loss(self, loss: Any) -> LossMatrix:
         return LossMatrix.from_any(loss, self.classes_.tolist())

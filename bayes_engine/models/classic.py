@@ -538,9 +538,17 @@ class ComplementNB(_TermNB):
 
     Attributes: as MultinomialNB, and `feature_all_` (V,).
 
+    For texts Rennie et al. weigh terms by tf-idf first. What idf is needs all rows, so that it stands before the model,
+    where folds find their own:
+
     >>> words = [[2, 0, 1], [0, 3, 0], [1, 0, 2]]
     >>> ComplementNB().fit(words, ["pets", "law", "pets"]).predict([[0, 1, 0]]).tolist()
     ['law']
+    >>> from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> of_texts = make_pipeline(CountVectorizer(), TfidfTransformer(), ComplementNB())
+    >>> of_texts.fit(["cat and dog", "court and law", "dog food"], ["pets", "law", "pets"]).predict(["a cat"]).tolist()
+    ['pets']
     """
 
     estimation_parameters: ClassVar[frozenset[str]] = _Smoothed.estimation_parameters | {"norm"}

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.em import Collapse, EMTrace, Expected, em, memberships
+from bayes_engine.errors import ParameterError
 from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
 from bayes_engine.factors.columns import Terms
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.priors import added_to_class, dirichlet
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.values import BY_VALUE
 from bayes_engine.table.encode import Table
 
 
@@ -23,6 +26,14 @@ class HiddenLabels:
     """EM's steps for encoded rows with known `codes` (n,) (−1 hidden) and weights (n,)."""
 
     def __init__(self, inner: GenerativeClassifier, table: Table, codes: NDArray[np.intp], weight: Array) -> None:
+        for v in table.schema:
+            if v.textual or v.likelihood in BY_VALUE:
+                raise ParameterError(
+                    "column '{column}' has the likelihood '{likelihood}', for which hidden labels have no steps; "
+                    "choose 'gaussian', 'categorical', 'bernoulli' or intervals",
+                    column=v.name,
+                    likelihood=str(v.likelihood),
+                )
         self.inner, self.table, self.codes, self.weight = inner, table, codes, weight
         self.n, self.k = table.n, len(inner.target_.levels)
         hidden = (codes < 0)[:, None]
@@ -74,35 +85,38 @@ class HiddenLabels:
             self.expect,
             self.estimate,
             complete=expected_log_likelihood,
-            log_prior=self._log_prior if self._alpha is not None or self._laplace else None,
+            log_prior=self._log_prior if self._smoothed is not None or self._of_class else None,
             distance=_apart,
             **stopping,
         )
 
     @property
-    def _laplace(self) -> bool:
-        return isinstance(self.inner, NaiveBayes) and self.inner.priors == "laplace"
+    def _of_class(self) -> float:
+        """What the class prior adds to each class."""
+        return added_to_class(self.inner.priors, self.k) if isinstance(self.inner, NaiveBayes) else 0.0
 
     @property
-    def _alpha(self) -> Any:
-        """What smoothing adds to every count; None where it adds nothing."""
+    def _smoothed(self) -> Any:
+        """The columns whose counts are added to, of NaiveBayes; of the others what is added to every count. None where
+        nothing is."""
         inner = self.inner
         if isinstance(inner, NaiveBayes):
-            return float(inner.alpha) if inner.smoothing == "all" and inner.alpha > 0 else None
+            discrete = {v.name for v in inner.stats_.schema if v.discrete} if inner.smoothing == "all" else set()
+            return {name for name in discrete if dirichlet(inner.alpha, name).amount > 0} or None
         alpha = inner._alpha(inner.stats_)
         return alpha if np.any(alpha > 0) else None
 
     def _log_prior(self, factor: Factor) -> float:
         """log p(Θ) = Σ α log θ, the Dirichlet priors whose modes the smoothed estimates are."""
-        total = 0.0
+        total, smoothed = 0.0, self._smoothed
         for part in leaves(factor):
-            if isinstance(part, ClassPrior) and self._laplace:
-                total += float(log(part.p).sum())
-            elif isinstance(part, TableFactor) and self._alpha is not None:
-                total += self._alpha * float(part.log_cpt.sum())
-            elif isinstance(part, Terms) and self._alpha is not None:
+            if isinstance(part, ClassPrior) and self._of_class:
+                total += self._of_class * float(log(part.p).sum())
+            elif isinstance(part, TableFactor) and smoothed is not None and part.variable.name in smoothed:
+                total += float((part.added * np.where(part.added > 0, part.log_cpt, 0.0)).sum())
+            elif isinstance(part, Terms) and smoothed is not None:
                 both = part.present if part.absent is None else part.present + part.absent
-                total += float((self._alpha * both).sum())
+                total += float((smoothed * both).sum())
         return total
 
 

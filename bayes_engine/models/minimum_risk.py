@@ -57,10 +57,11 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))
 
-    def decide(self, X: Any, loss: Any = None) -> Decision:
+    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
         """The action, its risk and the gap to the runner-up for every row of X (n, d); under its own loss, unless told.
+        `amount` (n,) multiplies each row's losses, all of them or the cells that `LossMatrix.with_amount` names.
 
-        Raises LossError where `loss` speaks of other classes.
+        Raises LossError where `loss` speaks of other classes, or an amount is missing, infinite or negative.
 
         >>> X, y = [[1.0], [2.0], [4.0], [5.0]], ["small", "small", "big", "big"]
         >>> careful = MinimumRiskClassifier(loss={"small": {"small": 0, "big": 9}, "big": {"small": 1, "big": 0}})
@@ -70,9 +71,9 @@ class MinimumRiskClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         matrix = self.loss_ if loss is None else LossMatrix.from_any(loss, self.classes_.tolist())
         if hasattr(self.estimator_, "decide"):  # which does not raise for a row without a posterior
-            decision: Decision = self.estimator_.decide(X, matrix)
+            decision: Decision = self.estimator_.decide(X, matrix, amount=amount)
             return decision
-        return decide(self.predict_proba(X), matrix)
+        return decide(self.predict_proba(X), matrix, amount=amount)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the action of least risk: class labels, and the names of further actions where the loss has any."""

@@ -1,16 +1,18 @@
 """Naive Bayes over one real table: strings, numbers, missing cells, unseen values, weights.
 
 P(c|x) ∝ P(c) Π_j P(x_j|c) (Zhou Zhihua, Machine Learning, eq. 7.14–7.15): one factor a column, a table for a discrete
-one, a Gaussian for a number.
+one, for a number a Gaussian or what else is chosen, for a text the product over its words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset
@@ -18,19 +20,39 @@ from bayes_engine.factors import (
     Factor,
     GaussianFactor,
     Product,
+    Row,
     TableFactor,
     normal_log_density,
     table_estimate,
     variance_estimate,
 )
+from bayes_engine.factors.kernel import KernelFactor, kernel_factor
+from bayes_engine.factors.poisson import PoissonFactor, poisson_factor
+from bayes_engine.factors.text import TextFactor, text_factor
+from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
-from bayes_engine.priors import SMOOTHING, Smoothing, checked_alpha, checked_share, checked_word
+from bayes_engine.models.likelihoods import CUTTING, OF_NUMBERS, Likelihood, as_texts, assigned, check_counted
+from bayes_engine.priors import (
+    SMOOTHING,
+    Alpha,
+    ClassPriors,
+    Smoothing,
+    checked_alphas,
+    checked_share,
+    checked_word,
+    dirichlet,
+)
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.table.encode import Table
+from bayes_engine.stats.terms import TermCounts
+from bayes_engine.stats.values import BY_VALUE, ColumnValues
+from bayes_engine.table.discretize import checked_method
+from bayes_engine.table.encode import Table, encode
+from bayes_engine.table.matrix import Matrix
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.text import TermColumn
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "textbook": {"smoothing": "none", "alpha": 1.0, "priors": "empirical", "variance": "unbiased"},
@@ -60,17 +82,29 @@ class NaiveBayes(GenerativeClassifier):
 
     Parameters
     ----------
-    alpha : float, pseudo-count added to every level (eq. 7.20); 0 adds nothing.
+    alpha : pseudo-count added to every level (eq. 7.20), 0 adds nothing | "none" | "laplace" | "jeffreys" | a Dirichlet
+        (m-estimate, equivalent sample size) | one of these by column, {"colour": 2.0, "*": "jeffreys"}, "*" being all
+        others.
     smoothing : "all" | "zero-only" | "none": everywhere; only for an (attribute, class) pair with a zero; nowhere.
-    priors : "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
+    priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
     variance : "mle" (ddof 0) | "unbiased" (ddof 1).
     tied_variance : one variance for all classes: Gaussian discriminant analysis with a diagonal Σ.
     var_floor : the least variance, as a share of the column's own.
+    likelihoods : None | a name, for all columns that can have it | {column: name}. Of a number "gaussian" (unless said
+        otherwise), "kernel" (a kernel density with Silverman's bandwidth), "kernel-weka" (with Weka's), "poisson"
+        (whole numbers; the rate is smoothed by α imagined rows with the column's mean), "categorical" (its values are
+        levels), "bernoulli" (0 and 1), "mdlp" | "equal-width" | "quantile" (intervals between the cut points
+        `schema_[column].cuts`); of levels "categorical", or
+        with two of them "bernoulli"; of a text "multinomial" (how often each term stands in it; a column of strings
+        becomes a text by this choice) or "bernoulli" (whether it does).
+    text : {"analyzer": "word" | "char" | "char_wb", "ngrams": (1, 1), "lowercase": True, "min_df": 1, "max_features":
+        None, "presence": False, "columns": names of columns of strings to read as texts}, see
+        `bayes_engine.table.text.TextRule`. Chinese needs no segmenter: each character is a word.
     missing : "marginalize" (a missing cell has no factor) | "category" (in a discrete column, a level of its own if
         training had any) | "error".
     unseen : "ignore" (no factor) | "smooth" (α/(n_c + α(S+1))) | "error", for a value not among the levels.
-    discretize : None (a number has a Gaussian) | "mdlp" | "equal-width" | "quantile": numbers as intervals, cut by the
-        rows of the fit. bins : how many, for the latter two.
+    discretize : None | "mdlp" | "equal-width" | "quantile": the numbers of which `likelihoods` say nothing as
+        intervals, cut by the rows of the fit. bins : how many, for the latter two.
     schema : kinds and levels of the columns; None takes them from the dtypes.
 
     Attributes: `stats_`, `factor_`, `schema_`, `target_`, `classes_` (sorted), `n_features_in_`, `feature_names_in_`.
@@ -80,7 +114,14 @@ class NaiveBayes(GenerativeClassifier):
     >>> model = NaiveBayes().fit(X, ["good", "good", "bad", "bad"])
     >>> model.predict(X).tolist()
     ['good', 'good', 'bad', 'bad']
+    >>> mails = pd.DataFrame({"text": ["win a prize", "lunch at noon", "a prize for you"], "links": [4, 0, 3]})
+    >>> mixed = NaiveBayes(likelihoods={"text": "multinomial", "links": "poisson"}).fit(mails, ["spam", "ham", "spam"])
+    >>> ledger = mixed.explain(mails[:1], opened=["text"])
+    >>> ledger.contributions("spam", "ham").round(2).to_dict("records")
+    [{'class': 0.69, 'text: a': 0.79, 'text: prize': 0.79, 'text: win': 0.38, 'links': 1.98}]
     """
+
+    takes_text = True
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset(
         {"alpha", "smoothing", "priors", "variance", "tied_variance", "var_floor", "unseen"}
@@ -89,12 +130,14 @@ class NaiveBayes(GenerativeClassifier):
     def __init__(
         self,
         *,
-        alpha: float = 1.0,
+        alpha: Alpha = 1.0,
         smoothing: Smoothing = "all",
-        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        priors: ClassPriors = "empirical",
         variance: Literal["mle", "unbiased"] = "mle",
         tied_variance: bool = False,
         var_floor: float = 1e-9,
+        likelihoods: Likelihood | Mapping[str, Likelihood] | None = None,
+        text: Mapping[str, Any] | None = None,
         missing: Literal["marginalize", "category", "error"] = "marginalize",
         unseen: Literal["ignore", "smooth", "error"] = "ignore",
         discretize: Literal["mdlp", "equal-width", "quantile"] | None = None,
@@ -107,6 +150,8 @@ class NaiveBayes(GenerativeClassifier):
         self.variance = variance
         self.tied_variance = tied_variance
         self.var_floor = var_floor
+        self.likelihoods = likelihoods
+        self.text = text
         self.missing = missing
         self.unseen = unseen
         self.discretize = discretize
@@ -126,6 +171,16 @@ class NaiveBayes(GenerativeClassifier):
             if variable.discrete:
                 parts.append(self._table_factor(variable, stats.counts.tables[variable.name], target))
                 continue
+            if variable.textual:
+                parts.append(self._text_factor(variable, stats.texts.columns[variable.name], target))
+                continue
+            if variable.likelihood in BY_VALUE:
+                column = stats.values.columns[variable.name]
+                if column.constant:
+                    constant.append(variable.name)
+                else:
+                    parts.append(self._value_factor(variable, column, target))
+                continue
             moments = stats.moments.column(variable.name)
             if moments.constant:
                 constant.append(variable.name)
@@ -139,11 +194,20 @@ class NaiveBayes(GenerativeClassifier):
         say_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
+    def _text_factor(self, variable: Variable, counts: TermCounts, target: str) -> TextFactor:
+        return text_factor(variable, target, counts, dirichlet(self.alpha, variable.name), self.smoothing)
+
+    def _value_factor(self, variable: Variable, column: ColumnValues, target: str) -> KernelFactor | PoissonFactor:
+        """The factor of a number whose statistics are its values."""
+        if variable.likelihood == "poisson":
+            return poisson_factor(variable, target, column, dirichlet(self.alpha, variable.name), self.smoothing)
+        return kernel_factor(variable, target, column, float(self.var_floor))
+
     def _table_factor(self, variable: Variable, table: Array, target: str) -> TableFactor:
         """The factor of one table (C, 1 + S); with missing="category" and missing seen, missing is a level too."""
         as_level = self.missing == "category" and bool(table[:, 0].any())
         counts = np.concatenate([table[:, 1:], table[:, :1]], axis=1) if as_level else table[:, 1:]
-        added, unseen = table_estimate(counts, float(self.alpha), self.smoothing, self.unseen)
+        added, unseen = table_estimate(counts, dirichlet(self.alpha, variable.name), self.smoothing, self.unseen)
         return TableFactor(variable, target, counts, added, unseen, as_level)
 
     def _variance(self, moments: ColumnMoments) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
@@ -170,6 +234,10 @@ class NaiveBayes(GenerativeClassifier):
             column = X[variable.name]
             if variable.discrete:
                 joint = joint + self._table_without_one(variable, column, own, weight)
+            elif variable.textual:
+                joint = joint + self._text_without_one(variable, column, own, weight)
+            elif variable.likelihood in BY_VALUE:
+                joint = joint + self._value_without_one(variable, column, own, weight)
             else:
                 joint = joint + self._gaussian_without_one(variable, column, own, weight)
         return joint
@@ -200,8 +268,80 @@ class NaiveBayes(GenerativeClassifier):
         term = normal_log_density((x - rest.pivot)[:, None], used.offset, variance)
         return np.where(np.isnan(x)[:, None] | constant, 0.0, term)
 
+    def _value_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
+        """(n, C) log p(x_i|c) from the values without row i, bandwidths and rates with them; rows alike in class, value
+        and weight are done once."""
+        column = self.stats_.values.columns[variable.name]
+        terms = np.zeros((len(x), len(self.target_.levels)))
+        known = np.flatnonzero(~np.isnan(x))
+        if not len(known):
+            return terms
+        alike, back = np.unique(np.stack([own[known], x[known], weight[known]]), axis=1, return_inverse=True)
+        found = np.zeros((alike.shape[1], terms.shape[1]))
+        for i, (cls, value, w) in enumerate(alike.T):
+            rest = column.without(int(cls), float(value), float(w))
+            if not rest.constant:
+                found[i] = self._value_factor(variable, rest, self.target_.name).at(np.array([value]))[0]
+        terms[known] = found[np.ravel(back)]
+        return terms
+
+    def _text_without_one(self, variable: Variable, column: TermColumn, own: Any, weight: Array) -> Array:
+        """(n, C) log P(text_i|c) from counts without text i."""
+        counts = self.stats_.texts.columns[variable.name]
+        terms = np.zeros((len(own), len(self.target_.levels)))
+        for i in np.flatnonzero(~column.missing):
+            row = column.counts[[i]]
+            one = np.zeros_like(counts.sums)
+            one[own[i]] = weight[i] * row.toarray()[0]
+            mine = np.where(np.arange(len(one)) == own[i], weight[i], 0.0)
+            rest = counts - TermCounts(counts.names, mine, one)
+            terms[i] = self._text_factor(variable, rest, self.target_.name).terms.log(Matrix.of(row))[0]
+        return terms
+
+    def explain(self, X: Any, given: Collection[str] | None = None, opened: Collection[str] = ()) -> Ledger:
+        """As `GenerativeClassifier.explain`; of the text columns that are `opened` every term has its own row, named
+        "column: term" (`by_variable` puts them together again).
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes(likelihoods={"x0": "multinomial"}).fit([["call now"], ["hi"]], ["a", "b"])
+        >>> [row.name for row, _ in model.explain([["hi, call me"]], opened=["x0"]).rows]
+        ['class', 'x0: call', 'x0: hi']
+        """
+        ledger = super().explain(X, given)
+        if not opened:
+            return ledger
+        table = self._encode(X, self.missing if given is None else "marginalize")
+        assert isinstance(self.factor_, Product)
+        texts = {f.variable.name: f for f in self.factor_.parts if isinstance(f, TextFactor)}
+        rows: list[tuple[Row, Array]] = []
+        for row, term in ledger.rows:
+            rows += texts[row.name].by_term(table) if row.name in opened and row.name in texts else [(row, term)]
+        return replace(ledger, rows=tuple(rows))
+
+    # the likelihoods chosen -----------------------------------------------------------------------------------------
+
+    @property
+    def _declared(self) -> Schema:
+        assert self.schema is not None
+        return as_texts(self.schema, self.likelihoods, self.text).features
+
+    def _kinds(self, frame: pd.DataFrame) -> Schema:
+        schema = as_texts(super()._kinds(frame), self.likelihoods, self.text)
+        return assigned(schema, frame, self.likelihoods)
+
+    def _way_to_cut(self, variable: Variable) -> str | None:
+        said = self.likelihoods.get(variable.name) if isinstance(self.likelihoods, Mapping) else self.likelihoods
+        if said in CUTTING:
+            checked_method(said, self.bins)
+            return said
+        return None if said in OF_NUMBERS or variable.likelihood is not None else self.discretize
+
+    def _first_read(self, frame: pd.DataFrame, schema: Schema) -> Table:
+        return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
+
     def _check(self, stats: Statistics) -> None:
-        checked_alpha(self.alpha, float(stats.class_weight.sum()))
+        check_counted(self.likelihoods, stats.schema)
+        checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
         for name, values in CHOICES.items():
             checked_word(name, getattr(self, name), values)
         checked_share("var_floor", self.var_floor)

@@ -7,9 +7,11 @@ merge; the Dirichlet prior enters in the estimate; cells not known and hidden no
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -24,17 +26,27 @@ from bayes_engine.em import EMTrace, Expected, Runs, em, runs
 from bayes_engine.errors import ParameterError, TableError, TooLarge
 from bayes_engine.exchange import from_frames, network_frames, read_bif, read_xmlbif, write_bif, write_xmlbif
 from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference.completion import Completion
 from bayes_engine.inference.forward import Weighted, likelihood_weighting, sample
 from bayes_engine.inference.gibbs import GibbsRun, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import say
-from bayes_engine.priors import checked_alpha, checked_number, checked_whole, checked_word, pseudo_counts
+from bayes_engine.priors import (
+    Alpha,
+    Dirichlet,
+    checked_alphas,
+    checked_number,
+    checked_whole,
+    checked_word,
+    dirichlet,
+    pseudo_counts,
+)
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.families import Families, Name, count_families, in_order
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.stats.labels import Labels, checked_weights
-from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.graph import DAG, Arc, given_arcs
 from bayes_engine.structure.scores import ScoreName
 from bayes_engine.structure.search import Method, Search, search
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
@@ -56,11 +68,13 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    structure : DAG | arcs, (parent, child) pairs of column names and hidden nodes.
+    structure : DAG | list of arcs, (parent, child) pairs of column names and hidden nodes.
     alpha : Dirichlet prior in pseudo-counts: of every level, or with smoothing="bdeu" the equivalent sample size,
-        spread evenly over each table (Heckerman, Geiger & Chickering 1995). Under EM the tables are posterior modes.
-    smoothing : "lidstone" | "bdeu".
-    hidden : {name: levels or how many}: nodes that no column shows, found by EM from several random starts.
+        spread evenly over each table (Heckerman, Geiger & Chickering 1995); or another prior, by node if wished: as in
+        `NaiveBayes`. Under EM the tables are posterior modes.
+    smoothing : "lidstone" | "bdeu": what a bare number in `alpha` is.
+    hidden : {name: levels or how many}: nodes that no column shows, found by EM from several random starts; of their
+        levels the first has the most weight, and so on.
     missing : "em": a row counts by what it shows, its hidden cells in expectation | "known": every family is counted
         from the rows that show all of it | "error".
     discretize : "quantile" | "equal-width" | None (numbers are refused); bins : how many intervals.
@@ -81,7 +95,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         self,
         structure: DAG | Iterable[Arc] = (),
         *,
-        alpha: float = 1.0,
+        alpha: Alpha = 1.0,
         smoothing: Literal["lidstone", "bdeu"] = "lidstone",
         hidden: Mapping[str, int | Sequence[Any]] | None = None,
         missing: Literal["em", "known", "error"] = "em",
@@ -156,14 +170,22 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
         Raises ParameterError where they do not hold the tables of the structure.
         """
+        if hidden := [name for name in self._hidden if name not in stats.schema]:
+            raise ParameterError(
+                "statistics do not show the hidden node '{name}'; call fit with the rows", name=hidden[0]
+            )
         self._settle(stats, self._given(stats.schema))
         self.search_ = None
         return self
 
     def merge(self, other: Self) -> Self:
-        """A new model with the rows of both, under one structure. Raises ParameterError where EM completed the rows."""
+        """A new model with the rows of both, under one structure.
+
+        Raises ParameterError where EM completed the rows, or the tables do not come from rows; SchemaMismatch where the
+        tables of the other are not those of this structure.
+        """
         for model in (self, other):
-            check_is_fitted(model, "network_")
+            _counted(model)
             if model.trace_ is not None:
                 raise ParameterError(
                     "expected counts depend on the other rows: they do not merge; fit all rows at once"
@@ -173,9 +195,10 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     def with_params(self, **parameters: Any) -> Self:
         """A new model from the same statistics under another `alpha` or `smoothing`; nothing is counted again.
 
-        Raises ParameterError for another parameter, or where EM's counts depend on these.
+        Raises ParameterError for another parameter, where EM's counts depend on these, or the tables do not come from
+        rows.
         """
-        check_is_fitted(self, "network_")
+        _counted(self)
         if self.trace_ is not None:
             raise ParameterError("EM's expected counts depend on the prior; set the parameter and refit")
         for name in parameters:
@@ -185,16 +208,24 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def of(cls, network: Network) -> Self:
-        """A model of a finished network: one that was read from a file, or edited by hand."""
+        """A model of a finished network: one that was read from a file, or edited by hand. It has no `stats_`.
+
+        >>> from bayes_engine.exchange import read_bif
+        >>> rain = read_bif("variable rain { type discrete [2] {no, yes}; } probability (rain) { table 0.8 0.2; }")
+        >>> BayesianNetwork.of(rain).query("rain").to_dict()
+        {'no': 0.8, 'yes': 0.2}
+        """
         model = cls(network.graph)
         model.schema_ = Schema(tuple(replace(cpt.variable, role="feature") for cpt in network.cpts))
+        model.search_ = None
         model._take(network, None)
         return model
 
     def with_cpt(self, name: str, p: Any) -> Self:
         """A copy in which one node's table is `p` (*S_parents, S), its parents in the order of `network_`.
 
-        Raises ParameterError, naming the row, where one does not sum to 1.
+        Its tables are no longer those of its rows, so it has no `stats_`. Raises ParameterError, naming the row, where
+        one does not sum to 1 (up to 1e-6, and then it is divided by its sum).
 
         >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
         >>> model.with_cpt("rain", [0.9, 0.1]).query("rain").round(4).to_dict()
@@ -203,11 +234,13 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "network_")
         old = self.network_[name]
         new = copy.copy(self)
+        new.__dict__.pop("stats_", None)
         new._take(self.network_.with_cpt(CPT(old.variable, old.parents, p)), self.trace_)
         return new
 
     @property
     def graph_(self) -> DAG:
+        """The structure of `network_`."""
         check_is_fitted(self, "network_")
         return self.network_.graph
 
@@ -219,7 +252,9 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         Raises ImpossibleEvidence, naming a smallest conflict, where P(evidence) = 0; ParameterError on an unknown name.
         """
         row = self._row(evidence)
-        names = [targets] if isinstance(targets, str) else list(targets)
+        names = [str(name) for name in (targets if isinstance(targets, list | tuple) else [targets])]
+        if not names:
+            raise ParameterError("no target is asked for; name one node or more")
         levels = [self.network_[name].variable.levels for name in names]
         p = junction_tree(self.network_).joint(names, row)[0]
         index = (
@@ -228,7 +263,12 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         return pd.Series(p.ravel(), index=index, name="P")
 
     def marginals(self, evidence: Mapping[str, Any] | None = None) -> dict[str, pd.Series]:
-        """P(x_j | evidence) of every node, exact. Raises as `query`."""
+        """P(x_j | evidence) of every node, exact, each indexed by level. Raises as `query`.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> model.marginals({"wet": "y"})["rain"].round(4).to_dict()
+        {'n': 0.3333, 'y': 0.6667}
+        """
         found = junction_tree(self.network_).marginals(self._row(evidence)).p
         return {
             cpt.name: pd.Series(found[cpt.name][0], index=pd.Index(cpt.variable.levels, name=cpt.name), name="P")
@@ -236,7 +276,12 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         }
 
     def probability(self, evidence: Mapping[str, Any]) -> float:
-        """P(evidence); 0 where it is impossible."""
+        """P(evidence); 0 where it is impossible, or below 1e-308: `score_samples` gives its logarithm.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> round(model.probability({"rain": "n", "wet": "n"}), 4)  # 1/2 · 2/3
+        0.3333
+        """
         return float(exp(junction_tree(self.network_).log_evidence(self._row(evidence))[0]))
 
     def most_probable(self, evidence: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], float]:
@@ -246,13 +291,19 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         return {cpt.name: cpt.variable.levels[i] for cpt, i in named}, float(log_p[0])
 
     def posterior(self, X: Any, target: str) -> Array:
-        """(n, S) P(target | the rest of each row), cells not known summed out; zeros where a row is impossible."""
+        """(n, S) P(target | the rest of each row), cells not known summed out; zeros where a row is impossible.
+
+        A value that is no level counts as not known. Raises TableError where a cell of numbers is infinite.
+        """
         places = self._places(X)
         places[:, self.network_.position[self.network_[target].name]] = HIDDEN
         return junction_tree(self.network_).marginals(places, targets=[target], impossible="flag").p[target]
 
     def score_samples(self, X: Any) -> Array:
-        """(n,) log P(x) in nats of each row, cells not known summed out; −inf where a row is impossible."""
+        """(n,) log P(x) in nats of each row, cells not known summed out; −inf where a row is impossible.
+
+        Raises as `posterior`.
+        """
         return junction_tree(self.network_).log_evidence(self._places(X))
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -320,6 +371,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         frame = as_frame(X)
         frame = frame.set_axis([str(c) for c in frame.columns], axis=1)
         checked_word("missing", self.missing, ("em", "known", "error"))
+        if self.discretize is not None:
+            checked_word("discretize", self.discretize, ("quantile", "equal-width"))
         schema = Schema.from_dtypes(frame) if self.schema is None else self.schema.features
         for name in schema.names:
             if name not in frame.columns:
@@ -329,9 +382,15 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         empty = [v.name for v in schema if not v.levels]
         if empty:
             raise TableError("column(s) {names} hold no value at all; leave them out", names=", ".join(empty))
-        table = encode(frame, schema, unseen="error", missing="error" if self.missing == "error" else "marginalize")
-        if table.beyond is not None:
-            raise TableError("a column of intervals holds infinity in row {row}", row=int(table.beyond.argmax()) + 1)
+        table = encode(frame, schema, unseen="error")
+        _finite(table)
+        for name in schema.names if self.missing == "error" else ():
+            if (absent := table[name] == 0).any():
+                raise TableError(
+                    "column '{column}' has a missing cell in row {row}; choose missing='em', which keeps every row",
+                    column=name,
+                    row=int(absent.argmax()) + 1,
+                )
         return table, checked_weights(sample_weight, table.n)
 
     def _cut(self, variable: Variable, frame: pd.DataFrame) -> Variable:
@@ -349,8 +408,25 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
     def _given(self, schema: Schema) -> DAG:
         """The structure asked for, over the columns and the hidden nodes."""
-        names = (*schema.names, *(name for name in (self.hidden or {}) if name not in schema))
-        return DAG(names, self.structure.arcs if isinstance(self.structure, DAG) else self.structure)
+        names = (*schema.names, *(name for name in self._hidden if name not in schema))
+        return DAG(names, given_arcs(self.structure))
+
+    @property
+    def _hidden(self) -> dict[str, tuple[Any, ...]]:
+        """The levels of every hidden node."""
+        if not isinstance(self.hidden or {}, Mapping):
+            raise ParameterError("hidden={value}; give a dict, {{name: levels or how many}}", value=repr(self.hidden))
+        found = {}
+        for name, given in (self.hidden or {}).items():
+            levels = tuple(given if isinstance(given, Iterable) else range(checked_whole("hidden", given, 2)))
+            if len(set(levels)) < max(len(levels), 2) or any(pd.isna(level) is True for level in levels):
+                raise ParameterError(
+                    "the hidden node '{name}' needs two levels or more, all different; it has {levels}",
+                    name=str(name),
+                    levels=", ".join(map(str, levels)) or "–",
+                )
+            found[str(name)] = levels
+        return found
 
     def _fit(self, table: Table, weight: Array | None, graph: DAG) -> Self:
         schema = self._with_hidden(table.schema)
@@ -362,16 +438,17 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         )
         absent = np.stack([table[name] == 0 for name in schema.names], axis=1)
         if absent.any() and (extra or self.missing == "em"):
+            if weight is not None and not weight.all():  # what does not count need not be possible
+                table, weight = table.take(np.flatnonzero(weight)), weight[weight > 0]
             return self._climb(table, weight, stats, graph)
         return self._settle(stats, graph)
 
     def _with_hidden(self, schema: Schema) -> Schema:
         more = []
-        for name, levels in (self.hidden or {}).items():
+        for name, levels in self._hidden.items():
             if name in schema:
                 raise ParameterError("the hidden node '{name}' has the name of a column", name=name)
-            known = tuple(range(checked_whole("hidden", levels, 2))) if isinstance(levels, int) else tuple(levels)
-            more.append(Variable(name, "categorical", known, declared=True))
+            more.append(Variable(name, "categorical", levels, declared=True))
         return Schema((*schema, *more))
 
     def _settle(self, stats: Statistics, graph: DAG) -> Self:
@@ -384,7 +461,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     def _take(self, network: Network, trace: EMTrace[Network] | None) -> None:
         self.network_ = network
         self.trace_ = trace
-        self.n_features_in_ = len(network.cpts)
+        self.n_features_in_ = len(network.cpts) - len(self._hidden)
 
     def _like(self, parameters: dict[str, Any]) -> Self:
         new = clone(self).set_params(**parameters)
@@ -392,23 +469,29 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         return new  # type: ignore[no-any-return]
 
     def _check(self, stats: Statistics) -> None:
-        checked_alpha(self.alpha, float(stats.class_weight.sum()))
+        checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
         checked_word("smoothing", self.smoothing, ("lidstone", "bdeu"))
 
     def _estimate(self, stats: Statistics, graph: DAG) -> Network:
         return Network(
-            CPT(v, (stats.schema[n] for n in graph.parents[v.name]), self._p(_counts(stats, graph.parents[v.name], v)))
+            CPT(
+                v,
+                (stats.schema[n] for n in graph.parents[v.name]),
+                self._p(v.name, _counts(stats, graph.parents[v.name], v)),
+            )
             for v in stats.schema
         )
 
-    def _p(self, counts: Array) -> Array:
-        """P(x_j | pa_j) = (n + a)/(N + a S) from counts (*S_parents, S); without counts and prior uniform."""
-        added = pseudo_counts(counts, self._added(counts), "all")
-        return np.asarray((counts + added) / (counts + added).sum(axis=-1, keepdims=True))
+    def _p(self, name: str, counts: Array) -> Array:
+        """P(x_j | pa_j) = (n + a)/(N + Σa) from counts (*S_parents, S); without counts and prior uniform."""
+        smoothed = counts + pseudo_counts(counts, self._dirichlet(name), "all")
+        return np.asarray(smoothed / smoothed.sum(axis=-1, keepdims=True))
 
-    def _added(self, counts: Array) -> float:
-        """The pseudo-count of each cell."""
-        return float(self.alpha) / counts.size if self.smoothing == "bdeu" else float(self.alpha)
+    def _dirichlet(self, name: str) -> Dirichlet:
+        """The prior of a node's table."""
+        prior = dirichlet(self.alpha, name)
+        bare = prior.per == "level" and self.smoothing == "bdeu"
+        return Dirichlet.equivalent_sample_size(prior.amount) if bare else prior
 
     # EM -----------------------------------------------------------------------------------------------------------
 
@@ -416,6 +499,12 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """EM over the cells not known: the tables of `network_` maximize the likelihood of what the rows show, times
         the Dirichlet prior whose mode they are."""
         self._check(seen)
+        priors = [self._dirichlet(v.name) for v in seen.schema]
+        if any(prior.base == "marginal" for prior in priors):
+            raise ParameterError(
+                "alpha with base='marginal' takes its shares from the rows, and EM's rows change at every step: there "
+                "is no one objective to climb; take base='uniform'"
+            )
         checked_number("tol", self.tol)
         starts = checked_whole("n_init", self.n_init, 1) if self.hidden else 1
         rng = _rng(self.random_state)
@@ -428,11 +517,11 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
             given = zip(variables, scopes, tables, strict=True)
             return Network(CPT(v, (seen.schema[n] for n in up), p) for v, up, p in given)
 
+        shape = network(tuple(self._start(seen, v, up, rng) for v, up in zip(variables, scopes, strict=True)))
+        completion = Completion.of(shape, places, np.ones(table.n) if weight is None else weight)
+
         def expect(tables: Tables, hard: bool) -> Expected[Tables]:
-            found = junction_tree(network(tables)).family_marginals(places, weight)
-            counts = tuple(found.families[v.name] for v in variables)
-            evidence = found.log_evidence if weight is None else weight * found.log_evidence
-            likelihood = float(evidence.sum())
+            counts, likelihood = completion.expected(network(tables))
             q = complete(counts, tables)
             return Expected(counts, likelihood, q, likelihood - q)
 
@@ -440,23 +529,32 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
             return sum(_weighted(n, log(p)) for n, p in zip(counts, tables, strict=True))
 
         def log_prior(tables: Tables) -> float:
-            return sum(_weighted(np.full(p.shape, self._added(p)), log(p)) for p in tables)
+            each = zip(priors, tables, strict=True)
+            return sum(_weighted(np.full(p.shape, prior.per_level(p.shape)), log(p)) for prior, p in each)
 
         def start() -> Tables:
             return tuple(self._start(seen, v, up, rng) for v, up in zip(variables, scopes, strict=True))
+
+        def in_order_of_weight(trace: EMTrace[Tables]) -> EMTrace[Tables]:
+            counts = expect(trace.last.parameters, False).stats
+            order = {v.name: _heaviest(n) for v, n in zip(variables, counts, strict=True) if v.name in self._hidden}
+            axes = [[order.get(n) for n in (*up, v.name)] for v, up in zip(variables, scopes, strict=True)]
+            return trace.mapped(lambda tables: tuple(_turned(p, to) for p, to in zip(tables, axes, strict=True)))
 
         found: Runs[Tables] = runs(
             [start] * starts,
             lambda first: em(
                 first,
                 expect,
-                lambda counts: tuple(self._p(n) for n in counts),
+                lambda counts: tuple(self._p(v.name, n) for v, n in zip(variables, counts, strict=True)),
                 complete=complete,
-                log_prior=log_prior if self.alpha else None,
+                log_prior=log_prior if any(prior.amount for prior in priors) else None,
                 tol=self.tol * max(total, 1.0),
                 max_iter=checked_whole("max_iter", self.max_iter, 1),
             ),
         )
+        if self._hidden:
+            found = Runs(tuple(in_order_of_weight(trace) for trace in found.traces), found.collapsed)
         best = found.best
         assert best is not None
         if not best.converged:
@@ -472,23 +570,23 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """A node's first table: from the rows that show its family, one imagined row a cell; where a hidden node takes
         part, drawn at random, for from equal levels EM cannot tell them apart."""
         counts = _counts(seen, parents, variable)
-        if any(name in (self.hidden or {}) for name in (variable.name, *parents)):
+        if not self._hidden.keys().isdisjoint((variable.name, *parents)):
             return np.asarray(rng.dirichlet(np.full(counts.shape[-1], 3.0), size=counts.shape[:-1]))
         return np.asarray((counts + 1.0) / (counts + 1.0).sum(axis=-1, keepdims=True))
 
     # rows and evidence --------------------------------------------------------------------------------------------
 
     def _row(self, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
-        """(1, d) the places of one set of findings; a number stands for the interval that holds it, None for nothing."""
+        """(1, d) the places of one set of findings; a number stands for its interval, None for nothing."""
         check_is_fitted(self, "network_")
         named = {}
         for name, value in (evidence or {}).items():
-            if pd.isna(value):
+            if pd.isna(value) is True:
                 continue
-            variable = self.network_[name].variable
-            if variable.cuts is not None and value not in variable.levels:
+            variable = self.network_[str(name)].variable
+            if variable.cuts is not None and isinstance(value, Real) and math.isfinite(value):
                 value = variable.levels[int(np.searchsorted(variable.cuts, float(value), side="left"))]
-            named[name] = value
+            named[variable.name] = value
         return self.network_.places(named)[None, :]
 
     def _possible(self, evidence: Mapping[str, Any] | None) -> NDArray[np.intp]:
@@ -505,9 +603,10 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         frame = frame.set_axis([str(c) for c in frame.columns], axis=1)
         names = [n for n in self.network_.names if n in frame.columns]
         for name in self.network_.names:
-            if name not in names and name not in (self.hidden or {}):
+            if name not in names and name not in self._hidden:
                 raise TableError("the column '{column}' is not in X", column=name)
         table = encode(frame[names], Schema(tuple(self.schema_[n] for n in names)))
+        _finite(table)
         places = np.full((table.n, len(self.network_.cpts)), HIDDEN, dtype=np.intp)
         for name in names:
             codes = table[name]
@@ -524,6 +623,18 @@ def _rng(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**32, dtype=np.uint32))
+
+
+def _counted(model: BayesianNetwork) -> None:
+    """Raises ParameterError where the tables do not come from rows."""
+    check_is_fitted(model, "network_")
+    if not hasattr(model, "stats_"):
+        raise ParameterError("these tables were read from a file or edited by hand: there are no counts to use")
+
+
+def _finite(table: Table) -> None:
+    if table.beyond is not None:
+        raise TableError("a column of intervals holds infinity in row {row}", row=int(table.beyond.argmax()) + 1)
 
 
 def _wider(schema: Schema, graph: DAG) -> list[Name]:
@@ -556,6 +667,18 @@ def _expected(seen: Statistics, graph: DAG, counts: Mapping[str, Array]) -> Stat
             alone[child] = np.pad(own.sum(axis=tuple(range(own.ndim - 1))), (1, 0))[None]
     families = Families({name: t for name, t in tables.items() if len(name) > 1})
     return replace(seen, counts=replace(seen.counts, tables=alone), families=families)
+
+
+def _heaviest(counts: Array) -> NDArray[np.intp]:
+    """The levels of a node, on the last axis, by falling weight: EM finds them in any order."""
+    return np.asarray(np.argsort(-counts.sum(axis=tuple(range(counts.ndim - 1))), kind="stable"))
+
+
+def _turned(table: Array, orders: Sequence[NDArray[np.intp] | None]) -> Array:
+    """A table with the levels on each axis in another order; None leaves them."""
+    for axis, order in enumerate(orders):
+        table = table if order is None else np.take(table, order, axis=axis)
+    return table
 
 
 def _weighted(counts: Array, log_p: Array) -> float:

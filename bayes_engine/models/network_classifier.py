@@ -6,7 +6,7 @@ the posterior of a complete row hangs on its Markov blanket alone (Friedman, Gei
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -19,14 +19,14 @@ from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models.base import say
 from bayes_engine.models.one_dependence import TAN, SemiNaive
-from bayes_engine.priors import checked_word
+from bayes_engine.priors import Alpha, ClassPriors, checked_word, dirichlet
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.families import Name, in_order
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.stats.labels import Labels
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.dependence import Structure
-from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.graph import DAG, Arc, given_arcs
 from bayes_engine.structure.scores import ScoreName
 from bayes_engine.structure.search import Search, search
 from bayes_engine.table.encode import Table, code_dtype
@@ -68,8 +68,8 @@ class BayesianNetworkClassifier(SemiNaive):
         criterion: ScoreName = "mdl",
         *,
         max_parents: int = 3,
-        alpha: float = 1.0,
-        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        alpha: Alpha = 1.0,
+        priors: ClassPriors = "empirical",
         discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
         bins: int = 10,
         variance: Literal["mle", "unbiased"] = "mle",
@@ -112,7 +112,7 @@ class BayesianNetworkClassifier(SemiNaive):
             )
         structure = self.structure
         if not isinstance(structure, str):
-            return self._given(stats, structure.arcs if isinstance(structure, DAG) else structure)
+            return self._given(stats, given_arcs(structure))
         checked_word("structure", structure, (*SEARCHED, *FIXED))
         below = [(target, name) for name in columns]
         if structure == "naive":
@@ -205,12 +205,15 @@ class BayesianNetworkClassifier(SemiNaive):
         whole = super()._directed(stats, structure)
         of_class = set(self.graph_.children[stats.target.name])
         families = tuple(
-            f
-            if f.variable.name in of_class or not isinstance(f, TableFamily)
-            else replace(f, counts=f.counts.sum(axis=0, keepdims=True))
+            f if f.variable.name in of_class or not isinstance(f, TableFamily) else self._without_class(f)
             for f in whole.families
         )
         return Directed(whole.prior, families, self._above(stats))
+
+    def _without_class(self, family: TableFamily) -> TableFamily:
+        """The family of a column that the class is no parent of."""
+        counts = family.counts.sum(axis=0, keepdims=True)
+        return replace(family, counts=counts, alpha=dirichlet(self.alpha, family.variable.name).per_level(counts.shape))
 
     def _above(self, stats: Statistics) -> ClassFamily | None:
         """P(c | pa(c)) from the statistics; None where the class has no parents."""
@@ -222,9 +225,8 @@ class BayesianNetworkClassifier(SemiNaive):
         for axis, n in enumerate(name, start=1):
             table = self._domain(stats, stats.schema[n]).counted(table, axis)
         turned = table.transpose(0, *(1 + name.index(n) for n in parents))
-        return ClassFamily(
-            stats.target, tuple(self._domain(stats, stats.schema[n]) for n in parents), turned, float(self.alpha)
-        )
+        alpha = dirichlet(self.alpha).per_level((*turned.shape[1:], len(turned)))
+        return ClassFamily(stats.target, tuple(self._domain(stats, stats.schema[n]) for n in parents), turned, alpha)
 
     def _prior_without(self, left: Left) -> Array:
         if self.factor_.above is None:
@@ -271,7 +273,7 @@ class BayesianNetworkClassifier(SemiNaive):
         """For the posterior alone: the families that the class takes part in, where all their cells are known; the
         others' terms are the same in every class. Where an unsmoothed zero could be among them, all are asked."""
         table = self._encode(X)
-        if self.alpha == 0:
+        if any(dirichlet(self.alpha, name).may_be_zero for name in (*self.schema_.names, None)):
             return table, self.factor_.log(table)
         near = self._near()
         columns = {d.variable.name for f in near.all_families for d in f.parents} | set(near.names)

@@ -7,7 +7,7 @@ from that. What needs the rows besides is the choice of a super-parent by leave-
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -33,7 +33,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
 from bayes_engine.models.naive_bayes import CHOICES
-from bayes_engine.priors import checked_alpha, checked_share, checked_word
+from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
 from bayes_engine.stats.labels import Labels
@@ -59,8 +59,8 @@ class SemiNaive(GenerativeClassifier):
 
     Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`:
 
-    alpha : float, pseudo-count of every level of a conditional table (eq. 7.20); 0 adds nothing.
-    priors : "empirical" | "laplace" | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
+    alpha : pseudo-count of every level of a conditional table (eq. 7.20), or another prior: as in `NaiveBayes`.
+    priors : "empirical" | "laplace" | a Dirichlet | "uniform" | {label: p}, see `bayes_engine.priors.class_prior`.
     discretize : "mdlp" (Fayyad & Irani 1993) | "equal-width" | "quantile": columns of numbers as intervals, cut by the
         rows of the fit | None: a Gaussian in each cell of a discrete parent, smoothed by α rows like its class's.
     bins : how many, for the second and third.
@@ -71,7 +71,7 @@ class SemiNaive(GenerativeClassifier):
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "priors", "variance", "var_floor", "unseen"})
 
-    alpha: float
+    alpha: Alpha
     variance: str
     var_floor: float
     factor_: Directed | Averaged
@@ -111,31 +111,32 @@ class SemiNaive(GenerativeClassifier):
         families = []
         for v in _varying(stats):
             parents = tuple(name for name in structure.get(v.name, ()) if name in there)
-            families.append(self._family(stats, v, parents, float(self.alpha)))
+            families.append(self._family(stats, v, parents, dirichlet(self.alpha, v.name)))
         return Directed(self._prior(stats), tuple(families))
 
-    def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], alpha: float) -> Family:
+    def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], prior: Dirichlet) -> Family:
         """P(column | class, parents) from the statistics."""
         above = tuple(self._domain(stats, stats.schema[name]) for name in parents)
         if not variable.discrete:
             classes = stats.moments.column(variable.name)
             cells = _by_place(stats, variable, parents, above) if parents else classes
             ddof = 1 if self.variance == "unbiased" else 0
-            return GaussianFamily(variable, above, cells, classes, alpha, ddof, float(self.var_floor))
+            rows = prior.per_cell(cells.weight.size)
+            return GaussianFamily(variable, above, cells, classes, rows, ddof, float(self.var_floor))
         own = self._domain(stats, variable)
         name = in_order(stats.schema, (*parents, variable.name))
         table = stats.families.tables[name] if parents else stats.counts.tables[variable.name]
         for axis, n in enumerate(name, start=1):
             table = self._domain(stats, stats.schema[n]).counted(table, axis)
         turned = table.transpose(0, *(1 + name.index(n) for n in (*parents, variable.name)))
-        return TableFamily(own, above, turned, alpha)
+        return TableFamily(own, above, turned, prior.per_level(turned.shape), prior.base == "marginal")
 
     def _domain(self, stats: Statistics, variable: Variable) -> Domain:
         as_level = self.missing == "category" and bool(stats.counts.tables[variable.name][:, 0].any())
         return Domain(variable, as_level, self.unseen == "smooth")
 
     def _check(self, stats: Statistics) -> None:
-        checked_alpha(self.alpha, float(stats.class_weight.sum()))
+        checked_alphas(self.alpha, stats.schema.names, float(stats.class_weight.sum()))
         for name in ("variance", "missing", "unseen"):
             checked_word(name, getattr(self, name), CHOICES[name])
         checked_share("var_floor", self.var_floor)
@@ -256,8 +257,8 @@ class SPODE(SemiNaive):
         self,
         super_parent: str = "loo",
         *,
-        alpha: float = 1.0,
-        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        alpha: Alpha = 1.0,
+        priors: ClassPriors = "empirical",
         discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
         bins: int = 10,
         variance: Literal["mle", "unbiased"] = "mle",
@@ -340,7 +341,8 @@ class SPODE(SemiNaive):
 
     def _all_at_once(self, X: Table, left: Left) -> NDArray[np.bool_]:
         """(n,) the rows that `scores_left_out` takes: all cells known and discrete, and a weight of 1."""
-        if not X.n or any(not v.discrete for v in X.schema):
+        shared = any(dirichlet(self.alpha, v.name).base == "marginal" for v in X.schema)
+        if not X.n or shared or any(not v.discrete for v in X.schema):
             return np.zeros(X.n, dtype=bool)
         known = (X[v.name] != MISSING for v in X.schema if self.missing != "category")
         return np.asarray(np.logical_and.reduce([*known, left.weight == 1, ~self._last_missing(X, left.weight)]))
@@ -371,8 +373,8 @@ class TAN(SemiNaive):
         self,
         root: str | None = None,
         *,
-        alpha: float = 1.0,
-        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        alpha: Alpha = 1.0,
+        priors: ClassPriors = "empirical",
         discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
         bins: int = 10,
         variance: Literal["mle", "unbiased"] = "mle",
@@ -459,8 +461,8 @@ class KDependence(SemiNaive):
         self,
         k: int = 1,
         *,
-        alpha: float = 1.0,
-        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        alpha: Alpha = 1.0,
+        priors: ClassPriors = "empirical",
         discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
         bins: int = 10,
         variance: Literal["mle", "unbiased"] = "mle",
@@ -528,10 +530,10 @@ class AODE(SemiNaive):
     def __init__(
         self,
         *,
-        alpha: float = 1.0,
+        alpha: Alpha = 1.0,
         min_frequency: float = 1,
         smoothing: Literal["factored", "joint"] = "factored",
-        priors: Literal["empirical", "laplace", "uniform"] | Mapping[Any, float] = "empirical",
+        priors: ClassPriors = "empirical",
         discretize: Literal["mdlp", "equal-width", "quantile"] | None = "mdlp",
         bins: int = 10,
         variance: Literal["mle", "unbiased"] = "mle",
@@ -571,29 +573,47 @@ class AODE(SemiNaive):
             raise ParameterError(
                 "min_frequency={value} is no number of rows: 0 and more", value=repr(self.min_frequency)
             )
+        priors = [dirichlet(self.alpha, name) for name in (*stats.schema.names, None)]
+        if any(p.base == "marginal" for p in priors) or (
+            self.smoothing == "joint" and {p.per for p in priors} != {"level"}
+        ):
+            raise ParameterError(
+                "AODE smooths joint tables P(class, value): alpha with base='marginal' has no place there, and "
+                "smoothing='joint' takes numbers; take Dirichlet.m_estimate(m, base='uniform'), or smoothing='factored'"
+            )
         members = tuple(self._member(stats, v) for v in stats.schema if v.discrete)
         naive = self._directed(stats, {})
         return Averaged(self._prior(stats), members, naive, float(least))
 
     def _member(self, stats: Statistics, variable: Variable) -> Member:
         domain = self._domain(stats, variable)
+        counts = domain.counted(stats.counts.tables[variable.name], 1)
         joint = self.smoothing == "joint"
-        alpha = float(self.alpha) / max(domain.size, 1) if joint else float(self.alpha)
+        share = max(domain.size, 1) if joint else 1
         families = []
         for v in _varying(stats):
             if v.name != variable.name:
                 own = max(self._domain(stats, v).size, 1) if joint and v.discrete else 1
-                families.append(self._family(stats, v, (variable.name,), alpha / own))
-        counts = domain.counted(stats.counts.tables[variable.name], 1)
+                prior = dirichlet(self.alpha, v.name)
+                families.append(
+                    self._family(stats, v, (variable.name,), replace(prior, amount=prior.amount / (share * own)))
+                )
+        shape = counts.shape if self._prior_given else (counts.size,)
+        alpha = dirichlet(self.alpha, variable.name).per_level(shape) / share
         return Member(domain, counts, alpha, self._prior_given, tuple(families))
 
     def _prior(self, stats: Statistics) -> ClassPrior:
         prior = super()._prior(stats)
-        return prior if self._prior_given else replace(prior, added=float(self.alpha))
+        return prior if self._prior_given else replace(prior, added=self._of_class(len(prior.p)))
 
     def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
         """Where it is the rows' own, smoothed as P(c, x_i) is: (n_c + α)/(n + α K)."""
-        return super()._prior_of(weight if self._prior_given else weight + float(self.alpha), classes)
+        added = 0.0 if self._prior_given else self._of_class(len(classes))
+        return super()._prior_of(weight + added, classes)
+
+    def _of_class(self, k: int) -> float:
+        """What is added to each of k classes."""
+        return dirichlet(self.alpha).per_level((k,))
 
     @property
     def _prior_given(self) -> bool:

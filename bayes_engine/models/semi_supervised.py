@@ -266,13 +266,13 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Every log term of the prediction, as `GenerativeClassifier.explain`."""
         return self._fitted().explain(X, given)
 
-    def risk(self, X: Any, loss: Any = None) -> Array:
+    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
         """(n, A) conditional risks, as `GenerativeClassifier.risk`."""
-        return self._fitted().risk(X, loss)
+        return self._fitted().risk(X, loss, amount=amount)
 
-    def decide(self, X: Any, loss: Any = None) -> Decision:
+    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
         """The action of least risk, as `GenerativeClassifier.decide`."""
-        return self._fitted().decide(X, loss)
+        return self._fitted().decide(X, loss, amount=amount)
 
     @property
     def stats_(self) -> Statistics:

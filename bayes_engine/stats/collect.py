@@ -17,7 +17,8 @@ from bayes_engine.stats.families import Families
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
 from bayes_engine.stats.scatter import Scatter
-from bayes_engine.stats.terms import TermCounts
+from bayes_engine.stats.terms import TermCounts, TextTerms, text_terms
+from bayes_engine.stats.values import Values, values
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable, sort_levels
 
@@ -40,6 +41,8 @@ class Statistics:
     families: Families = field(default_factory=Families)
     scatter: Scatter | None = None
     terms: TermCounts | None = None
+    values: Values = field(default_factory=Values)
+    texts: TextTerms = field(default_factory=TextTerms)
 
     def __add__(self, other: Statistics) -> Statistics:
         a, b = _aligned(self, other)
@@ -51,6 +54,8 @@ class Statistics:
             families=a.families + b.families,
             scatter=_both(a.scatter, b.scatter, operator.add),
             terms=_both(a.terms, b.terms, operator.add),
+            values=a.values + b.values,
+            texts=a.texts + b.texts,
         )
 
     def __sub__(self, other: Statistics) -> Statistics:
@@ -63,6 +68,8 @@ class Statistics:
             families=a.families - b.families,
             scatter=_both(a.scatter, b.scatter, operator.sub),
             terms=_both(a.terms, b.terms, operator.sub),
+            values=a.values - b.values,
+            texts=a.texts - b.texts,
         )
 
     def scaled(self, weight: float) -> Statistics:
@@ -75,6 +82,8 @@ class Statistics:
             families=self.families.scaled(weight),
             scatter=None if self.scatter is None else self.scatter.scaled(weight),
             terms=None if self.terms is None else self.terms.scaled(weight),
+            values=self.values.scaled(weight),
+            texts=self.texts.scaled(weight),
         )
 
     def under(self, schema: Schema, target: Variable) -> Statistics:
@@ -100,6 +109,13 @@ class Statistics:
             ),
             None if self.scatter is None else self.scatter.rebased(pivot).among(classes, len(target.levels)),
             None if self.terms is None else self.terms.among(classes, len(target.levels)),
+            self.values.among(classes, len(target.levels)),
+            TextTerms(
+                {
+                    name: terms.among(classes, len(target.levels)).over(tuple(str(t) for t in schema[name].levels))
+                    for name, terms in self.texts.columns.items()
+                }
+            ),
         )
 
 
@@ -117,7 +133,15 @@ def collect(table: Table, labels: Labels, target: Variable) -> Statistics:
     ([1.0, 2.0], [[0.0, 2.0, 0.0], [0.0, 2.0, 2.0]])
     """
     weight = labels.total(np.ones(table.n))
-    return Statistics(table.schema, target, weight, count(table, labels), moments(table, labels))
+    return Statistics(
+        table.schema,
+        target,
+        weight,
+        count(table, labels),
+        moments(table, labels),
+        values=values(table, labels),
+        texts=text_terms(table, labels),
+    )
 
 
 def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
@@ -132,6 +156,12 @@ def unite(a: Variable, b: Variable, *, ordered: bool = False) -> Variable:
         )
     if a.cuts != b.cuts:
         raise SchemaMismatch("column '{column}' has other cut points on the two sides", column=a.name)
+    if (a.likelihood, a.text) != (b.likelihood, b.text):
+        raise SchemaMismatch(
+            "column '{column}' has another likelihood on the two sides, or is read in another way; statistics merge "
+            "only under one",
+            column=a.name,
+        )
     if a.declared and b.declared and set(a.levels) != set(b.levels):
         raise SchemaMismatch("column '{column}' has other declared levels on the two sides", column=a.name)
     if b.declared and not a.declared:

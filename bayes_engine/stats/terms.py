@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.logspace import Array
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
+from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import SPARSE_CELLS, Matrix, assembled
 
 
@@ -42,6 +43,20 @@ class TermCounts:
         weight, sums = np.zeros(n_classes), np.zeros((n_classes, self.sums.shape[1]))
         weight[classes], sums[classes] = self.weight, self.sums
         return replace(self, weight=weight, sums=sums)
+
+    @property
+    def absent(self) -> Array:
+        """(C, V) the weight of the rows without the term, where `sums` count the rows with it."""
+        return np.maximum(self.weight[:, None] - self.sums, 0.0)
+
+    def over(self, names: tuple[str, ...]) -> TermCounts:
+        """The same under a wider vocabulary: a term that stood in no text has the sum 0."""
+        if names == self.names:
+            return self
+        place = {name: v for v, name in enumerate(names)}
+        sums = np.zeros((len(self.sums), len(names)))
+        sums[:, [place[name] for name in self.names]] = self.sums
+        return replace(self, names=names, sums=sums)
 
     def _same_terms(self, other: TermCounts) -> None:
         if self.names is not other.names and self.names != other.names:
@@ -82,3 +97,32 @@ def _add_sparse(sums: Array, block: sparse.csr_array, labels: Labels) -> None:
     weight = np.ones(block.shape[0]) if labels.weight is None else labels.weight
     by_cell = assembled(sparse.csc_array, (sums.size, block.shape[0]), block.data, cells, block.indptr)
     sums += (by_cell @ weight).reshape(sums.shape)
+
+
+@dataclass(frozen=True)
+class TextTerms:
+    """`columns[name]`: the terms of each text column; their `weight` is that of the rows whose text is known."""
+
+    columns: dict[str, TermCounts] = field(default_factory=dict)
+
+    def __add__(self, other: TextTerms) -> TextTerms:
+        return TextTerms({name: terms + other.columns[name] for name, terms in self.columns.items()})
+
+    def __sub__(self, other: TextTerms) -> TextTerms:
+        return TextTerms({name: terms - other.columns[name] for name, terms in self.columns.items()})
+
+    def scaled(self, weight: float) -> TextTerms:
+        return TextTerms({name: terms.scaled(weight) for name, terms in self.columns.items()})
+
+
+def text_terms(table: Table, labels: Labels) -> TextTerms:
+    """The sums of the terms of every text column by class; a missing text adds nothing."""
+    found = {}
+    for variable in table.schema:
+        if variable.textual:
+            column, known = table[variable.name], slice(None)
+            if column.missing.any():
+                known = ~column.missing
+            terms = tuple(str(t) for t in variable.levels)
+            found[variable.name] = term_counts(Matrix.of(column.counts[known]), labels.take(known), terms)
+    return TextTerms(found)

@@ -6,11 +6,11 @@ agree (Pearl 1988, Probabilistic Reasoning in Intelligent Systems, ch. 3; Zhou, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bayes_engine.errors import ParameterError
 
@@ -60,7 +60,7 @@ class DAG:
         if len(at) < len(nodes):
             double = next(name for name in nodes if nodes.count(name) > 1)
             raise ParameterError("the node '{name}' stands twice in the graph", name=double)
-        found = {(str(a), str(b)) for a, b in arcs}
+        found = set(map(_arc, arcs))
         for a, b in sorted(found):
             for name in (a, b):
                 if name not in at:
@@ -210,3 +210,32 @@ class DAG:
         for name in names:
             if name not in self.position:
                 raise ParameterError("the graph has no node '{name}'", name=name)
+
+
+def given_arcs(structure: object) -> tuple[Arc, ...]:
+    """The arcs of a graph, or of the pairs that a user gives in its place.
+
+    Raises ParameterError where these are no pairs, an arc stands twice, or they come from an iterator, which a second
+    fit would find empty.
+
+    >>> given_arcs([("rain", "wet")])
+    (('rain', 'wet'),)
+    """
+    if isinstance(structure, DAG):
+        return structure.arcs
+    if isinstance(structure, str | bytes | Iterator) or not isinstance(structure, Iterable):
+        raise ParameterError(
+            "structure={value} is no list of arcs; give (parent, child) pairs or a DAG", value=repr(structure)
+        )
+    arcs = tuple(map(_arc, structure))
+    for i, (a, b) in enumerate(arcs):
+        if (a, b) in arcs[:i]:
+            raise ParameterError("the arc {a} → {b} stands twice", a=a, b=b)
+    return arcs
+
+
+def _arc(pair: Any) -> Arc:
+    if isinstance(pair, str) or not isinstance(pair, Collection) or len(pair) != 2:
+        raise ParameterError("{pair} is no arc; give a pair (parent, child)", pair=repr(pair))
+    a, b = pair
+    return str(a), str(b)

@@ -1,7 +1,7 @@
 """Rows → codes: a frame or an array, seen through a schema, as columns of small integers and floats.
 
 Codes of a discrete column: 0 = missing, 1…S = the levels in their order, the dtype's largest value = unseen. Numeric
-columns are float64 with NaN for missing.
+columns are float64 with NaN for missing; a text column is a `TermColumn`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy import sparse
 
 from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.table.schema import Schema, Variable, observed
+from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
 MISSING = 0
 
@@ -40,12 +41,19 @@ class Table:
     """
 
     schema: Schema
-    columns: tuple[NDArray[Any], ...]
+    columns: tuple[Any, ...]
     n: int
     beyond: NDArray[np.bool_] | None = None
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Any:
         return self.columns[self.schema.position[name]]
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """(n,) which cells of a column are not known."""
+        column = self[name]
+        if isinstance(column, TermColumn):
+            return column.missing
+        return np.asarray(column == MISSING if self.schema[name].discrete else np.isnan(column))
 
     def take(self, rows: Any) -> Table:
         """The rows selected by a mask, a slice or positions."""
@@ -57,7 +65,11 @@ class Table:
     def hiding(self, given: Collection[str]) -> Table:
         """The same rows with every cell missing in the columns that are not among `given`."""
         hidden = (
-            column if v.name in given else np.full_like(column, MISSING if v.discrete else np.nan)
+            column
+            if v.name in given
+            else column.hidden()
+            if isinstance(column, TermColumn)
+            else np.full_like(column, MISSING if v.discrete else np.nan)
             for v, column in zip(self.schema, self.columns, strict=True)
         )
         return replace(self, columns=tuple(hidden))
@@ -128,8 +140,11 @@ def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     return Schema(tuple(grown))
 
 
-def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missing: str = "marginalize") -> Table:
-    """`frame` (columns in the schema's order) as codes.
+def encode(
+    frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missing: str = "marginalize", grow: bool = False
+) -> Table:
+    """`frame` (columns in the schema's order) as codes. With `grow` an open vocabulary takes up the terms it meets; the
+    schema of the table returned has them.
 
     Raises UnseenLevel where `unseen="error"` and a value is outside the levels; TableError where `missing="error"` and
     a cell is missing, or a numeric column holds text.
@@ -138,11 +153,16 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
     >>> encode(pd.DataFrame({"colour": ["dark", None, "pink", "green"]}), schema)["colour"].tolist()
     [2, 0, 255, 1]
     """
-    columns = []
+    columns: list[Any] = []
+    variables = list(schema)
     beyond: NDArray[np.bool_] | None = None
     for j, variable in enumerate(schema):
         column = frame.iloc[:, j]
-        if variable.cuts is not None:
+        values: Any
+        if variable.textual:
+            variables[j], values = encode_texts(column, variable, grow=grow)
+            absent = values.missing
+        elif variable.cuts is not None:
             values, infinite = encode_intervals(column, variable)
             absent = values == MISSING
             if infinite.any():
@@ -156,9 +176,13 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
                     column=variable.name,
                     value=str(column.iloc[int(strange.argmax())]),
                 )
+            if variable.likelihood is not None and (infinite := _infinite(column)).any():
+                beyond = infinite if beyond is None else beyond | infinite
         else:
             values = numbers(column, variable)
             absent = np.isnan(values)
+            if variable.likelihood == "poisson":
+                _whole(values, variable)
         if missing == "error" and absent.any():
             raise TableError(
                 "column '{column}' has a missing cell (NaN) in row {row}; choose missing='marginalize'",
@@ -166,7 +190,40 @@ def encode(frame: pd.DataFrame, schema: Schema, *, unseen: str = "ignore", missi
                 row=int(absent.argmax()) + 1,
             )
         columns.append(values)
-    return Table(schema, tuple(columns), len(frame), beyond)
+    return Table(Schema(tuple(variables)) if grow else schema, tuple(columns), len(frame), beyond)
+
+
+def encode_texts(column: pd.Series, variable: Variable, *, grow: bool) -> tuple[Variable, TermColumn]:
+    """The texts under the variable's vocabulary, and the variable; with `grow` the vocabulary, if it is open, with the
+    terms met. A Bernoulli column asks for each term whether it is there."""
+    rule = variable.text
+    assert rule is not None
+    if grow and not variable.declared:
+        terms, values = learn_terms(column, rule, variable.levels)
+        variable = replace(variable, levels=terms, declared=rule.closed)
+    else:
+        values = read_terms(column, rule, variable.levels)
+    return variable, as_presence(values) if variable.likelihood == "bernoulli" else values
+
+
+def _infinite(column: pd.Series) -> NDArray[np.bool_]:
+    """(n,) where a column of levels holds ±inf."""
+    kind = getattr(column.dtype, "kind", "O")
+    return np.isinf(column.to_numpy(dtype=float, na_value=np.nan)) if kind == "f" else np.zeros(len(column), dtype=bool)
+
+
+def _whole(values: NDArray[np.float64], variable: Variable) -> None:
+    """Raises TableError, naming the row, where a number is no count."""
+    bad = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
+    if bad.any():
+        row = int(bad.argmax())
+        raise TableError(
+            "column '{column}' holds {value} in row {row}, which is no count: a Poisson likelihood is for the whole "
+            "numbers 0, 1, 2, …; choose 'gaussian' or 'kernel' for it, or mend the cell",
+            column=variable.name,
+            value=f"{values[row]:g}",
+            row=row + 1,
+        )
 
 
 def encode_intervals(column: pd.Series, variable: Variable) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -7,7 +7,7 @@ not seen in training, or unreadable. An unreadable cell costs its own row only, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,13 +35,16 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a text cell must not begin with in a file that a spreadsheet opens: it would be run as a formula."""
 
 
+Why = Literal["no number", "infinite", "not seen in training", "missing", "negative"]
+
+
 class BadCell(NamedTuple):
     """A cell for which its row is not decided; `row` counts from 0."""
 
     row: int
     column: str
     value: str
-    why: Literal["no number", "infinite", "not seen in training", "missing"]
+    why: Why
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,44 @@ def receive(
     truth, has_truth = _truth(cells, target, tokens, notes)
     frame = pd.DataFrame(columns, index=cells.index)
     return Incoming(cells, frame, bad.rows, tuple(sorted(bad.cells)), truth, has_truth, tuple(notes))
+
+
+def with_amounts(
+    rows: Incoming, column: str, *, unit: str = "", tokens: Sequence[str] | None = None
+) -> tuple[Incoming, Array]:
+    """The amounts (n,) in a column of the file, and the rows with every cell there that is no number of 0 and more
+    among the bad ones; its amount is NaN. `unit` and `tokens` as in `receive`.
+
+    Raises SchemaMismatch where the file has no such column.
+
+    >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")),))
+    >>> file = pd.DataFrame({"city": ["Rome", "Oslo", "Oslo"], "sum": ["1200 DM", "-5", ""]})
+    >>> rows = receive(file, schema, Variable("good", "binary", ("no", "yes")))
+    >>> rows, amount = with_amounts(rows, "sum", unit=" DM")
+    >>> amount.tolist(), [(cell.row, cell.why) for cell in rows.bad]
+    ([1200.0, nan, nan], [(1, 'negative'), (2, 'missing')])
+    """
+    if column not in rows.cells.columns:
+        raise SchemaMismatch(
+            "it has no column '{column}', whose amounts multiply losses. Add the column, or make every loss a fixed "
+            "sum",
+            column=column,
+        )
+    cells = rows.cells[column]
+    stripped = pd.DataFrame({column: cells.str.removesuffix(unit)})
+    values, unreadable = _read_numbers(stripped, tokens, [])[0][column]
+    flaws: list[tuple[NDArray[np.bool_], Why]] = [
+        (unreadable, "no number"),
+        (np.isnan(values) & ~unreadable, "missing"),
+        (np.isinf(values), "infinite"),
+        (values < 0, "negative"),
+    ]
+    bad = _BadCells(len(rows))
+    for flaw, why in flaws:
+        if flaw.any():
+            bad.add(flaw, column, cells, why)
+    found = replace(rows, unreadable=rows.unreadable | bad.rows, bad=tuple(sorted((*rows.bad, *bad.cells))))
+    return found, np.where(bad.rows, np.nan, values)
 
 
 def guarded(column: pd.Series) -> pd.Series:

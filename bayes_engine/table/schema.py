@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch, TableError
 from bayes_engine.language import Word
+from bayes_engine.table.text import TextRule
 
 Level = str | int | float | bool
 Kind = Literal["categorical", "binary", "continuous", "count", "text", "date", "identifier", "constant", "empty"]
@@ -31,7 +32,9 @@ class Variable:
     """One column: `levels` is the domain of a discrete column in its order; `declared` says that it is closed
     (a declared level may have no row; a value outside it is an error in training), otherwise it was observed and may
     grow at its end. `pivot` is the number near which a numeric column's values lie (moments are kept as offsets).
-    `cuts` makes a column of numbers discrete: its levels name the intervals (−∞, c₁], (c₁, c₂], … (c_k, ∞)."""
+    `cuts` makes a column of numbers discrete: its levels name the intervals (−∞, c₁], (c₁, c₂], … (c_k, ∞).
+    `likelihood` is the one chosen for the column, None its kind's own; `text` says how a text column is read, whose
+    `levels` are the terms of its vocabulary."""
 
     name: str
     kind: Kind
@@ -40,6 +43,8 @@ class Variable:
     role: Role = "feature"
     pivot: float = 0.0
     cuts: tuple[float, ...] | None = None
+    likelihood: str | None = None
+    text: TextRule | None = None
 
     @property
     def discrete(self) -> bool:
@@ -48,6 +53,11 @@ class Variable:
     @property
     def numeric(self) -> bool:
         return self.kind in NUMERIC and self.cuts is None
+
+    @property
+    def textual(self) -> bool:
+        """Whether it is a text of which is said how it is read."""
+        return self.kind == "text" and self.text is not None
 
     def observing(self, values: Iterable[Any]) -> Variable:
         """This variable with the unknown ones of `values` appended to an open domain, in sorted order.
@@ -112,7 +122,7 @@ class Schema:
     @property
     def features(self) -> Schema:
         """Only the variables a model reads: role feature, and a kind that holds information."""
-        return Schema(tuple(v for v in self if v.role == "feature" and (v.discrete or v.numeric)))
+        return Schema(tuple(v for v in self if v.role == "feature" and (v.discrete or v.numeric or v.textual)))
 
     @property
     def target(self) -> Variable | None:
@@ -167,6 +177,9 @@ def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:
     """
     if kind == variable.kind:
         return variable
+    if variable.likelihood is not None or variable.text is not None:  # they went with the old kind
+        levels = () if variable.textual else variable.levels
+        variable = replace(variable, levels=levels, likelihood=None, text=None)
     if kind in NUMERIC:
         numbers = pd.to_numeric(column.astype(object), errors="coerce")
         bad = numbers.isna() & column.notna()

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bayes_engine.language import Message
-from bayes_engine.working.derive import Density, Fraction, Working
-from bayes_engine.working.render import AS_IN_FILE, Names, shown, where
+from bayes_engine.working.derive import Density, Fraction, Step, Working
+from bayes_engine.working.render import AS_IN_FILE, Names, cell_of, given_of, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 
@@ -77,6 +77,19 @@ def mark(text: str, *right: float) -> Mark:
     return "right" if any(same(value, r) for r in right) else "wrong"
 
 
+def _among(step: Step, names: Names) -> str | Message:
+    """The rows that a factor of a network is a share of: of every class."""
+    cells = ", ".join(r.spaced for r in given_of(step, names))
+    return Message("the rows of every class with {cells}", {"cells": cells}) if cells else Message("all rows")
+
+
+def _own_cell(working: Working, step: Step, k: int, names: Names) -> str:
+    """What is counted among them: the class, or the column's value."""
+    if step.alike:
+        return cell_of(step, names).spaced
+    return f"{names.column(working.target)} = {names.level(working.target, working.classes[k])}"
+
+
 def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE) -> Message:
     """What to look at when the factor of step i and class k is wrong: the slip it looks like, else what to count."""
     step, source = working.steps[i], working.steps[i].sources[k]
@@ -90,14 +103,20 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
     if value is None:
         return Message("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5.")
     if isinstance(source, Fraction):
-        extra = {"added": f"{source.added:g}", "extra": f"{source.added * source.levels:g}", "levels": source.levels}
-        if step.joint and source.added and source.total and same(value, source.count / source.total):
+        extra = {"added": f"{source.added:g}", "extra": f"{source.imagined:g}", "levels": source.levels}
+        if step.alike or (step.row.kind == "prior" and step.given):
+            own = {"among": _among(step, names), "cell": _own_cell(working, step, k, names)}
+            return Message(
+                "Take {among}; count those with {cell} and add {added}; divide by their number plus {extra}.",
+                own | extra,
+            )
+        if step.joint and source.imagined and source.total and same(value, source.count / source.total):
             return Message(
                 "That is the plain share. Here {added} is added to the count, and {extra} ({levels} pairs of a class "
                 "and a value) to the total.",
                 extra,
             )
-        if source.added and source.total and same(value, source.count / source.total):
+        if source.imagined and source.total and same(value, source.count / source.total):
             return Message(
                 "That is the plain share. Here {added} is added to the count, and {extra} ({levels} levels) to the "
                 "total.",
@@ -118,7 +137,7 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
                 "{target} = {label}, the share that has {column} = {value}.",
                 said,
             )
-        if source.added:
+        if source.imagined:
             return Message(
                 "Take the rows with {target} = {label}; count those with {column} = {value} and add {added}; divide by "
                 "their number plus {extra}.",

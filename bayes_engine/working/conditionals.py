@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -18,6 +19,9 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
 from bayes_engine.factors.gaussian import Discriminant, LinearFactor
+from bayes_engine.factors.kernel import KernelFactor
+from bayes_engine.factors.poisson import PoissonFactor
+from bayes_engine.factors.text import TextFactor
 from bayes_engine.inference.averaged import Averaged, Member
 from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, TableFamily
 from bayes_engine.logspace import Array, exp, log, log_sum
@@ -29,13 +33,16 @@ from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.working.derive import Cell, Density, Fraction, Source, Step, in_order, rows_behind, sources
+from bayes_engine.working.derive import Cell, Density, Fraction, Source, Step, Summed, in_order, rows_behind, sources
 
 REACH = 8.0
 """A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""
 NODES = 385
 """In so many steps: the integral is then good to 1e-4 nats."""
 
+
+MOST_NODES = 20_000
+"""A kernel density is followed in at most so many steps."""
 
 Belief = TableFactor | GaussianFactor | TableFamily | GaussianFamily | Member
 """What a model can believe of a column: a factor of naive Bayes, a family, AODE's P(c, x_i)."""
@@ -59,9 +66,14 @@ class LevelTable:
     joint: bool = False
 
     @property
+    def alike(self) -> bool:
+        """Whether the class is no parent of the column: P(level | parents), the same for every class."""
+        return self.steps[0].alike
+
+    @property
     def smoothed(self) -> bool:
         """Whether anything was added to a count here."""
-        return any(f.added > 0 for f in self.fractions(0))
+        return any(f.imagined > 0 for f in self.fractions(0))
 
     def fractions(self, s: int) -> tuple[Fraction, ...]:
         """Where P(level s | class) was counted, for each class."""
@@ -147,13 +159,22 @@ def conditional(
     """
     order = _order(model, classes)
     named = tuple(model.target_.levels[k] for k in order)
-    belief = _belief(model, column, super_parent)
+    found: Any = _belief(model, column, super_parent)
+    if isinstance(found, KernelFactor | PoissonFactor | TextFactor):
+        raise ParameterError(
+            "column '{column}' is neither a table nor a Gaussian: its curve, its rate or its words are what "
+            "working.likelihoods.likelihood gives",
+            column=column,
+        )
+    belief: Belief = found
     above = _above(belief)
     held = tuple(Cell(d.variable, _standing(model.stats_, d, given or {})) for d in above)
     if isinstance(belief, GaussianFactor | GaussianFamily):
         return _gaussians(model, belief, named, order, held)
     values: list[Any] = [*_variable(belief).levels, *([None] if _missing_is_level(belief) else [])]
     absent = _left_out(model.stats_, column, held) if not _missing_is_level(belief) else np.zeros(len(order))
+    if isinstance(belief, TableFamily) and not belief.of_class:
+        absent = np.full(len(order), absent.sum())
     joint = isinstance(belief, Member)
     steps = _steps(model, belief, [_code(_variable(belief), v) for v in values], values, order, held)
     return LevelTable(_variable(belief), model.target_.name, named, steps, in_order(absent, order), held, joint)
@@ -257,7 +278,8 @@ def best_cut(variable: Variable, x: pd.Series, y: pd.Series, weight: Any = None)
 
 
 def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> Step:
-    """The class prior as a step of the working, with the classes in the order wanted.
+    """The class prior as a step of the working, with the classes in the order wanted; where the class has parents in a
+    network its marginal there, which is not counted but summed.
 
     >>> import pandas as pd
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -267,6 +289,9 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
     """
     order = _order(model, classes)
     prior = _prior(model)
+    if isinstance(model.factor_, Directed) and model.factor_.above is not None:
+        p = tuple(model.prior_by_class[model.target_.levels[k]] for k in order)
+        return Step(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
     nothing = Table(Schema(()), (), 1)
     ((row, term),) = prior.rows(nothing)
     found = sources(prior, nothing)
@@ -279,7 +304,7 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
 
     I = Σ_c P(c) E[log p(x|c)/p(x)], p(x) = Σ_c P(c) p(x|c): the evidence a known cell is expected to give for the true
     class; 0 where the class-conditionals are alike, at most the entropy of the prior. A sum over levels, or an integral
-    by the trapezoid rule.
+    by the trapezoid rule. A text is left out: its terms say each their own (`working.likelihoods`).
 
     >>> import pandas as pd
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -298,7 +323,37 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
             found[factor.variable.name] = _of_gaussians(factor.moments.offset, factor.variance, log_prior)
         elif isinstance(factor, GaussianFamily):
             found[factor.variable.name] = _of_gaussians(*factor.gaussians, log_prior)
+        elif isinstance(factor, KernelFactor):
+            found[factor.variable.name] = _of_kernels(factor, log_prior)
+        elif isinstance(factor, PoissonFactor):
+            last = float(factor.rate.max())
+            counts = np.arange(np.ceil(last + 12.0 * np.sqrt(last) + 30.0))
+            found[factor.variable.name] = _of_table(factor.at(counts).T, log_prior)
     return found
+
+
+def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[Step, ...]:
+    """P(c | pa(c)) of a network's class with parents: a step for each of the parents' configurations, the last parent
+    running fastest; nothing where the class has none.
+
+    >>> from bayes_engine import BayesianNetworkClassifier
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy")})
+    >>> model = BayesianNetworkClassifier([("a", "y")]).fit(X, pd.Series(list("nnyynnny"), name="y"))
+    >>> [(step.given[0].value, [round(p, 3) for p in step.factors]) for step in class_steps(model)]
+    [('x', [0.833, 0.167]), ('y', [0.333, 0.667])]
+    """
+    above = model.factor_.above if isinstance(model.factor_, Directed) else None
+    if above is None:
+        return ()
+    order, found = _order(model, classes), []
+    row = Row(model.target_.name, model.target_.name, tuple(d.variable.name for d in above.parents), "prior")
+    for values in product(*(choices(d) for d in above.parents)):
+        held = tuple(Cell(d.variable, v) for d, v in zip(above.parents, values, strict=True))
+        codes = [np.array([_code(c.variable, c.value)], dtype=code_dtype(len(c.variable.levels))) for c in held]
+        table = Table(Schema(tuple(c.variable for c in held)), tuple(codes), 1)
+        own, p = sources(above, table), exp(above.term(table, (), None)[0])
+        found.append(Step(row, None, in_order(p, order), tuple(own[k] for k in order), held))
+    return tuple(found)
 
 
 def class_entropy(model: GenerativeClassifier) -> float:
@@ -317,6 +372,19 @@ def _of_table(log_cpt: Array, log_prior: Array) -> float:
     joint = exp(log_prior[:, None] + log_cpt)
     ratio = np.subtract(log_cpt, log(joint.sum(axis=0)), out=np.zeros_like(joint), where=joint > 0)
     return max(float((joint * ratio).sum()), 0.0)
+
+
+def _of_kernels(factor: KernelFactor, log_prior: Array) -> float:
+    """The same integral of kernel densities, in steps of a quarter of the narrowest bandwidth as far as that goes."""
+    present = np.isfinite(log_prior)
+    low, high = (factor.points[i] + sign * REACH * factor.bandwidth.max() for i, sign in ((0, -1.0), (-1, 1.0)))
+    nodes = int(min(max(4.0 * (high - low) / factor.bandwidth.min(), NODES), MOST_NODES))
+    x = np.linspace(low, high, nodes)
+    terms = factor.at(x).T[present]
+    joint = terms + log_prior[present, None]
+    p = exp(joint)
+    excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
+    return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
 
 
 def _of_gaussians(mean: Array, variance: Array, log_prior: Array) -> float:
@@ -386,11 +454,15 @@ def model_size(model: GenerativeClassifier) -> Size:
         return naive._replace(gaussian=2 * k * len(numeric) - tied * (k - 1))
     members = factor.members if isinstance(factor, Averaged) else ()
     own: tuple[Family, ...] = factor.families if isinstance(factor, Directed) else parts[1:]
+    above = factor.above if isinstance(factor, Directed) else None
+    of_class = k - 1 if above is None else (k - 1) * above.counts.size // k
     kept = [f for m in members for f in m.families] if members else own
     tables = [f for f in kept if isinstance(f, TableFamily)]
     return naive._replace(
-        factor_cells=k * sum(m.domain.size for m in members) + sum(f.counts.size for f in tables),
-        factor_free=None if members else k - 1 + sum(f.totals.size * (f.domain.size - 1) for f in tables),
+        factor_cells=k * sum(m.domain.size for m in members)
+        + sum(f.counts.size for f in tables)
+        + (above.counts.size if above is not None else 0),
+        factor_free=None if members else of_class + sum(f.totals.size * (f.domain.size - 1) for f in tables),
         gaussian=sum(2 * k * prod(d.size for d in f.parents) for f in kept if isinstance(f, GaussianFamily)),
     )
 
@@ -474,7 +546,7 @@ def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
     classes their marginals."""
     factor = model.factor_
     if isinstance(model, SemiNaive):
-        naive = factor.naive if isinstance(factor, Averaged) else model._directed(model.stats_, {})
+        naive = factor.naive if isinstance(factor, Averaged) else SemiNaive._directed(model, model.stats_, {})
         return (naive.prior, *naive.families)
     assert isinstance(factor, Product)
     return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else factor.parts
@@ -604,6 +676,7 @@ def _steps(
 
     def step(i: int) -> Step:
         found = _sources(belief, table.take(slice(i, i + 1)))
+        found *= len(order) // len(found)  # of a column that the class is no parent of: one for all
         return Step(row, values[i], in_order(exp(term[i]), order), tuple(found[k] for k in order), held, variable)
 
     return tuple(step(i) for i in range(len(column)))
@@ -617,8 +690,11 @@ def _term(model: GenerativeClassifier, belief: Belief, table: Table) -> tuple[Ro
     if isinstance(belief, Member):
         log_prior = np.broadcast_to(log(_prior(model).p), (table.n, len(belief.counts)))
         return Row(name, name, (target,), "log-probability"), belief.first(table, log_prior, None)[0]
+    above, term = tuple(d.variable.name for d in belief.parents), belief.term(table, (), None)
+    if isinstance(belief, TableFamily) and not belief.of_class:
+        return Row(name, name, above, "constant"), np.broadcast_to(term, (table.n, len(model.target_.levels)))
     kind: Any = "log-probability" if isinstance(belief, TableFamily) else "log-density"
-    return Row(name, name, (target, *(d.variable.name for d in belief.parents)), kind), belief.term(table, (), None)
+    return Row(name, name, (target, *above), kind), term
 
 
 def _sources(belief: Belief, table: Table) -> tuple[Source, ...]:

@@ -194,8 +194,9 @@ def orders(counts: Sequence[int]) -> float:
 class Underflow(NamedTuple):
     """Products of d probabilities in floating point. `steps` (m,) numbers of columns, `log10` of the true product at
     each, `double` and `single` log₁₀ of what float64 and float32 hold (NaN from where it is 0); `double_dies` and
-    `single_dies` the first d at which the product is 0, None if it never is; the `logs` (2,) of the two classes'
-    joints, their `products` in float64, and the `posterior` of the first by way of logs."""
+    `single_dies` the first d at which the product is 0, or `stuck`: no longer falls, as every factor above ½ is rounded
+    back up to the smallest number there is; None if it never is; the `logs` (2,) of the two classes' joints, their
+    `products` in float64, and the `posterior` of the first by way of logs."""
 
     steps: Array
     log10: Array
@@ -206,6 +207,7 @@ class Underflow(NamedTuple):
     logs: tuple[float, float]
     products: tuple[float, float]
     posterior: float
+    stuck: bool
 
 
 def underflow(d: int, typical: float, lean: float) -> Underflow:
@@ -215,6 +217,9 @@ def underflow(d: int, typical: float, lean: float) -> Underflow:
     >>> found = underflow(2000, 0.3, 0.001)
     >>> found.double_dies, found.single_dies, found.products, round(found.posterior, 6)
     (619, 87, (0.0, 0.0), 0.880797)
+    >>> found = underflow(2000, 0.6, 0.001)  # the true product is 10^-444
+    >>> found.double_dies, found.stuck, found.products
+    (1458, True, (5e-324, 5e-324))
     """
     steps = np.arange(1, d + 1)
     one = float(log(typical))
@@ -224,12 +229,13 @@ def underflow(d: int, typical: float, lean: float) -> Underflow:
     def held(product: Array) -> tuple[Array, int | None]:
         alive = product > 0
         shown = np.where(alive, log(np.where(alive, product, 1.0)) / float(log(10.0)), np.nan)
-        return shown, None if alive.all() else int(alive.argmin()) + 1
+        true = alive & np.append(True, np.diff(product) < 0)
+        return shown, None if true.all() else int(true.argmin()) + 1
 
     double_shown, double_dies = held(double)
     single_shown, single_dies = held(np.asarray(single, dtype=float))
     logs = (d * (one + lean) + float(log(0.5)), d * one + float(log(0.5)))
-    products = tuple(0.5 * float(np.prod(np.full(d, float(exp(one + shift))))) for shift in (lean, 0.0))
+    products = tuple(float(np.cumprod([0.5, *[float(exp(one + shift))] * d])[-1]) for shift in (lean, 0.0))
     posterior = float(exp(logs[0] - log_sum(np.array(logs))))
     every = np.unique(np.linspace(0, d - 1, min(d, 400)).astype(int))
     ends = [v - 1 for v in (double_dies, single_dies) if v is not None]
@@ -237,6 +243,7 @@ def underflow(d: int, typical: float, lean: float) -> Underflow:
     return Underflow(
         steps[kept], (steps * one / float(log(10.0)))[kept], double_shown[kept], single_shown[kept],
         double_dies, single_dies, logs, (products[0], products[1]), posterior,
+        single_dies is not None and bool(single[-1] > 0),
     )  # fmt: skip
 
 

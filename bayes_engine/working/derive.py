@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,27 +21,38 @@ from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
 from bayes_engine.factors.gaussian import LinearFactor
-from bayes_engine.inference.averaged import Averaged
+from bayes_engine.factors.kernel import KernelFactor, log_kernel_density
+from bayes_engine.factors.poisson import PoissonFactor
+from bayes_engine.factors.text import TextFactor
+from bayes_engine.inference.averaged import AVERAGE, Averaged
 from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.table.encode import MISSING, Table, encode_intervals
 from bayes_engine.table.schema import Variable
 
 
 @dataclass(frozen=True)
 class Fraction:
-    """(count + added) / (total + added·levels): where a probability was counted."""
+    """(count + added) / (total + added·levels): where a probability was counted. Where more is added to some levels
+    than to others, `uneven` is what is added to the total."""
 
     count: float
     total: float
     added: float
     levels: int
+    uneven: float | None = field(default=None, repr=False)
+
+    @property
+    def imagined(self) -> float:
+        """What is added to the total."""
+        return self.added * self.levels if self.uneven is None else self.uneven
 
     @property
     def value(self) -> float:
-        return (self.count + self.added) / (self.total + self.added * self.levels)
+        return (self.count + self.added) / (self.total + self.imagined)
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,11 @@ class Given:
     """A probability that was set (a stated prior, an ignored value), not counted."""
 
     value: float
+
+
+@dataclass(frozen=True)
+class Summed(Given):
+    """A probability summed out of the tables of a network."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +150,74 @@ class Linear(Term):
     middle: float
 
 
+@dataclass(frozen=True)
+class Estimated(Term):
+    """A density or a probability estimated from the rows of a class, though not by one count."""
+
+
+class Bump(NamedTuple):
+    """A training value under a kernel density, its weight, and its share of the density at x."""
+
+    value: float
+    weight: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Kernel(Estimated):
+    """Σ w K((x − x_i)/h)/(n h) over the values x_i of a class: `bumps` are those that add most at x. A `precision` p is
+    Weka's: values rounded to multiples of p, K averaged over x ± p/2. `stands_in`: the class has no spread of its own
+    to take h from."""
+
+    x: float
+    n: float
+    bandwidth: float
+    precision: float | None
+    bumps: tuple[Bump, ...]
+    stands_in: bool
+
+
+@dataclass(frozen=True)
+class Rate(Estimated):
+    """Poisson: λ^x e^−λ/x!, λ = (total + added · mean)/(n + added): n rows with a known count and `added` imagined ones
+    with the mean of the column."""
+
+    x: float
+    n: float
+    total: float
+    added: float
+    mean: float
+
+    @property
+    def rate(self) -> float:
+        return (self.total + self.added * self.mean) / (self.n + self.added)
+
+
+class WordTerm(NamedTuple):
+    """A term of a text: how many `times` it stands there (0 of a Bernoulli's absent ones), what it adds, in nats, and
+    where its probability of standing there was counted."""
+
+    term: str
+    times: float
+    log_value: float
+    source: Fraction
+
+
+@dataclass(frozen=True)
+class Words(Estimated):
+    """The product over the terms of a text: `terms` are those that stand in it; `absent` is what all others add, in
+    nats, where it counts that they do not."""
+
+    terms: tuple[WordTerm, ...]
+    absent: float = 0.0
+
+
+BUMPS = 12
+"""So many bumps of a kernel density are shown."""
+
+
+ADDED = ("prior of use", "calibration", AVERAGE)
+"""Rows of a ledger that are no factor of the model."""
 Source = Fraction | Given | Density | Shift | Term
 
 
@@ -177,9 +261,14 @@ class Step:
         return not self.row.parents and self.row.kind == "log-probability"
 
     @property
+    def alike(self) -> bool:
+        """Whether it is P(x_j | pa) of a column that the class is no parent of: one number for every class."""
+        return self.row.kind == "constant" and self.variable is not None
+
+    @property
     def counted(self) -> bool:
         """Whether every number of it was counted from rows (or set): none is an expectation or a mere term."""
-        return not any(isinstance(s, Term) for s in self.sources)
+        return not any(isinstance(s, Term) and not isinstance(s, Estimated) for s in self.sources)
 
     @property
     def log_factors(self) -> tuple[float, ...]:
@@ -248,7 +337,7 @@ class Working:
 
 
 def derive(
-    model: GenerativeClassifier,
+    model: GenerativeClassifier | CalibratedClassifier,
     case: pd.DataFrame,
     loss: LossMatrix | None = None,
     prior_of_use: Mapping[Any, float] | None = None,
@@ -267,8 +356,11 @@ def derive(
     >>> working.steps[5].sources[0]
     Fraction(count=5.0, total=8.0, added=0.0, levels=3)
     """
-    return derive_from(model, model.explain(case), list(origins(model.factor_, model._encode(case))), case, loss,
-                       prior_of_use, classes)  # fmt: skip
+    inner = model.estimator_ if isinstance(model, CalibratedClassifier) else model
+    ledger, found = model.explain(case), list(origins(inner.factor_, inner._encode(case)))
+    if inner is not model:
+        found.append(tuple(map(Term, ledger.rows[-1][1][0].tolist())))  # log q − log p
+    return derive_from(inner, ledger, found, case, loss, prior_of_use, classes, own=model.prior_by_class)
 
 
 def derive_from(
@@ -279,11 +371,13 @@ def derive_from(
     loss: LossMatrix | None = None,
     prior_of_use: Mapping[Any, float] | None = None,
     classes: Sequence[Any] | None = None,
+    own: Mapping[Any, float] | None = None,
 ) -> Working:
-    """The working of a ledger of one row: `found` are the sources of its terms, in the model's order of classes."""
+    """The working of a ledger of one row: `found` are the sources of its terms, in the model's order of classes; `own`
+    is the prior in its posterior, the model's if None."""
     table = model._encode(case)
     if prior_of_use is not None:
-        own = model.prior_by_class
+        own = model.prior_by_class if own is None else own
         ledger = ledger.at_prior(own, prior_of_use)
         found = [*found, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
@@ -328,8 +422,9 @@ def _value(case: pd.DataFrame, table: Table, row: Row) -> Any:
 
 
 def _of_column(table: Table, row: Row) -> bool:
-    """Whether a ledger row speaks of a column of the case: not the prior, nor what all columns share."""
-    return row.name == row.child in table.schema and row.kind not in ("prior", "constant", "entropy")
+    """Whether a ledger row speaks of a column of the case: not the prior, nor what all columns share or was added."""
+    own = row.kind not in ("prior", "entropy") and (row.kind != "constant" or row.name not in ADDED)
+    return own and row.name == row.child in table.schema
 
 
 def _cell_of(case: pd.DataFrame, table: Table, name: str) -> Any:
@@ -358,15 +453,11 @@ def _omitted(model: GenerativeClassifier, table: Table, steps: tuple[Step, ...])
     used = {step.row.child for step in steps if step.variable is not None}
     for part in getattr(model.factor_, "parts", ()):
         if any(step.row.parents and step.row.child not in table.schema for step in steps):
-            used |= {n for n in getattr(part, "names", ()) if not _absent(table, n, table.schema[n].discrete)}
+            used |= {n for n in getattr(part, "names", ()) if not table.missing(n)[0]}
     return tuple(
-        Omitted(v.name, "missing" if _absent(table, v.name, v.discrete) else "constant")
+        Omitted(v.name, "missing" if table.missing(v.name)[0] else "constant")
         for v in table.schema if v.name not in used
     )  # fmt: skip
-
-
-def _absent(table: Table, name: str, discrete: bool) -> bool:
-    return bool(table[name][0] == MISSING if discrete else np.isnan(table[name][0]))
 
 
 def _closed(working: Working) -> Working:
@@ -388,7 +479,8 @@ def _closed(working: Working) -> Working:
 
 def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.DataFrame:
     """The rows of the training table that the factor of class `label` was counted from: for a probability the rows of
-    the class with the case's value, for a density the rows of the class with a known one, for the prior the class; all
+    the class with the case's value, for a density the rows of the class with a known one, for the prior the class (of
+    a class with parents those where they are known); of a column that the class is no parent of from every class; all
     with the case's values in the factor's other parents.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -397,11 +489,13 @@ def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.
     >>> rows_behind(table, "play", working.steps[1], "yes").index.tolist()
     [0]
     """
-    mine: pd.DataFrame = frame.loc[frame[target] == label]
+    mine: pd.DataFrame = frame if step.alike else frame.loc[frame[target] == label]
     if step.variable is None and (step.row.kind in ("prior", "constant") or not step.row.parents):
+        for cell in step.given:
+            mine = mine[cell.held_by(mine[cell.variable.name])]
         return mine
     column = mine[step.row.child]
-    if step.row.kind == "log-density":
+    if step.row.kind == "log-density" or (step.variable is not None and not step.variable.discrete):
         counted = column.notna()
     else:
         child = step.variable or Variable(step.row.child, "categorical")
@@ -487,6 +581,11 @@ def rounded(working: Working, digits: int = 3) -> Working:
             return Linear(weight * (source.x - middle), weight, source.x, middle)
         return source
 
+    def known(source: Source, factor: float) -> Source:
+        if isinstance(source, Estimated):  # a text's factor may be too small for a float
+            return replace(source, log_value=float(log(factor))) if factor > 0 else source
+        return Term(float(log(factor))) if isinstance(source, Term) else source
+
     steps = []
     for step in working.steps:
         shorter = tuple(short(s) for s in step.sources)
@@ -501,11 +600,12 @@ def rounded(working: Working, digits: int = 3) -> Working:
             continue
         values = (s.value if isinstance(s, Density) else f for s, f in zip(shorter, step.factors, strict=True))
         factors = tuple(by_hand(v, digits) for v in values)
-        shorter = tuple(
-            Term(float(log(f))) if isinstance(s, Term) else s for s, f in zip(shorter, factors, strict=True)
-        )
+        shorter = tuple(known(s, f) for s, f in zip(shorter, factors, strict=True))
         steps.append(replace(step, sources=shorter, factors=factors))
-    terms_of = [np.array(s.log_factors) if working.additive else log(np.array(s.factors)) for s in steps]
+    terms_of = [
+        np.array(s.log_factors) if working.additive or isinstance(s.sources[0], Words) else log(np.array(s.factors))
+        for s in steps
+    ]
     log_joint = np.sum(terms_of, axis=0)
     status = np.array([working.status], dtype=np.int8)
     if working.status == Status.OK and np.isneginf(log_joint).all():
@@ -538,7 +638,9 @@ def _(factor: Product, X: Table) -> Iterator[tuple[Source, ...]]:
 
 
 @origins.register
-def _(factor: ClassPrior | TableFactor | GaussianFactor, X: Table) -> Iterator[tuple[Source, ...]]:
+def _(
+    factor: ClassPrior | TableFactor | GaussianFactor | KernelFactor | PoissonFactor | TextFactor, X: Table
+) -> Iterator[tuple[Source, ...]]:
     for _row in factor.rows(X):
         yield sources(factor, X)
 
@@ -601,10 +703,11 @@ def _(factor: TableFactor, X: Table) -> tuple[Source, ...]:
     missing_level = code == MISSING and factor.missing_is_level
     if code > len(factor.variable.levels) or (code == MISSING and not missing_level):
         return tuple(Given(float(exp(u))) for u in factor.lookup[:, min(code, factor.lookup.shape[1] - 1)])
-    counts = factor.counts[:, levels - 1 if missing_level else code - 1]
+    place = levels - 1 if missing_level else code - 1
+    counts = factor.counts[:, place]
+    added = np.broadcast_to(factor.added, factor.counts.shape)
     return tuple(
-        Fraction(float(n), float(total), float(added), levels)
-        for n, total, added in zip(counts, factor.counts.sum(axis=1), factor.added[:, 0], strict=True)
+        _fraction(n, total, a, place) for n, total, a in zip(counts, factor.counts.sum(axis=1), added, strict=True)
     )
 
 
@@ -618,16 +721,69 @@ def _(factor: GaussianFactor, X: Table) -> tuple[Source, ...]:
 
 
 @sources.register
+def _(factor: KernelFactor, X: Table) -> tuple[Source, ...]:
+    x, one = float(X[factor.variable.name][0]), np.ones(1)
+    found: list[Source] = []
+    for c, (weight, h) in enumerate(zip(factor.weight, factor.bandwidth.tolist(), strict=True)):
+        mine = np.flatnonzero(weight)
+        mine = mine[np.argsort(np.abs(factor.points[mine] - x), kind="stable")[:BUMPS]]
+        value = float(factor.at(np.array([x]))[0, c])
+        alone = [log_kernel_density(np.array([x]), factor.points[[i]], one, h, factor.precision)[0] for i in mine]
+        shares = exp(np.array(alone) - value) * weight[mine] / weight.sum() if np.isfinite(value) else weight[mine] * 0
+        bumps = map(Bump, factor.points[mine].tolist(), weight[mine].tolist(), shares.tolist())
+        found.append(Kernel(value, x, float(weight.sum()), h, factor.precision, tuple(bumps), factor.replaced[c]))
+    return tuple(found)
+
+
+@sources.register
+def _(factor: PoissonFactor, X: Table) -> tuple[Source, ...]:
+    x = float(X[factor.variable.name][0])
+    behind = zip(factor.at(np.array([x]))[0], factor.n, factor.total, factor.added, strict=True)
+    return tuple(Rate(float(v), x, float(n), float(total), float(a), factor.mean) for v, n, total, a in behind)
+
+
+@sources.register
+def _(factor: TextFactor, X: Table) -> tuple[Source, ...]:
+    first = X.take(slice(0, 1))
+    ((_row, whole),) = factor.rows(first)
+    row = first[factor.variable.name].counts
+    found: list[Source] = []
+    for c, value in enumerate(whole[0].tolist()):
+        terms = tuple(
+            WordTerm(factor.counts.names[v], float(times), float(times * factor.terms.present[c, v]),
+                     term_fraction(factor, c, int(v)))
+            for v, times in zip(row.indices, row.data, strict=True)
+        )  # fmt: skip
+        rest = np.setdiff1d(np.arange(len(factor.counts.names)), row.indices)
+        absent = 0.0 if factor.terms.absent is None else float(factor.terms.absent[c, rest].sum())
+        found.append(Words(value, terms, absent))
+    return tuple(found)
+
+
+def term_fraction(factor: TextFactor, c: int, v: int) -> Fraction:
+    """Where the probability of the v-th term in the c-th class was counted: among the class's terms, or its texts."""
+    sums = factor.counts.sums[c]
+    if factor.presence:
+        added = np.broadcast_to(factor.added, (*factor.counts.sums.shape, 2))[c, v]
+        return _fraction(float(sums[v]), float(factor.counts.weight[c]), added, 1)
+    return _fraction(float(sums[v]), float(sums.sum()), np.broadcast_to(factor.added, factor.counts.sums.shape)[c], v)
+
+
+@sources.register
 def _(factor: TableFamily, X: Table) -> tuple[Source, ...]:
     places = [int(d.places(X)[0]) for d in factor.axes]
     if any(place >= d.size for place, d in zip(places, factor.axes, strict=True)):
         return tuple(Given(float(exp(v))) for v in np.moveaxis(factor.lookup, 0, -1)[tuple(places)])
-    counts, totals = np.moveaxis(factor.counts, 0, -1)[tuple(places)], np.moveaxis(factor.totals, 0, -1)
-    totals = totals[tuple(places[:-1])]
-    return tuple(
-        Fraction(float(n), float(total), 1.0 if total == 0 == factor.alpha else factor.alpha, factor.domain.size)
-        for n, total in zip(counts, totals, strict=True)
-    )
+    here = tuple(places[:-1])
+    counts, totals = np.moveaxis(factor.counts, 0, -1)[tuple(places)], np.moveaxis(factor.totals, 0, -1)[here]
+    added = factor.added[(slice(None), *here)]
+    return tuple(_fraction(n, total, a, places[-1]) for n, total, a in zip(counts, totals, added, strict=True))
+
+
+def _fraction(count: float, total: float, added: Array, place: int) -> Fraction:
+    """The place-th of the levels that these numbers (S,) are added to."""
+    uneven = None if (added == added[0]).all() else float(added.sum())
+    return Fraction(float(count), float(total), float(added[place]), len(added), uneven)
 
 
 @sources.register

@@ -22,11 +22,14 @@ from bayes_engine.working.derive import (
     Density,
     Fraction,
     Given,
+    Kernel,
     Lent,
     Linear,
+    Rate,
     Shift,
     Source,
     Step,
+    Summed,
     Term,
     Working,
     by_hand,
@@ -183,20 +186,24 @@ def given_of(step: Step, names: Names = AS_IN_FILE) -> list[_Relation]:
 
 
 def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> str:
-    """P(colour=green | good=yes, root=curled), p(density=0.697 | good=yes), P(good=yes), P(good=yes, colour=green), the
+    """P(colour=green | good=yes, root=curled), p(density=0.697 | good=yes), P(good=yes), P(good=yes, colour=green); of
+    a class with parents P(good=yes | root=curled), of a column that the class is no parent of P(colour=green | …); the
     shift to the prior of use, or what a log term is."""
     of = f"{names.column(target)}={names.level(target, label)}"
-    if step.row.kind == "prior":
-        return f"P({of})"
+    beyond = [r.text for r in given_of(step, names)]
+    if step.row.kind == "prior" or step.alike:
+        own = of if step.row.kind == "prior" else cell_of(step, names).text
+        return f"P({own} | {', '.join(beyond)})" if beyond else f"P({own})"
     if step.joint:
         return f"P({of}, {cell_of(step, names).text})"
     word = row_word(step.row)
     if word:
         return f"{word} ({of})" if step.row.parents else word
-    beyond = [r.text for r in given_of(step, names)]
     if step.row.kind == "expected":
         beyond += [_("super-parent")] if SUPER_PARENT in step.row.parents else []
-        return f"E log P({cell_of(step, names).text} | {', '.join([of, *beyond])})"
+        own = of if step.row.child == target else cell_of(step, names).text
+        beyond = [*([of] if target in step.row.parents else []), *beyond]
+        return f"E log P({own} | {', '.join(beyond)})" if beyond else f"E log P({own})"
     if not step.counted:
         return _("term of {cell} | {given}").format(cell=cell_of(step, names).text, given=", ".join([of, *beyond]))
     return f"{_letter(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])})"
@@ -232,6 +239,7 @@ def row_word(row: Row) -> str:
         return _("class prior")
     words = {
         "prior of use": _("prior of use"),
+        "calibration": _("calibration"),
         HIDDEN_CELLS: _("cells not known"),
         SUPER_PARENT: _("which super-parent"),
         AVERAGE: _("average"),
@@ -256,10 +264,10 @@ def fraction(source: Source, digits: int | None = None) -> str:
     ('(3+1)/(8+3)', '3/8', '0.3/0.470588')
     """
     if isinstance(source, Fraction):
-        if source.added == 0:
+        if source.imagined == 0:
             return f"{count(source.count)}/{count(source.total)}"
-        up = f"({count(source.count)}+{count(source.added)})"
-        return f"{up}/({count(source.total)}+{count(source.added * source.levels)})"
+        up = f"({count(source.count)}+{_imagined(source.added)})"
+        return f"{up}/({count(source.total)}+{_imagined(source.imagined)})"
     if isinstance(source, Density | Shift):
         pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
         first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
@@ -267,9 +275,14 @@ def fraction(source: Source, digits: int | None = None) -> str:
     if isinstance(source, Linear):
         weight, middle = (plain(v if digits is None else by_hand(v, digits)) for v in (source.weight, source.middle))
         return f"{weight} × ({count(source.x)} − {middle})".replace("− -", "+ ")
+    if isinstance(source, Rate):
+        return f"Poisson({count(source.x)}; {plain(source.rate if digits is None else by_hand(source.rate, digits))})"
+    if isinstance(source, Kernel):
+        width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
+        return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
     if isinstance(source, Term):
         return f"e^{_exponent(source, digits)}"
-    return _("as set")
+    return _("summed") if isinstance(source, Summed) else _("as set")
 
 
 def _exponent(source: Term, digits: int | None) -> str:
@@ -523,8 +536,10 @@ def latex_risk(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS
 
 def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
     of = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
-    if step.row.kind == "prior":
-        return f"P({of})"
+    if step.row.kind == "prior" or step.alike:
+        own = of if step.row.kind == "prior" else cell_of(step, names).latex
+        beyond = ", ".join(r.latex for r in given_of(step, names))
+        return rf"P({own} \mid {beyond})" if beyond else f"P({own})"
     if step.joint:
         return f"P({of}, {cell_of(step, names).latex})"
     if step.row.name == "prior of use" and not step.row.parents:
@@ -532,7 +547,10 @@ def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
     given = ", ".join([of, *(r.latex for r in given_of(step, names))])
     if step.row.kind == "expected":
         given += f", {tex(_('super-parent'))}" if SUPER_PARENT in step.row.parents else ""
-        return rf"\mathbb{{E}}\log P({cell_of(step, names).latex} \mid {given})"
+        own = of if step.row.child == working.target else cell_of(step, names).latex
+        if working.target not in step.row.parents:
+            given = ", ".join(r.latex for r in given_of(step, names))
+        return rf"\mathbb{{E}}\log P({own} \mid {given})" if given else rf"\mathbb{{E}}\log P({own})"
     if word := row_word(step.row):
         return tex(word) + (f"({of})" if step.row.parents else "")
     if not step.counted:
@@ -540,11 +558,17 @@ def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
     return rf"{_letter(step)}({cell_of(step, names).latex} \mid {given})"
 
 
+def _imagined(rows: float) -> str:
+    """What is added to a count: as it was set, or where it is a share of that, to four digits."""
+    exact = count(rows)
+    return exact if len(exact) <= 8 else f"{rows:.4g}"
+
+
 def _latex_source(working: Working, source: Source) -> str:
     if isinstance(source, Fraction):
         up, down = count(source.count), count(source.total)
-        if source.added:
-            up, down = f"{up}+{count(source.added)}", f"{down}+{count(source.added * source.levels)}"
+        if source.imagined:
+            up, down = f"{up}+{_imagined(source.added)}", f"{down}+{_imagined(source.imagined)}"
         return rf"\frac{{{up}}}{{{down}}}"
     if isinstance(source, Density):
         mean, sd = power(_moment(working, source.mean)), power(_moment(working, source.sd))
@@ -555,6 +579,13 @@ def _latex_source(working: Working, source: Source) -> str:
         )
     if isinstance(source, Shift):
         return rf"\frac{{{power(_moment(working, source.use))}}}{{{power(_moment(working, source.model))}}}"
+    if isinstance(source, Rate):
+        rate, x = power(_moment(working, source.rate)), count(source.x)
+        return rf"\frac{{{rate}^{{{x}}}}}{{{x}!}}e^{{-{rate}}}"
+    if isinstance(source, Kernel):
+        width = power(_moment(working, source.bandwidth))
+        bump = rf"K\left(\frac{{{count(source.x)}-x_i}}{{{width}}}\right)"
+        return rf"\frac{{1}}{{{count(source.n)}\times {width}}}\sum_i {bump}"
     if isinstance(source, Term):
         return f"e^{{{_exponent(source, working.digits).replace('−', '-').replace('∞', chr(92) + 'infty')}}}"
     return tex(_("as set"))

@@ -90,6 +90,13 @@ def interview(one: Study) -> None:
     main, side = st.columns([5, 4], gap="medium")
     with side:
         _settings(talk)
+        if one.fitted.calibrated is not None:
+            st.caption(
+                _(
+                    "Questions are weighed with the model's own probabilities: a calibrator is learnt from whole rows "
+                    "and knows nothing of half-known ones."
+                )
+            )
     with main:
         if not now.defined:
             st.warning(_("No posterior: {why}.").format(why=words.status(int(now.decision.status[0]))))
@@ -114,7 +121,7 @@ def _talk(one: Study) -> Talk:
     given = {name: value for name, value in one.values.items() if state.seen("ask_from", "nothing") == "case"}
     asked = {features[j].name for j in told}
     given = {name: value for name, value in given.items() if value is not None and name not in asked}
-    return Talk(one, data.losses(one.table), _costs(state, features), given, tuple(told.items()))
+    return Talk(one, data.case_losses(one.table), _costs(state, features), given, tuple(told.items()))
 
 
 def _is_answer(entry: Any, features: Sequence[Variable]) -> bool:

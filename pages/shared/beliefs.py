@@ -132,7 +132,7 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
 
 def dependent(fitted: data.Fitted) -> bool:
     """Whether columns may depend on each other within a class, by tables."""
-    return fitted.spec.family in ("spode", "tan", "aode", "k-db")
+    return fitted.spec.family in ("spode", "tan", "aode", "k-db", "network")
 
 
 def various(fitted: data.Fitted) -> bool:
@@ -314,8 +314,12 @@ def draw(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
         st.markdown(f"**P({target}, {name})** · {kind}")
         st.caption(_("What AODE has of a super-parent: the joint probability of class and value."))
     else:
-        asked = _(", ").join([target, *_conditions(table, found.given)])
-        st.markdown(f"**{letter}({name} \\| {asked})** · {kind}")
+        alike = isinstance(found, LevelTable) and found.alike
+        asked = _(", ").join([*([] if alike else [target]), *_conditions(table, found.given)])
+        said = f"{name} \\| {asked}" if asked else name
+        st.markdown(f"**{letter}({said})** · {kind}")
+        if alike:
+            st.caption(_("The class is no parent of this column: its table is the same for every class."))
         _super_parent_line(table, fitted, found)
     if isinstance(found, LevelTable):
         if found.variable.cuts is not None:
@@ -609,12 +613,18 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
     rows = rows_of(found, whole, step, label)
     of_class = int((parts.y == label).sum())
-    condition = md(_class(table, label))
+    alike = isinstance(found, LevelTable) and found.alike
+    condition = "" if alike else md(_class(table, label))
     if isinstance(found, LevelTable):
-        condition = f"{_holds(table, found.variable, step.value)} · {condition}"
+        condition = " · ".join([_holds(table, found.variable, step.value), *([condition] if condition else [])])
     whole_class = isinstance(found, Gaussians) and found.borrowed(found.classes.index(label))
     condition = " · ".join([condition, *(() if whole_class else _conditions(table, found.given))])
-    st.markdown(f"**{condition}** · " + _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class))
+    share = (
+        _("{n} of the {all} rows of the table").format(n=len(rows), all=len(whole))
+        if alike
+        else _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class)
+    )
+    st.markdown(f"**{condition}** · {share}")
     made = [name for name in rows.columns if name not in whole.columns]
     first = [column, *made, parts.target.name, *(cell.variable.name for cell in found.given)]
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]

@@ -14,6 +14,7 @@ from bayes_engine.datasets import Case
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.derive import derive, rows_like, without
 from bayes_engine.working.exercise import Exercise, draw
@@ -21,6 +22,7 @@ from bayes_engine.working.render import posterior
 from pages.shared import data
 from pages.shared.chips import pick_row
 from pages.shared.escape import clean, md
+from pages.shared.losses import case_amount
 from pages.shared.state import State, bound, change, current
 
 
@@ -37,6 +39,16 @@ class Study:
     row: int | None = None
     left_out: bool = False
     seed: int = 0
+
+    @property
+    def judging(self) -> GenerativeClassifier | CalibratedClassifier:
+        """What gives the posterior: the model, calibrated where the shelf says so; an exercise is done by hand."""
+        return self.calibrated(self.model)
+
+    def calibrated(self, model: GenerativeClassifier) -> GenerativeClassifier | CalibratedClassifier:
+        """A fit of this model, calibrated as the shelf's is."""
+        made = None if self.seed else self.fitted.calibrated
+        return model if made is None else made.around(model)
 
     @property
     def case(self) -> pd.DataFrame:
@@ -115,6 +127,7 @@ def _fields(table: data.InUse, values: Mapping[str, Any]) -> None:
             lambda s, row: _fresh(pick_row(s, table, row)),
         ),
     )
+    case_amount(table)
     features = table.parts.schema.features.variables
     for pair in zip(features[::2], (*features[1::2], None), strict=False):
         for cell, variable in zip(st.columns(2), pair, strict=True):
@@ -134,7 +147,7 @@ def _worked_cases(table: data.InUse, values: Mapping[str, Any]) -> None:
     names = {i: md(case.text("name", language), 40) for i, case in enumerate(cases)}
 
     def take(state: State, i: int | None) -> State:
-        return state if i is None else _fresh(replace(state, case=asked[i], row=-1))
+        return state if i is None else _fresh(replace(state, case=asked[i], row=-1, amount=cases[i].amount))
 
     st.pills(_("Worked cases"), list(asked), format_func=names.get, wrap=True, **bound("case_worked", here, take))
     if here is not None:
@@ -177,7 +190,7 @@ def _typed(table: data.InUse, name: str) -> Callable[[State, Any], State]:
         names = table.parts.schema.features.names
         codes = list(data.case_codes(table, data.case_values(table)))
         codes[names.index(name)] = entered
-        return _fresh(replace(state, case=tuple(codes), row=-1))
+        return _fresh(replace(state, case=tuple(codes), row=-1, amount=data.same_amount(table)))
 
     return edit
 
@@ -221,7 +234,7 @@ def _unseen(one: Study, own: str) -> str:
     assert one.row is not None
     label = one.table.parts.y.iloc[one.row]
     try:
-        rest = derive(one.model_without_row, one.case, prior_of_use=data.prior_of_use(one.table))
+        rest = derive(one.calibrated(one.model_without_row), one.case, prior_of_use=data.prior_of_use(one.table))
     except BayesEngineError as error:  # the row was the last of its class, and the prior of use wants that class
         return error.message.local(md)
     if rest.position < 0:

@@ -22,11 +22,6 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
 [data-testid="stMetricValue"] { font-size: 1.6rem; }
 [data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
-.st-key-loss_editor [data-testid="stNumberInputContainer"] button { display: none; }
-.st-key-loss_editor [data-testid="stColumn"] { min-width: 2.4rem; }
-.st-key-loss_editor [data-testid="stHorizontalBlock"] { gap: .4rem; }
-.st-key-loss_editor [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] { row-gap: .4rem; }
-.st-key-loss_editor input { padding-left: .5rem; padding-right: .2rem; }
 @media (max-width: 1200px) {
   section[data-testid="stSidebar"] { width: 14.5rem !important; min-width: 0 !important; }
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
@@ -109,13 +104,13 @@ def pick_row(state, table: data.InUse, n: int | None):
     """The state with the case taken from row n (from 1)."""
     if n is None:
         return state
-    return replace(state, row=n - 1, case=data.case_codes(table, data.row_values(table, n - 1)))
+    return replace(state, row=n - 1, case=data.case_codes(table, data.row_values(table, n - 1)), amount=-1.0)
 
 
 def _losses_word(table: data.InUse) -> str:
     if not current().losses:
         return _("0-1")
-    if data.story_losses(table) == (current().losses, current().extra):
+    if data.story_losses(table) == (current().losses, current().extra) and not current().fixed:
         return _("the story's")
     return _("own")
 
@@ -126,7 +121,7 @@ def _losses_chip(table: data.InUse) -> None:
         key="chip_zero_one",
         width="stretch",
         on_click=change,
-        args=(lambda s: replace(s, losses=(), extra=""),),
+        args=(lambda s: replace(s, losses=(), extra="", fixed=()),),
     )
     if story := data.story_losses(table):
         st.button(
@@ -134,7 +129,7 @@ def _losses_chip(table: data.InUse) -> None:
             key="chip_story",
             width="stretch",
             on_click=change,
-            args=(lambda s: replace(s, losses=story[0], extra=story[1]),),
+            args=(lambda s: replace(s, losses=story[0], extra=story[1], fixed=()),),
         )
     st.button(
         _("Prior of use: as in the model"),

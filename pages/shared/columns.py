@@ -149,7 +149,7 @@ def _settled(before: data.InUse, state: State) -> State:
     if after.parts is None or before.parts is None:
         if after.problem is not None and before.problem is None:
             raise after.problem
-        return replace(state, case=(), row=-1, losses=(), extra="", prior=())
+        return replace(state, case=(), row=-1, amount=-1.0, losses=(), extra="", fixed=(), prior=())
     return _with_classes(before, after, replace(state, case=_case(before, after, state)))
 
 
@@ -170,13 +170,14 @@ def _with_classes(before: data.InUse, after: data.InUse, state: State) -> State:
         return state
     specs = tuple(replace(s, knobs=tuple(k for k in s.knobs if not isinstance(k[1], tuple))) for s in state.shelf)
     if set(old) != set(new) or before.target.name != after.target.name:
-        return replace(state, losses=(), extra="", prior=(), shelf=specs)
+        return replace(state, losses=(), extra="", fixed=(), prior=(), shelf=specs)
     k, order = len(old), [old.index(c) for c in new]
     rows = [*order, *range(k, len(state.losses))]
     fits = len(rows) == len(state.losses) and all(len(row) == k for row in state.losses)  # a link may hold anything
     return replace(
         state,
         losses=tuple(tuple(state.losses[i][j] for j in order) for i in rows) if fits else (),
+        fixed=tuple((rows.index(i), order.index(j)) for i, j in state.fixed if i in rows and j in order),
         prior=tuple(state.prior[i] for i in order) if len(state.prior) == k else (),
         shelf=tuple(_spec(spec, order) for spec in state.shelf),
     )

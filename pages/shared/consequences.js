@@ -36,6 +36,8 @@ const draw = (tag, looks, parent, text) => {
   return element
 }
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
+// The losses of a row with this amount, which multiplies the cells marked in `by`; all of them where it is null.
+const atAmount = (loss, by, amount) => loss.map((row, i) => row.map((v, j) => by && !by[i][j] ? v : v * amount))
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 
 function general(v, digits, signed = false) {   // Python's format(v, ".{digits}g")
@@ -71,10 +73,13 @@ function posteriors(scene, prior) {
   return { P, ok, w }
 }
 
-// As bayes_engine.decision.evaluate.estimated_risk; the interval is the linear one, not the bootstrap's.
-function assess(scene, { P, ok, w }, table, rule, order) {
-  const { n, k, truth, amount } = scene, A = rule.length, flat = rule.flat()
-  const tolerance = 1e-12 * Math.max(...flat.map(Math.abs)), R = new Float64Array(A)
+// As bayes_engine.decision.evaluate.estimated_risk; the interval is the linear one, not the bootstrap's. A row's amount
+// multiplies the cells of the table that `by` marks, or all (null); it has a say in the decision where the `rule` is
+// marked (`ruleBy`), for one that multiplies every cell changes none.
+function assess(scene, { P, ok, w }, { table, by }, { rule, ruleBy }, order) {
+  const { n, k, truth, amount } = scene, A = rule.length, flat = rule.flat(), marks = ruleBy?.flat()
+  const top = wanted => Math.max(0, ...flat.filter((_, c) => !marks || marks[c] === wanted).map(Math.abs))
+  const fixed = 1e-12 * top(false), each = 1e-12 * top(true), R = new Float64Array(A)
   const confusion = rule.map(row => row.map(() => 0)), cost = rule.map(row => row.map(() => 0)), loss = new Float64Array(n)
   let total = 0, right = 0, undecided = 0
   for (let i = 0; i < n; i++) {
@@ -82,13 +87,14 @@ function assess(scene, { P, ok, w }, table, rule, order) {
     let least = Infinity
     for (let a = 0; a < A; a++) {
       let risk = 0
-      for (let j = 0; j < k; j++) risk += flat[a * k + j] * P[i * k + j]
+      for (let j = 0; j < k; j++) { const c = a * k + j; risk += (marks?.[c] ? amount[i] : 1) * flat[c] * P[i * k + j] }
       R[a] = risk
       if (risk < least) least = risk
     }
+    const tolerance = marks ? Math.max(fixed, amount[i] * each) : fixed
     const chosen = order.find(a => R[a] <= least + tolerance)
     const j = truth[i]
-    loss[i] = w[i] * amount[i] * table[chosen][j]
+    loss[i] = w[i] * (by && !by[chosen][j] ? 1 : amount[i]) * table[chosen][j]
     total += w[i]
     confusion[chosen][j] += w[i]
     cost[chosen][j] += loss[i]
@@ -135,7 +141,8 @@ function createPanel(host) {
   function inUse() {
     const fits = held && held.table.length === data.loss.length && held.table[0].length === data.loss[0].length
     const live = fits && held.edit > data.edit
-    return live ? { live, table: held.table, prior: held.prior } : { live: false, table: data.loss, prior: data.prior }
+    const { table, by, prior } = live ? held : { table: data.loss, by: data.by, prior: data.prior }
+    return { live, cells: { table, by }, table: atAmount(table, by, data.amount), prior }   // the case's own table
   }
 
   function show() {
@@ -194,6 +201,7 @@ function createPanel(host) {
       make("span", "value", row, general(risks[a], 4))
     }
     if (order.length > 8) make("p", "note", section, fill(words.more, { n: order.length - 8 }))
+    if (words.sized) make("p", "note", section, words.sized)
     host.dataset.chosen = data.decisions[chosen].head
     host.dataset.risks = risks.map(r => general(r, 4)).join(",")
     if (chosen !== lastChosen) { if (lastChosen !== null) quiet.textContent = data.decisions[chosen].head; lastChosen = chosen }
@@ -339,14 +347,14 @@ function createPanel(host) {
     return cache
   }
 
-  function report({ live, table, prior }) {
+  function report({ live, cells: { table, by }, prior }) {
     if (!live) return data.report
     const scene = scenes.get(data.key)
     if (!scene || scene.id !== data.scene) return data.report
     const rows = computed(scene, prior), K = data.truths.length
     const plain = Array.from({ length: K }, (_, i) => Array.from({ length: K }, (_, j) => Number(i !== j)))
-    const ours = assess(scene, rows, table, table, data.order)
-    const naive = assess(scene, rows, table, plain, data.order.filter(a => a < K))
+    const ours = assess(scene, rows, { table, by }, { rule: table, ruleBy: by }, data.order)
+    const naive = assess(scene, rows, { table, by }, { rule: plain, ruleBy: null }, data.order.filter(a => a < K))
     return { ...ours, naive: naive.risk, naiveAccuracy: naive.accuracy, rough: true }
   }
 

@@ -20,7 +20,7 @@ from bayes_engine.figures.decisions import packed_rows
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
 from pages.shared import data, words
-from pages.shared.escape import clean
+from pages.shared.escape import clean, md
 from pages.shared.losses import decisions, last_edit, truths, unit_of
 from pages.shared.state import bound, current
 
@@ -75,26 +75,41 @@ def consequences(
 def three_shown(table: data.InUse, case: Ledger) -> tuple[int, ...]:
     """The three classes whose triangle is drawn where there are more: those the state names, else the case's
     likeliest, in the table's order."""
-    chosen, places = current().seen("three", ()), range(len(table.classes))
-    if len(chosen) == 3 and all(type(k) is int and k in places for k in chosen) and len(set(chosen)) == 3:
+    chosen = _chosen(table)
+    if len(chosen) == 3:
         return tuple(sorted(chosen))
     posterior = case.posterior()[0].tolist()
     shares = [posterior[case.classes.index(c)] for c in table.classes]
     return tuple(sorted(sorted(range(len(shares)), key=lambda k: (-shares[k], k))[:3]))
 
 
+def _chosen(table: data.InUse) -> tuple[int, ...]:
+    """The classes that the state names for the triangle, three at most; () where it names none, or what are none."""
+    chosen, places = current().seen("three", ()), range(len(table.classes))
+    fits = len(chosen) <= 3 and all(type(k) is int and k in places for k in chosen) and len(set(chosen)) == len(chosen)
+    return chosen if fits else ()
+
+
 def choose_three(table: data.InUse, case: Ledger) -> None:
-    """The choice of the three classes of the triangle, where there are more."""
+    """The choice of the three classes of the triangle, where there are more; fewer than three draw none of their own,
+    and that is said."""
     if len(table.classes) <= 3:
         return
+    chosen, shown = _chosen(table), three_shown(table, case)
     st.multiselect(
         _("Classes of the triangle"),
         range(len(table.classes)),
-        format_func=lambda k: table.class_(table.classes[k]),
+        format_func=lambda k: clean(table.class_(table.classes[k]), 40),
         max_selections=3,
-        help=_("The other classes keep the shares that they have in the case. Fewer than three: the case's likeliest."),
-        **bound("three", list(three_shown(table, case)), lambda s, chosen: s.showing(three=tuple(chosen))),
+        help=_("The other classes keep the shares that they have in the case. None chosen: the case's likeliest."),
+        **bound("three", list(chosen or shown), lambda s, picked: s.showing(three=tuple(picked))),
     )
+    if 0 < len(chosen) < 3:
+        names = _(", ").join(md(table.class_(table.classes[k]), 24) for k in shown)
+        says = _(
+            "A triangle has three corners: {n} of 3 are chosen. Until then it shows the case's likeliest: {names}."
+        )
+        st.caption(says.format(n=len(chosen), names=names))
 
 
 def rows_bytes(held: HeldOut | None, amount: Any, key: str) -> tuple[str, bytes]:
@@ -146,6 +161,8 @@ def live_part(table: data.InUse, fitted: data.Fitted, case: Ledger, bus: str) ->
         "decisions": decisions(table),
         "truths": truths(table),
         "loss": loss.table.tolist(),
+        "by": None if loss.by_amount is None else loss.by_amount.tolist(),
+        "amount": 1.0 if (amount := data.case_amount(table)) is None else amount,
         "order": loss.by_name.tolist(),
         "own": [fitted.prior[c] for c in table.classes],
         "prior": [use[c] for c in table.classes] if use else None,
@@ -153,13 +170,18 @@ def live_part(table: data.InUse, fitted: data.Fitted, case: Ledger, bus: str) ->
         "status": "" if fine else _("No posterior: {why}.").format(why=words.status(int(case.status[0]))),
         "three": list(three_shown(table, case)) if len(table.classes) > 3 else [],
         "unit": clean(unit_of(table), 24),
-        "words": _words(),
+        "words": _words(table),
     }
 
 
-def _words() -> dict[str, str]:
+def _words(table: data.InUse) -> dict[str, str]:
     return {
         "case": _("The case: what each decision costs"),
+        "sized": ""
+        if (amount := data.case_amount(table)) is None
+        else _("Its {column} is {amount}.").format(
+            column=clean(table.column(table.amount_column), 30), amount=clean(table.amount_text(amount), 40)
+        ),
         "against": _("at a risk of {risk}{unit}"),
         "risks": _("conditional risk of each decision"),
         "more": _("{n} dearer decisions are not drawn."),

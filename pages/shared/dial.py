@@ -96,7 +96,8 @@ def dial(table: data.InUse) -> None:
     try:
         scores = _scores(repr(key), found.held, use)
         loss = data.losses(table)
-        priced = _priced(repr((key, loss.actions, loss.table.tolist())), found.held, loss, use, table.parts.amount)
+        asked = repr((key, loss.actions, loss.table.tolist(), hash(loss)))
+        priced = _priced(asked, found.held, loss, use, table.parts.amount)
     except BayesEngineError as error:
         st.warning(error.message.local(md))
         return

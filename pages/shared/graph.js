@@ -1,7 +1,7 @@
 // A graph in SVG, one pixel to a unit. See graph.py for what comes in. Texts from data go through textContent only.
 
 const GAP = 22, ROWS = 50, TIGHT = 34, STAGGER = 16   // px between nodes of a row, between rows (at least), inside a split row
-const PAD = 9, ROW = 21, TRACK = 58                   // round the drawing; a state's row; its bar
+const PAD = 9, ROW = 21, TRACK = 58, LONGER = [96, 76], SHORT = 36   // round the drawing; a state's row; its bar by the room there is
 const RIM = 10                                        // corner radius of a node
 const BENDS = [0, 22, -22, 40, -40, 64, -64, 92, -92, 130, -130, 180, -180]   // px an edge may bow to pass nodes
 const TRIES = [[1, 180], [1, 128], [2, 150], [2, 104], [3, 104]]              // [lines a row is split into, widest text]
@@ -51,13 +51,13 @@ const overlap = (a, b) =>
 
 // Centres of the nodes in px, from their places in node units; `sizes` are [w, h], `room` the width to be filled, `most`
 // the width from which on a row is split into `lines`.
-function spread(nodes, sizes, room, most, lines, gap) {
+function spread(nodes, sizes, room, most, lines, gap, side) {
   const boxes = nodes.map((n, i) => ({ ux: n.x, uy: n.y, w: sizes[i][0], h: sizes[i][1], line: 0 }))
   const xs = nodes.map(n => n.x), span = Math.max(...xs) - Math.min(...xs)
   const ends = Math.max(...boxes.map(b => b.w)) + 2 * PAD
   const rows = groupBy([...boxes].sort((a, b) => a.uy - b.uy), b => Math.round(b.uy * 100)).map(r => r.sort((a, b) => a.ux - b.ux))
   const layered = rows.every((row, i) => !i || row[0].uy - rows[i - 1][0].uy > 0.95)
-  const need = (a, b, gap = GAP) => ((a.w + b.w) / 2 + gap) / Math.max(Math.abs(a.ux - b.ux), 0.05)
+  const need = (a, b, gap = side) => ((a.w + b.w) / 2 + gap) / Math.max(Math.abs(a.ux - b.ux), 0.05)
   let unit = 40, y = PAD
   if (layered) {
     rows.forEach((row, i) => {
@@ -148,7 +148,7 @@ function createGraph(host) {
     keep(nodes, data.nodes, n => n.id, newNode)
     keep(edges, data.edges, nameOf, newEdge)
     for (const e of edges.values()) {
-      const layer = layers[{ faint: "faint", class: "faint", new: "fresh" }[e.data.tone] ?? "plain"]
+      const layer = layers[{ faint: "faint", class: "faint", new: "fresh", lit: "fresh" }[e.data.tone] ?? "plain"]
       if (e.g.parentNode !== layer) keepFocus(e.g, () => layer.append(e.g))
     }
     readTheme()
@@ -222,10 +222,10 @@ function createGraph(host) {
   function newRow(node, k) {
     const g = make("g", "state", node.g), title = make("title", "", g), row = make("rect", "row", g)
     const label = make("text", "label", g), track = make("rect", "track", g), bar = make("rect", "bar", g)
-    const p = make("text", "p", g)
+    const ghost = make("rect", "ghost", g), p = make("text", "p", g)
     g.dataset.state = k
     button(g, "state", () => ["state", node.data.id, k], "nodes")
-    return { g, title, row, label, track, bar, p }
+    return { g, title, row, label, track, bar, ghost, p }
   }
 
   function newEdge(key) {
@@ -248,19 +248,28 @@ function createGraph(host) {
     const fonts = { name: `600 14px ${family}`, small: `12.5px ${family}`, bold: `700 12.5px ${family}` }
     const list = [...nodes.values()]
     let plan = { width: 0, height: 0 }
-    const smallest = list.length > 15 ? 0.78 : 0.96, most = Math.floor(width / smallest)   // before it scrolls it shrinks
+    const smallest = list.length > 15 ? 0.78 : data.zoom > 1 ? 0.84 : 0.96, most = Math.floor(width / smallest)   // before it scrolls it shrinks
     if (list.length) {
       const gap = data.edges.some(e => e.label) ? ROWS + 8 : ROWS
-      for (const [lines, room] of TRIES.filter(([lines]) => lines === 1 || list.length <= 15)) {
-        const sizes = list.map(n => measure(n.data, fonts, room))
+      const bars = list.some(n => n.data.bars.length), plain = TRIES[0][1], space = width / data.zoom
+      const easy = bars ? [...LONGER, TRACK] : [TRACK]   // one line a row and long bars, where there is room
+      const tries = [
+        ...(data.zoom > 1 ? easy.map(track => [space, track, 1, plain]) : []), ...easy.map(track => [width, track, 1, plain]),
+        ...(bars && data.zoom > 1 ? [[most, SHORT, 1, 128]] : []),
+        ...TRIES.filter(([lines]) => lines === 1 || list.length <= 15).map(t => [most, TRACK, ...t]),
+        ...(bars && list.length > 15 ? [[most, SHORT, 1, 104]] : []),
+      ]
+      for (const [limit, track, lines, room] of tries) {
+        const sizes = list.map(n => measure(n.data, fonts, room, track))
         const boxesOf = sizes.map(s => [s.w, s.h]), places = list.map(n => ({ x: n.data.x, y: n.data.y }))
-        let found = spread(places, boxesOf, width, most, lines, gap)
-        if (data.height && found.height > data.height) found = spread(places, boxesOf, width, most, lines, TIGHT)
-        if (!plan.width || found.width < plan.width) plan = { ...found, sizes }
-        if (plan.width <= most) break
+        const fill = Math.min(limit, width), side = track === SHORT ? 10 : GAP
+        let found = spread(places, boxesOf, fill, limit, lines, gap, side)
+        if (data.height && found.height > data.height) found = spread(places, boxesOf, fill, limit, lines, TIGHT, side)
+        if (!plan.width || found.width < plan.width || found.width <= limit) plan = { ...found, sizes, zoom: lines > 1 ? 1 : data.zoom }
+        if (found.width <= limit) break
       }
     }
-    const scale = Math.max(Math.min(width / plan.width, 1), smallest) || 1
+    const scale = Math.max(Math.min(width / plan.width, plan.zoom ?? 1), smallest) || 1
     set(svg, { viewBox: `0 0 ${plan.width} ${plan.height}`, width: plan.width * scale, height: plan.height * scale })
     scroll.style.maxHeight = data.height ? data.height + "px" : ""
     scroll.classList.toggle("cut", plan.width * scale > width + 1 || data.height && plan.height * scale > data.height + 1)
@@ -272,13 +281,13 @@ function createGraph(host) {
     if (still) requestAnimationFrame(() => host.classList.remove("still"))
   }
 
-  function measure(n, fonts, room) {
+  function measure(n, fonts, room, track) {
     const name = clipped(n.label, fonts.name, room), sub = clipped(n.sub, fonts.small, room)
     const labels = n.bars.map(b => clipped(b.label, fonts.bold, Math.min(room * 0.6, 92)))
     const states = Math.max(0, ...labels.map(t => widthOf(t, fonts.bold)))
     const shares = Math.max(0, ...n.bars.map(b => widthOf(b.text, fonts.bold)))
     const words = Math.max(widthOf(name, fonts.name), widthOf(sub, fonts.small)) + (n.tone === "class" ? 34 : 26)
-    const bars = n.bars.length ? states + shares + TRACK + 34 : 0
+    const bars = n.bars.length ? states + shares + track + 34 : 0
     const head = sub ? 46 : 34
     const w = Math.max(words, bars, 52)
     return { name, sub, labels, states, shares, head, w: Math.ceil(w), h: head + (n.bars.length ? n.bars.length * ROW + 7 : 0) }
@@ -309,6 +318,8 @@ function createGraph(host) {
       set(row.label, { x: x + 12, y: middle }); write(row.label, labels[k])
       set(row.track, { x: start, y: middle - 5, width: end - start, height: 10, rx: 2 })
       set(row.bar, { x: start, y: middle - 5, width: (end - start) * bar.share, height: 10, rx: 2 })
+      const moved = bar.before !== undefined && Math.abs(bar.before - bar.share) > 5e-4
+      set(row.ghost, { x: start, y: middle - 6.5, width: moved ? Math.max((end - start) * bar.before, 1) : 0, height: 13, rx: 2 })
       bar.colour.forEach((colour, dark) => row.bar.style.setProperty(dark ? "--dark" : "--light", colour))
       set(row.p, { x: w / 2 - 12, y: middle }); write(row.p, bar.text)
       write(row.title, labels[k] === bar.label ? "" : bar.label)

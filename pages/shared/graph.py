@@ -28,21 +28,22 @@ _graph = st.components.v2.component(
     js=(_HERE / "graph.js").read_text(encoding="utf-8"),
 )
 
-NodeTone = Literal["", "class", "evidence", "super"]
-EdgeTone = Literal["", "new", "faint", "rejected", "class"]
+NodeTone = Literal["", "class", "evidence", "super", "end", "lit", "shut", "faint"]
+EdgeTone = Literal["", "new", "faint", "rejected", "class", "lit", "married"]
 Kind = Literal["node", "edge", "state"]
 Click = tuple[Literal["node"], str] | tuple[Literal["edge"], str, str] | tuple[Literal["state"], str, int]
 """("node", id), ("edge", source, target) as the edge was given, or ("state", id of the node, position of the bar)."""
 
 
 class Bar(NamedTuple):
-    """A state of a node: its label, its share of 1, its colour on (light, dark) ground, () being a neutral one, and
-    whether it is the one that was observed."""
+    """A state of a node: its label, its share of 1, its colour on (light, dark) ground, () being a neutral one,
+    whether it is the one that was observed, and the share it had before, drawn as an outline."""
 
     label: str
     share: float
     colour: tuple[str, str] | tuple[()] = ()
     selected: bool = False
+    before: float | None = None
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,13 @@ def graph(
     key: str,
     selected: str | tuple[str, str] | None = None,
     height: int | None = None,
+    zoom: float = 1.0,
     on_click: Callable[[Click], object] | None = None,
     clicks: Collection[Kind] = get_args(Kind),
     label: str = "",
 ) -> Click | None:
     """Draw it, at most `height` pixels high (None: as high as it needs), `selected` (a node's id, or an edge's ends)
-    marked. `label` names the drawing for screen readers.
+    marked; where there is room, `zoom` times as large. `label` names the drawing for screen readers.
 
     `on_click(event)` is called before the script runs again, so the page can put it into its state; the same event is
     returned by that run. Only what is named in `clicks` can be clicked, nothing at all without `on_click`.
@@ -94,7 +96,7 @@ def graph(
             on_click(event)
 
     live = clicks if on_click is not None else ()
-    data = drawing(nodes, edges, selected=selected, height=height, clicks=live, label=label)
+    data = drawing(nodes, edges, selected=selected, height=height, zoom=zoom, clicks=live, label=label)
     result = _graph(key=key, data=data, on_clicked_change=clicked)
     return read_click(result.get("clicked"), nodes, edges, live)
 
@@ -105,6 +107,7 @@ def drawing(
     *,
     selected: str | tuple[str, str] | None = None,
     height: int | None = None,
+    zoom: float = 1.0,
     clicks: Collection[Kind] = (),
     label: str = "",
 ) -> dict[str, Any]:
@@ -116,6 +119,7 @@ def drawing(
         "edges": [_edge(edge, names) for edge in edges],
         "selected": list(selected) if isinstance(selected, tuple) else selected,
         "height": height,
+        "zoom": zoom,
         "clicks": [kind for kind in get_args(Kind) if kind in clicks],
         "label": clean(label, 200),
     }
@@ -168,7 +172,9 @@ def _node(node: Node) -> dict[str, Any]:
 def _bar(bar: Bar, of: str) -> dict[str, Any]:
     share, name = _share(bar.share), clean(bar.label)
     text = certain(bar.share, 3) if math.isfinite(bar.share) else "–"
+    before = {} if bar.before is None else {"before": _share(bar.before)}
     return {
+        **before,
         "label": name,
         "share": share,
         "text": text,

@@ -38,7 +38,7 @@ export default function (component) {
 }
 
 function createEditor(host) {
-  let data, fire, local = null, sent = 0, busy = "", timer = 0, built = "", fields = [], shares = [], pressed = false
+  let data, fire, local = null, sent = 0, busy = "", timer = 0, built = "", fields = [], inTurn = [], shares = [], pressed = false
   const listeners = new AbortController()
   const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
 
@@ -57,8 +57,13 @@ function createEditor(host) {
 
   // -- what is shown: the server's, or the edit that it has not answered yet
 
-  const now = () => local ?? { table: data.loss, prior: data.prior, name: null }
-  const begin = kind => { local ??= { table: copy(data.loss), prior: data.prior && [...data.prior], name: null }; busy = kind }
+  const now = () => local ?? { table: data.loss, prior: data.prior, name: null, by: data.by }
+  const begin = kind => {
+    local ??= { table: copy(data.loss), prior: data.prior && [...data.prior], name: null, by: data.by && copy(data.by) }
+    busy = kind
+  }
+  const marks = () => now().by?.flat().includes(false) ? now().by : null   // null: an amount multiplies every cell, or none is
+  const worth = (i, j) => marks()?.[i][j] === false ? 1 : data.amount      // of one unit of a cell, in the case
   const use = () => now().prior ?? data.own
   const log = p => Math.log(Math.max(p, 1e-300))
   const shift = () => now().prior ? use().map((p, j) => data.own[j] > 0 ? clamp(log(p) - log(data.own[j]), -700, 700) : 0) : []
@@ -67,15 +72,15 @@ function createEditor(host) {
     const edit = !local ? data.edit : busy ? sent + 1 : sent
     document.body.toggleAttribute("data-bayes-live", local !== null)
     window.dispatchEvent(new CustomEvent("bayes-loss", {
-      detail: { key: data.key, table: now().table, order: data.order, prior: now().prior, shift: shift(), edit },
+      detail: { key: data.key, table: now().table, by: marks(), order: data.order, prior: now().prior, shift: shift(), edit },
     }))
   }
   function commit() {                 // let go: the server hears of it
     clearTimeout(timer); timer = 0
     if (!busy) return
     busy = ""
-    const { table, prior, name } = local
-    if (JSON.stringify([table, prior, name]) === JSON.stringify([data.loss, data.prior, null]) && data.edit >= sent) {
+    const { table, prior, name, by } = local
+    if (JSON.stringify([table, prior, name, by]) === JSON.stringify([data.loss, data.prior, null, data.by]) && data.edit >= sent) {
       local = null
       tell()
       return
@@ -83,7 +88,7 @@ function createEditor(host) {
     sent++
     tell()
     host.dataset.sentAt = performance.now().toFixed(1)
-    fire("edited", { table, prior, name, n: sent })
+    fire("edited", { table, prior, name, by, n: sent })
   }
   const commitSoon = () => { clearTimeout(timer); timer = setTimeout(commit, RESTS) }
   function drop() { clearTimeout(timer); timer = 0; busy = ""; if (data.edit >= sent) local = null }
@@ -94,7 +99,7 @@ function createEditor(host) {
     const answered = local && !busy && next.edit >= sent
     const kept = local && (local.table.length !== next.loss.length || local.table[0].length !== next.loss[0].length)
     if (answered || kept) { local = null; busy = ""; host.dataset.settledAt = performance.now().toFixed(1); say("") }
-    const looks = JSON.stringify([next.decisions, next.truths, next.flipped, next.words, next.name])
+    const looks = JSON.stringify([next.decisions, next.truths, next.flipped, next.words, next.name, !next.by])
     if (looks !== built) { built = looks; build() }
     themed()
     show()
@@ -119,13 +124,14 @@ function createEditor(host) {
     }
     for (const entry of across) { const cell = make("th", "", head); cell.scope = "col"; title(cell, entry, flipped) }
     fields = decisions.map(() => [])
+    inTurn = []
     down.forEach((entry, r) => {
       const row = make("tr", "", body), name = make("th", "", row)
       name.scope = "row"
       title(name, entry, !flipped)
       across.forEach((_, c) => {
         const [i, j] = flipped ? [c, r] : [r, c], box = make("div", "cell" + (decisions[i].of === j ? " right" : ""), make("td", "", row))
-        fields[i][j] = lossField(box, i, j)
+        inTurn.push(fields[i][j] = lossField(box, i, j))
       })
     })
     grid.replaceChildren(head.parentElement, body)
@@ -162,6 +168,18 @@ function createEditor(host) {
       keyStep: () => round(dearest() / 10),
       focus: () => markFlip(i, j),
     })
+    if (data.by) {
+      const times = field.times = make("button", "times", box)
+      times.type = "button"
+      times.dataset.testid = `times-${i}-${j}`
+      times.setAttribute("aria-label", fill(data.words.timesCell, { cell: label }))
+      times.title = data.words.switch
+      on(times, "click", () => { begin("times"); local.by[i][j] = !local.by[i][j]; changed(); commit() })
+      on(times, "keydown", event => {  // who types on after Tab means the next number: focused now, it takes this key
+        const next = inTurn[inTurn.indexOf(field) + 1]?.input
+        if (next && /^[\d.,+−-]$/.test(event.key) && !event.ctrlKey && !event.metaKey) next.focus()
+      })
+    }
     on(field.input, "paste", event => {
       const text = event.clipboardData?.getData("text/plain") ?? ""
       if (!/[\t\n;]/.test(text.trim())) return
@@ -269,6 +287,12 @@ function createEditor(host) {
 
   function show() {
     fields.flat().forEach(field => field.show())
+    fields.forEach((row, i) => row.forEach(({ times }, j) => {
+      if (!times) return
+      const pressed = now().by[i][j]
+      times.setAttribute("aria-pressed", pressed)
+      times.textContent = pressed ? data.words.times : data.words.once
+    }))
     shares.forEach(field => field.show())
     told.textContent = [data.unit, data.words.amount, data.words.hint].filter(Boolean).join(" · ")
     const focused = host.getRootNode().activeElement
@@ -283,11 +307,12 @@ function createEditor(host) {
     const was = data.prior ?? data.own, is = use()
     const p = posterior.map((v, k) => was[k] > 0 ? v * is[k] / was[k] : 0), sum = p.reduce((a, b) => a + b)
     if (!(sum > 0) || !(p[j] > 1e-12 * sum)) return
-    const { table } = now()
-    const risks = table.map(row => row.reduce((total, v, k) => total + v * p[k], 0) / sum)
+    const { table } = now(), unit = worth(i, j)
+    if (!unit) return
+    const risks = table.map((row, a) => row.reduce((total, v, k) => total + v * worth(a, k) * p[k], 0) / sum)
     const others = risks.filter((_, a) => a !== i)
     if (!others.length) return
-    const at = table[i][j] + (Math.min(...others) - risks[i]) / (p[j] / sum)
+    const at = table[i][j] + (Math.min(...others) - risks[i]) / (unit * p[j] / sum)
     if (Math.abs(at) < LARGEST) fields[i][j].tag.textContent = fill(data.words.flips, { value: String(Number(at.toPrecision(3))).replace("-", "−") })
   }
 

@@ -40,11 +40,12 @@ body[data-bayes-live] [class*="st-key-settles"] { opacity: .35; transition: none
 
 class Edit(NamedTuple):
     """What a person did: the losses (A, K), the prior of use (K,) or () for the model's own, a new name of the further
-    action ("" for the old one)."""
+    action ("" for the old one), and the cells that a row's amount does not multiply."""
 
     losses: tuple[tuple[float, ...], ...]
     prior: tuple[float, ...]
     name: str
+    fixed: tuple[tuple[int, int], ...] = ()
 
 
 def loss_editor(table: data.InUse, fitted: data.Fitted, case: Ledger, *, bus: str, told: bool = False) -> None:
@@ -79,12 +80,34 @@ def loss_editor(table: data.InUse, fitted: data.Fitted, case: Ledger, *, bus: st
         on_edited_change=edited,
         on_pasted_change=pasted,
     )
+    case_amount(table)
     if (refused := st.session_state.get(f"{key}-refused")) is not None:
         st.error(refused.local(md))
     if loss.ignores_data:
         st.caption(_("One decision is never dearer than any other here: the data cannot change it."))
-    if not told and table.info and (current().losses, current().extra) == data.story_losses(table):
+    state = current()
+    if not told and table.info and not state.fixed and (state.losses, state.extra) == data.story_losses(table):
         st.caption(md(table.info.loss.text("story", current_language()), 600))
+
+
+def case_amount(table: data.InUse) -> None:
+    """The case's amount, where a column of the table multiplies losses."""
+    amount = data.case_amount(table)
+    if amount is None:
+        return
+    unit = table.info.column(table.amount_column).unit if table.info else ""
+    name = md(table.column(table.amount_column), 30) + (f" ({md(unit, 12)})" if unit else "")
+    st.number_input(
+        _("The case's {column}").format(column=name),
+        0.0,
+        1e15,
+        value=None,
+        step=10.0 ** max(math.floor(math.log10(amount or 1.0)) - 1, -6),
+        format="%.10g",
+        width=240,
+        help=_("It multiplies losses. Empty: that of the case's row, or of a typed case the median of the table."),
+        **bound("case_amount", amount, lambda s, v: replace(s, amount=-1.0 if v is None else float(v))),
+    )
 
 
 def last_edit(bus: str) -> int:
@@ -122,15 +145,22 @@ def _heard(key: str, value: Any) -> bool:
 def read_edit(value: Any, actions: int, classes: int) -> Edit | None:
     """The edit that a browser sent; None if it is anything else than finite losses of this shape and a prior.
 
-    >>> read_edit({"table": [[0, 5], [1, 0]], "prior": None, "name": None}, 2, 2)
-    Edit(losses=((0.0, 5.0), (1.0, 0.0)), prior=(), name='')
+    >>> read_edit({"table": [[0, 5], [1, 0]], "prior": None, "name": None, "by": [[True, True], [False, True]]}, 2, 2)
+    Edit(losses=((0.0, 5.0), (1.0, 0.0)), prior=(), name='', fixed=((1, 0),))
     """
     rows, prior, name = (value.get(k) for k in ("table", "prior", "name"))
     if not isinstance(rows, list) or len(rows) != actions or not all(_numbers(row, classes) for row in rows):
         return None
     shares = prior if _numbers(prior, classes) and min(prior) >= 0 and sum(prior) > 0 else ()
     losses = tuple(tuple(float(v) + 0.0 for v in row) for row in rows)
-    return Edit(losses, shares_of(shares), clean(name, 40).strip() if isinstance(name, str) else "")
+    marks = value.get("by")
+    marked = isinstance(marks, list) and len(marks) == actions and all(_flags(row, classes) for row in marks)
+    fixed = [(i, j) for i, row in enumerate(marks) for j, on in enumerate(row) if not on] if marked else []
+    return Edit(losses, shares_of(shares), clean(name, 40).strip() if isinstance(name, str) else "", tuple(fixed))
+
+
+def _flags(row: Any, n: int) -> bool:
+    return isinstance(row, list) and len(row) == n and all(type(v) is bool for v in row)
 
 
 def _numbers(row: Any, n: int) -> bool:
@@ -162,7 +192,8 @@ def with_edit(state: State, table: data.InUse, edit: Edit) -> State:
     if not state.losses and losses == _zero_one(len(table.classes)):  # only the prior was moved
         losses = ()
     extra = state.extra if len(edit.losses) > len(table.classes) else ""
-    return replace(state, losses=losses, prior=edit.prior, extra=edit.name if named else extra)
+    fixed = edit.fixed if table.amount_column else state.fixed
+    return replace(state, losses=losses, prior=edit.prior, extra=edit.name if named else extra, fixed=fixed)
 
 
 def _zero_one(k: int) -> tuple[tuple[float, ...], ...]:
@@ -194,14 +225,15 @@ def _live_part(table: data.InUse, fitted: data.Fitted, case: Ledger, bus: str) -
     loss, use = data.losses(table), data.prior_of_use(table)
     order = [case.classes.index(c) for c in table.classes]
     unit, further = unit_of(table), len(loss.actions) > len(table.classes)
-    assert table.parts is not None
-    amount = str(table.parts.amount.name) if table.parts.amount is not None else ""
+    column, every = clean(table.column(table.amount_column), 30) if table.amount_column else "", loss.by_amount
     return {
         "key": bus,
         "edit": last_edit(bus),
         "decisions": decisions(table),
         "truths": truths(table),
         "loss": loss.table.tolist(),
+        "by": ([[True] * len(r) for r in loss.table] if every is None else every.tolist()) if column else None,
+        "amount": 1.0 if (amount := data.case_amount(table)) is None else amount,
         "order": loss.by_name.tolist(),
         "own": [fitted.prior[c] for c in table.classes],
         "prior": [use[c] for c in table.classes] if use else None,
@@ -215,7 +247,11 @@ def _live_part(table: data.InUse, fitted: data.Fitted, case: Ledger, bus: str) -
             "truth": _("truth"),
             "cell": _("loss of deciding {decision} when the truth is {truth}"),
             "name": _("name of the further decision"),
-            "amount": _("times the row's {column}").format(column=clean(table.column(amount), 30)) if amount else "",
+            "amount": _("× {column}: per unit of it").format(column=column) if column else "",
+            "times": _("× {column}").format(column=column) if column else "",
+            "once": _("a fixed sum"),
+            "switch": _("Click: a loss per unit of {column}, or a fixed sum").format(column=column) if column else "",
+            "timesCell": _("The {cell}: times the row's {column}").format(cell="{cell}", column=column),
             "hint": _("drag a number sideways, type it, or paste a block from a spreadsheet"),
             "flips": _("flips at {value}"),
             "blank": _("The {cell} is blank; it stays as it was."),
@@ -264,7 +300,10 @@ def _presets(table: data.InUse) -> None:
     k = len(table.classes)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(
-            _("0-1 loss"), key="preset_zero_one", on_click=change, args=(lambda s: replace(s, losses=(), extra=""),)
+            _("0-1 loss"),
+            key="preset_zero_one",
+            on_click=change,
+            args=(lambda s: replace(s, losses=(), extra="", fixed=()),),
         )
         story = data.story_losses(table)
         if story:
@@ -272,24 +311,28 @@ def _presets(table: data.InUse) -> None:
                 _("The story's losses"),
                 key="preset_story",
                 on_click=change,
-                args=(lambda s: replace(s, losses=story[0], extra=story[1]),),
+                args=(lambda s: replace(s, losses=story[0], extra=story[1], fixed=()),),
             )
         if len(rows) > k:
             st.button(
                 _("Without «{name}»").format(name=md(table.action(name), 18)),
                 key="refuse_off",
                 on_click=change,
-                args=(lambda s: replace(s, losses=rows[:k], extra=""),),
+                args=(lambda s: replace(s, losses=rows[:k], extra="", fixed=tuple(at for at in s.fixed if at[0] < k)),),
             )
         else:
-            dearest = max(*map(max, rows), 0.0)
+            part = data.losses(table).by_amount is not None  # then refusing is a sum as well
+            dearest = max(*map(max, data.case_losses(table).table.tolist() if part else rows), 0.0)
             refusal = tuple(0.2 * dearest for _c in table.classes)
+            sums = tuple((k, j) for j in range(k)) if part else ()
             st.button(
                 _("Allow refusing"),
                 key="refuse_on",
                 on_click=change,
                 help=_("One more decision, «refuse», that costs the same whatever the truth."),
-                args=(lambda s: replace(s, losses=(*rows, refusal), extra=data.refusal(table)),),
+                args=(
+                    lambda s: replace(s, losses=(*rows, refusal), extra=data.refusal(table), fixed=(*s.fixed, *sums)),
+                ),
             )
         st.toggle(
             _("truth in rows"),

@@ -9,22 +9,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.margins import Flip, FlipMargins, ImpliedLosses, Stand
 from bayes_engine.language import _
-from bayes_engine.numerals import certain, near, number, plain
+from bayes_engine.numerals import certain, plain
 from bayes_engine.priors import with_share
 from bayes_engine.working.derive import Working
 from pages.shared import data, words
 from pages.shared.beliefs import high
 from pages.shared.case_editor import Study
 from pages.shared.escape import clean, md
-from pages.shared.flips import flip_sentence
+from pages.shared.flips import MOST, cell_of, loss_words, now_words, right_priced, say_flips, value_words
 from pages.shared.losses import LARGEST
 from pages.shared.state import State, bound, change, current
 
-MOST = 3
-"""As many losses are said in sentences: those nearest to flipping the decision."""
 TALLEST = 400
 """Pixels of the table of all margins."""
 
@@ -33,13 +30,14 @@ def how_firm(one: Study, working: Working) -> None:
     """Under the verdict: what it would take to overturn it."""
     if working.position < 0:
         return
-    table, loss = one.table, working.loss
-    prior = data.prior_of_use(table) or one.model.prior_by_class
-    margins = loss.flip_margins(working.posterior, prior)
+    table, amount = one.table, data.case_amount(one.table)
+    loss = data.losses(table).for_classes(working.classes)
+    prior = data.prior_of_use(table) or one.judging.prior_by_class
+    margins = loss.flip_margins(working.posterior, prior, amount=amount)
     others = [i for i, action in enumerate(loss.actions) if action != margins.action]
     wish = current().seen("wish", -1)
     with st.container(border=True, key="margins"):
-        _nearest(table, margins)
+        say_flips(table, margins)
         names = {
             i: _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24)) for i in others
         }
@@ -57,7 +55,7 @@ def how_firm(one: Study, working: Working) -> None:
                 **bound("margins_wish", wish if wish in others else -1, lambda s, i: s.showing(wish=i)),
             )
         if wish in others:
-            _wish(table, loss.implied_losses(working.posterior, loss.actions[wish], prior))
+            _wish(table, loss.implied_losses(working.posterior, loss.actions[wish], prior, amount=amount))
         if current().seen("margins", False):
             _every(table, margins)
 
@@ -65,40 +63,11 @@ def how_firm(one: Study, working: Working) -> None:
 # what flips it ----------------------------------------------------------------------------------------------------
 
 
-def _nearest(table: data.InUse, margins: FlipMargins) -> None:
-    """The changes that flip the decision soonest, a sentence each; the losses of right decisions only where some cost
-    or gain something."""
-    losses = [flip for flip in margins.nearest(MOST, right=_right_priced(margins.loss)) if abs(flip.at) <= LARGEST]
-    soonest = [*losses, *margins.nearest_priors()]
-    st.markdown(f"**{_('Flip margins')}** · " + _("how far from another decision, all else as it is"))
-    st.markdown("\n".join(f"- {flip_sentence(table, flip)}" for flip in soonest))
-
-
-def _right_priced(loss: LossMatrix) -> bool:
-    """Whether a right decision costs or gains anything."""
-    return any(loss.cell(c, c) for c in loss.classes if c in loss.actions)
-
-
 def _what(table: data.InUse, action: Any, truth: Any) -> str:
-    """«λ(decide bad, truth is good)», or the prior of a class (no action); in Markdown."""
-    named = md(table.class_(truth), 24)
+    """A loss, or the prior of a class (no action); in Markdown."""
     if action is None:
-        return _("the prior of use P({name})").format(name=named)
-    return _("λ({decision}, truth is {truth})").format(decision=words.deciding(table, action, md), truth=named)
-
-
-def _value(value: float, flip: Flip) -> str:
-    """A margin to four digits, and to four of the way there; or a prior to as many as tell it from 0 and 1."""
-    return certain(value) if flip.action is None else _loss(value, min(abs(value - flip.now), abs(value)))
-
-
-def _now(flip: Flip) -> str:
-    return certain(flip.now) if flip.action is None else plain(flip.now).replace("-", "−")
-
-
-def _loss(value: float, way: float) -> str:
-    text = number(value) if abs(value) >= 1e6 else near(value, 10 * way) if way else plain(value)
-    return "0" if text == "-0" else text.replace("-", "−")
+        return _("the prior of use P({name})").format(name=md(table.class_(truth), 24))
+    return cell_of(table, action, truth)
 
 
 def _every(table: data.InUse, margins: FlipMargins) -> None:
@@ -144,11 +113,11 @@ def _listed(table: data.InUse, action: Any, truth: Any, now: float, stand: Stand
         says, then = _("at any value"), ""
     loss_of = _("prior of use") if action is None else words.deciding(table, action, clean)
     name = clean(table.class_(truth), 24)
-    return {"decision": loss_of, "truth": name, "now": _now(flip), "stands": says, "then": then}
+    return {"decision": loss_of, "truth": name, "now": now_words(flip), "stands": says, "then": then}
 
 
-def _value_of(value: float, flip: Flip) -> str:
-    return _value(value, flip) if abs(value) < float("inf") else ""
+def _value_of(at: float, flip: Flip) -> str:
+    return value_words(at, flip) if abs(at) < float("inf") else ""
 
 
 # what would make it another ---------------------------------------------------------------------------------------
@@ -158,7 +127,7 @@ def _wish(table: data.InUse, implied: ImpliedLosses) -> None:
     """The single losses and the prior that make the wished decision with the least change, each to be tried; and the
     least change of all losses together."""
     name = md(table.action(implied.wished), 24)
-    single = implied.nearest(MOST, right=_right_priced(implied.loss)) or implied.nearest(1)
+    single = implied.nearest(MOST, right=right_priced(implied.loss)) or implied.nearest(1)
     ways = [(way, _settable(implied, way)) for way in (*single, *implied.nearest_priors())]
     ways = [(way, value) for way, value in ways if value is not None]
     if not any(way.action is not None for way, _value in ways):
@@ -179,7 +148,7 @@ def _wish(table: data.InUse, implied: ImpliedLosses) -> None:
 
 def _needed(table: data.InUse, way: Flip) -> str:
     says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
-    return says.format(what=_what(table, way.action, way.truth), at=_value(way.at, way), now=_now(way))
+    return says.format(what=_what(table, way.action, way.truth), at=value_words(way.at, way), now=now_words(way))
 
 
 def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
@@ -217,6 +186,8 @@ def _set_prior(table: data.InUse, implied: ImpliedLosses, way: Flip, value: floa
 
 def _least(table: data.InUse, implied: ImpliedLosses) -> None:
     """The matrix nearest to the present one, cell by cell."""
+    if implied.least is None:  # an amount of 0: no change of what it multiplies is worth anything
+        return
     st.markdown(_("Or all losses together, with the least sum of squared changes (now → then):"))
     before, after = implied.loss, implied.least
     cells = {(a, c): (before.cell(a, c), after.cell(a, c)) for a in before.actions for c in before.classes}
@@ -231,5 +202,5 @@ def _least(table: data.InUse, implied: ImpliedLosses) -> None:
 
 def _step(now: float, then: float, way: float) -> str:
     """«1 → 0.55», to four digits of the largest change; what would look the same is written once."""
-    ends = _loss(now, way), _loss(then, way)
+    ends = loss_words(now, way), loss_words(then, way)
     return ends[0] if ends[0] == ends[1] else " → ".join(ends)

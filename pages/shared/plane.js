@@ -124,6 +124,9 @@ function shifted(scene, shift) {      // the grid at the prior of use, and its p
   return { ...scene, logs, P }
 }
 
+// The losses of a row with this amount, which multiplies the cells marked in `by`; all of them where it is null.
+const atAmount = (loss, by, amount) => loss.map((row, i) => row.map((v, j) => by && !by[i][j] ? v : v * amount))
+
 // λ less the cheapest action under each truth: the same decisions, and risks whose ratio says how clear they are.
 function regret(loss, order) {
   const K = loss[0].length, cheapest = Array.from({ length: K }, (_, j) => Math.min(...loss.map(row => row[j])))
@@ -295,11 +298,14 @@ function createPlane(host) {
     redraw(...(still ? ["regions", "legend"] : ["layout", "legend"]))
   }
 
-  const inUse = () => ({ loss: held?.table ?? data.loss, shift: held?.shift ?? data.shift, order: held?.order ?? data.order })
+  const inUse = () => held
+    ? { loss: held.table, by: held.by, shift: held.shift, order: held.order }
+    : { loss: data.loss, by: data.by, shift: data.shift, order: data.order }
 
   function take() {                     // the losses and the prior in use: the server's, or those being edited
-    const { loss, shift, order } = inUse(), fits = loss.length === data.actions.length
-    const rules = JSON.stringify([fits ? loss : data.loss, fits ? order : data.order]), shifts = JSON.stringify(shift)
+    const { loss, by, shift, order } = inUse(), fits = loss.length === data.actions.length
+    const own = fits ? atAmount(loss, by, data.amount) : atAmount(data.loss, data.by, data.amount)
+    const rules = JSON.stringify([own, fits ? order : data.order]), shifts = JSON.stringify(shift)
     if (rules !== shownLoss) { shownLoss = rules; rule = regret(...JSON.parse(rules)) }
     if (shifts !== shownShift) { shownShift = shifts; grid = scene && shifted(scene, shift) }
     const found = held ? judged() : data.wrong
@@ -308,9 +314,12 @@ function createPlane(host) {
   }
 
   function judged() {                   // the rows decided wrongly under what is being edited
-    const { shift } = inUse()
+    const { loss, by, shift, order } = inUse(), sizes = scene?.points?.amount ?? []
+    if (loss.length !== data.actions.length) return data.wrong
+    const whole = regret(loss, order)     // an amount that multiplies every cell changes no decision
     return (scene?.points?.posterior ?? []).flatMap((p, i) => {
-      const of = p.length ? data.actions[decide(moved(p, [], shift))].of : null
+      const own = by && sizes.length ? regret(atAmount(loss, by, sizes[i]), order) : whole
+      const of = p.length ? data.actions[decide(moved(p, [], shift), own)].of : null
       return of !== null && scene.points.truth[i] >= 0 && of !== scene.points.truth[i] ? [i] : []
     })
   }
@@ -543,13 +552,13 @@ function createPlane(host) {
     return sum > 0 ? q.map(v => v / sum) : p
   }
 
-  function decide(p) {
+  function decide(p, by = rule) {
     let best = Infinity, first = 0
-    for (let i = 0; i < rule.A; i++) {
-      const risk = p.reduce((sum, v, j) => sum + rule.table[i * rule.K + j] * v, 0)
-      if (risk < best - rule.tolerance) { best = risk; first = i }
+    for (let i = 0; i < by.A; i++) {
+      const risk = p.reduce((sum, v, j) => sum + by.table[i * by.K + j] * v, 0)
+      if (risk < best - by.tolerance) { best = risk; first = i }
     }
-    return rule.order[first]
+    return by.order[first]
   }
 
   function placeCase() {

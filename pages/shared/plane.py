@@ -5,7 +5,7 @@ once and stays in Streamlit's message cache while it does not change. The *live*
 is small and goes with every run. The browser computes argmin_i Σ_j λ_ij P(c_j|x) itself, so a new λ only repaints.
 The editor of the losses (losses.js) repaints it without the server:
 
-    window.dispatchEvent(new CustomEvent("bayes-loss", {detail: {key, table, shift, edit}}))
+    window.dispatchEvent(new CustomEvent("bayes-loss", {detail: {key, table, by, shift, edit}}))
 
 `edit` is the number of that edit; what comes from the server is shown again once the server has answered it.
 """
@@ -117,7 +117,8 @@ class Points:
     """n rows on the plane: positions (n,), on a side with levels already spread inside its band; `truth` and `decided`
     (n,) positions among classes and actions (−1: not known); `row` (n,) numbers that a click reports; `text` (n,) what
     hovering shows, its first line as the heading; `posterior` (n, K), where given, at the prior without `shift`, lets
-    the browser judge the rows anew under other losses (an empty list: none). A row without a finite place is not drawn.
+    the browser judge the rows anew under other losses (an empty list: none), each at its own `amount` (n,) where given.
+    A row without a finite place is not drawn.
     """
 
     x: Sequence[float]
@@ -127,6 +128,7 @@ class Points:
     row: Sequence[int]
     text: Sequence[str]
     posterior: Sequence[Sequence[float]] = ()
+    amount: Sequence[float] = ()
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,8 @@ class PlaneView:
     `posterior` (H, W, K): P(c|x) at the middle of each of H×W equal cells, y upwards; one cell for each level on a side
     with levels; H = 1 without a `y` side. All zeros, or False in `possible` (H, W), where there is no posterior. `loss`
     (A, K), rows are actions. `shift` (K,) nats: log π_use − log π_model, added in the browser. `label` names the
-    drawing for screen readers. `order` (A,): the actions as they win ties (`LossMatrix.by_name`).
+    drawing for screen readers. `order` (A,): the actions as they win ties (`LossMatrix.by_name`). The regions are those
+    at the case's `amount`, which multiplies the cells `by_amount` (A, K) of the losses, or all of them (None).
     """
 
     x: Side
@@ -161,6 +164,8 @@ class PlaneView:
     case: Case | None = None
     label: str = ""
     order: Sequence[int] = ()
+    amount: float = 1.0
+    by_amount: Any = None
 
 
 class PlaneResult(NamedTuple):
@@ -239,6 +244,8 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, 
         "actions": [_ink(ink) for ink in view.actions],
         "order": list(view.order) or _by_name(view.actions),
         "loss": view.loss.tolist(),
+        "by": None if view.by_amount is None else view.by_amount.tolist(),
+        "amount": float(view.amount),
         "shift": [min(max(float(v), -700.0), 700.0) for v in view.shift],
         "wrong": [] if view.points is None else _wrong(view.points, view.actions),
         "case": None
@@ -313,6 +320,7 @@ def _points(points: Points | None) -> dict[str, list[Any]] | None:
         "truth": [int(k) for k in points.truth],
         "row": [int(r) for r in points.row],
         "posterior": [list(p) for p in points.posterior],
+        "amount": [float(v) for v in points.amount],
         "text": ["\n".join(clean(line, 120) for line in text.split("\n")) for text in points.text],
     }
 

@@ -36,7 +36,7 @@ def ready(table: data.InUse, *, asked: bool = False) -> data.Fitted:
         finish()
     try:
         if asked:
-            fitted.model.explain(data.case_frame(table, data.case_values(table)))
+            fitted.judging.explain(data.case_frame(table, data.case_values(table)))
     except BayesEngineError as error:
         st.error(error.message.local(md))
         go("pages/case.py", _("Change the case"), ":material/search:")

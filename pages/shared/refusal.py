@@ -21,7 +21,9 @@ from pages.shared.state import State, bound, change, current
 def refuse_by_error(table: data.InUse, held: HeldOut) -> None:
     """A target error rate, what it costs in rows decided, and the refusal row that reaches it."""
     loss, k = data.losses(table), len(table.classes)
-    plain_loss = LossMatrix(table.classes, table.classes, loss.table[:k])
+    marked = None if loss.by_amount is None else loss.by_amount[:k]
+    plain_loss = LossMatrix(table.classes, table.classes, loss.table[:k], marked)
+    amount = None if marked is None or table.parts is None else table.parts.amount
     use = data.prior_of_use(table)
     with st.popover(_("Refuse for a target error rate"), icon=":material/block:"):
         target = st.number_input(
@@ -36,7 +38,9 @@ def refuse_by_error(table: data.InUse, held: HeldOut) -> None:
         weight = held.weight.copy()
         fine = status == Status.OK
         weight[fine] = weights_in_use(held, fine, use)
-        found = refusal_for_error(posterior, held.truth, plain_loss, target / 100, weight=weight, status=status)
+        found = refusal_for_error(
+            posterior, held.truth, plain_loss, target / 100, weight=weight, status=status, amount=amount
+        )
         if not found.reached:
             st.markdown(
                 _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
@@ -64,8 +68,12 @@ def _refusing(state: State, table: data.InUse, loss: LossMatrix, cost: float) ->
     """The state with a further action at this cost; one that is there already keeps its name."""
     rows: Any = tuple(tuple(row) for row in loss.table.tolist())
     has_one = len(data.losses(table).actions) > len(table.classes)
+    k = len(table.classes)
+    fixed = [at for at in state.fixed if at[0] < k]  # where an amount multiplies some losses only, the refusal is a sum
+    refusing = [(k, j) for j in range(k)] if loss.by_amount is not None else []
     return replace(
         state,
-        losses=(*rows, (cost,) * len(table.classes)),
+        fixed=(*fixed, *refusing),
+        losses=(*rows, (cost,) * k),
         extra=state.extra if has_one and state.extra else data.refusal(table),
     )

@@ -12,6 +12,8 @@ from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane,
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status, prior_shift
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.table.schema import Variable
 from pages.shared import data, words
 from pages.shared.escape import md
@@ -107,12 +109,14 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
     assert table.parts is not None
     values = data.case_values(table)
     fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
+    model = _judging(table, fitted, axes)
     try:
-        grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), fitted.model, table, fixed)
+        grid = _plane(table.key, fitted.spec, axes, data.case_codes(table, fixed or {}), model, table, fixed)
     except BayesEngineError as error:  # too many columns to integrate out: hold them fixed instead
         st.info(error.message.local(md))
         return
-    loss, use = data.losses(table), data.prior_of_use(table)
+    loss, use, own = data.losses(table), data.prior_of_use(table), model.prior_by_class
+    amount = data.case_amount(table)
     order = [grid.classes.index(c) for c in table.classes]
     shown = explain_case(table, fitted, axes)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
@@ -124,10 +128,12 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         posterior=grid.posterior[:, :, order],
         loss=loss.table,
         possible=grid.status == Status.OK,
-        shift=prior_shift([fitted.prior[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
+        shift=prior_shift([own[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
         points=_points(table, fitted, axes, grid),
         case=_case(axes, grid, values, shown, order),
         order=loss.by_name.tolist(),
+        amount=1.0 if amount is None else amount,
+        by_amount=loss.by_amount,
         label=_("Decision regions of {model} over {features}").format(
             model=words.spec(fitted.spec), features=_(", ").join(table.column(n) for n in axes.names)
         ),
@@ -137,18 +143,38 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         change(lambda state: _moved(state, table, axes, x, y))
 
     def picked(row: int) -> None:
-        change(lambda state: replace(state, row=row, case=data.case_codes(table, data.row_values(table, row))))
+        codes = data.case_codes(table, data.row_values(table, row))
+        change(lambda state: replace(state, row=row, case=codes, amount=-1.0))
 
     plane(view, key=key, height=height, edit=last_edit(key), on_moved=moved, on_picked=picked)
     if len(table.parts.X) > MOST_POINTS:
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
+    if loss.by_amount is not None and amount is not None:
+        st.caption(
+            _("Regions at the case's amount, {amount}; each ring at its row's own.").format(
+                amount=md(table.amount_text(amount))
+            )
+        )
+    if model is not fitted.judging:
+        st.caption(
+            _(
+                "A calibrator is learnt from whole rows. Where columns are integrated out the plane shows the model's "
+                "own probabilities; hold them fixed to see the calibrated ones."
+            )
+        )
 
 
 def explain_case(table: data.InUse, fitted: data.Fitted, axes: Axes) -> Ledger:
     """The case as the plane sees it: only the axes where the others are integrated out."""
     case = data.case_frame(table, data.case_values(table))
-    ledger = fitted.model.explain(case, None if axes.sliced else axes.names)
-    return ledger.at_prior(fitted.prior, data.prior_of_use(table))
+    model = _judging(table, fitted, axes)
+    ledger = model.explain(case, None if axes.sliced else axes.names)
+    return ledger.at_prior(model.prior_by_class, data.prior_of_use(table))
+
+
+def _judging(table: data.InUse, fitted: data.Fitted, axes: Axes) -> GenerativeClassifier | CalibratedClassifier:
+    """What gives the posterior on the plane: a calibrator knows of whole rows only."""
+    return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
@@ -164,9 +190,11 @@ def _plane(
 def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> Points:
     """The rows with their class and what the model, under the losses, decides for each from all its features."""
     assert table.parts is not None
-    joints = _joints(table.key, fitted.spec, fitted.model, table.parts.X)
+    joints = _joints(table.key, fitted.spec, fitted.judging, table.parts.X)
     ledger = joints.at_prior(fitted.prior, data.prior_of_use(table))
-    decided = judge(ledger, data.losses(table)).position.tolist()
+    loss = data.losses(table)
+    amount = None if loss.by_amount is None else table.parts.amount  # one that multiplies all changes no decision
+    decided = judge(ledger, loss, amount=amount).position.tolist()
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
     truth = table.parts.y.iloc[rows].to_list()
     order = [joints.classes.index(c) for c in table.classes]
@@ -178,6 +206,7 @@ def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> 
         rows,
         _texts(table, axes, rows, truth),
         posteriors_at(joints, rows, order),
+        [] if table.parts.amount is None else table.parts.amount.iloc[rows].tolist(),
     )
 
 
@@ -221,4 +250,4 @@ def _moved(state: State, table: data.InUse, axes: Axes, x: float, y: float) -> S
     for variable, place in ((axes.x, x), (axes.y, y)):
         if variable is not None:
             values[variable.name] = variable.levels[int(place)] if variable.discrete else float(f"{place:.4g}")
-    return replace(state, case=data.case_codes(table, values), row=-1)
+    return replace(state, case=data.case_codes(table, values), row=-1, amount=data.same_amount(table))

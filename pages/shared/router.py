@@ -65,7 +65,7 @@ def run_app() -> None:
         page_title="Bayes Workbench",
         page_icon=Path(__file__).parent / "icon.png",
         layout="wide",
-        initial_sidebar_state="expanded",
+        initial_sidebar_state="auto",
     )
     listed = {place.file: st.Page(place.file, default=place.file == "pages/start.py") for place in places()}
     page = st.navigation(list(listed.values()), position="hidden")

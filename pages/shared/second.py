@@ -13,7 +13,8 @@ from bayes_engine.decision.batch import Scored, results, score
 from bayes_engine.decision.loss import Decision
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
-from bayes_engine.table.incoming import Incoming, receive
+from bayes_engine.logspace import Array
+from bayes_engine.table.incoming import Incoming, receive, with_amounts
 from bayes_engine.table.read import MAX_BYTES
 from pages.shared import data, reading, words
 from pages.shared.escape import clean
@@ -68,14 +69,33 @@ def _scored(mark: str, key: str, spec: Any, _table: data.InUse, _fitted: data.Fi
     model = _fitted.model
     rows = receive(_upload.reading.frame, model.schema_, _table.target, unseen=model.unseen, missing=model.missing,
                    units=_units, tokens=_tokens)  # fmt: skip
-    return rows, score(model, rows)
+    return rows, score(_fitted.judging, rows)
+
+
+def needed(table: data.InUse) -> pd.DataFrame:
+    """The columns that a file has to have: the features, and the one that multiplies losses."""
+    assert table.parts is not None
+    amount = table.parts.amount
+    return table.parts.X if amount is None else table.parts.X.assign(**{table.amount_column: amount})
+
+
+def amounts(table: data.InUse, rows: Incoming, *, needed: bool) -> tuple[Incoming, Array | None]:
+    """Each row's own amount, where a column of the table multiplies losses, and the rows with the cells there that are
+    none among the bad ones. None where the file has no such column, which raises SchemaMismatch if it is `needed`."""
+    column = table.amount_column
+    if not column or (column not in rows.cells.columns and not needed):
+        return rows, None
+    unit = table.info.column(column).unit if table.info else ""
+    tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
+    return with_amounts(rows, column, unit=unit, tokens=tokens or None)
 
 
 def row_table(table: data.InUse, fitted: data.Fitted, rows: Incoming, found: Scored, decision: Decision,
-              use: Mapping[Any, float] | None) -> None:  # fmt: skip
-    """The first rows: decision, posterior and reason, then the file's own cells; a chosen row becomes the case."""
+              use: Mapping[Any, float] | None, amount: Array | None = None) -> None:  # fmt: skip
+    """The first rows: decision, posterior and reason, then the file's own cells; a chosen row becomes the case, with
+    its own `amount` (n,) where it has one."""
     at = pd.RangeIndex(min(SHOWN, len(rows))).to_numpy()
-    answer = results(fitted.model, rows, found, decision, found.posterior(use), table.classes, at,
+    answer = results(fitted.judging, rows, found, decision, found.posterior(use), table.classes, at,
                      silent=_("no column speaks for it: the prior or the losses decide"))  # fmt: skip
     decided, risk, gap, *posterior, status, reason = answer.columns
     called = {a: clean(table.action(a)) for a in decision.action[at] if a is not None}
@@ -99,7 +119,7 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: Incoming, found: Sco
 
     def choose() -> None:
         if chosen := st.session_state["results"].selection.rows:
-            change(lambda state: _case_of(state, table, rows, chosen[0]))
+            change(lambda state: _case_of(state, table, rows, chosen[0], amount))
 
     picked = st.dataframe(
         shown, key="results", on_select=choose, selection_mode="single-row", column_config=config, hide_index=False,
@@ -117,11 +137,12 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: Incoming, found: Sco
             n=f"{SHOWN:,}", all=f"{len(rows):,}"))  # fmt: skip
 
 
-def _case_of(state: State, table: data.InUse, rows: Incoming, i: int) -> State:
+def _case_of(state: State, table: data.InUse, rows: Incoming, i: int, amount: Array | None) -> State:
     """The state with row i of the file as its case; what the model cannot read there is missing."""
     cells = rows.frame.iloc[i]
     values = {k: None if pd.isna(v) or v in (float("inf"), float("-inf")) else v for k, v in cells.items()}
-    return replace(state, case=data.case_codes(table, values), row=-1)
+    own = -1.0 if amount is None or not amount[i] >= 0 else float(amount[i])
+    return replace(state, case=data.case_codes(table, values), row=-1, amount=own)
 
 
 def bad_cells(rows: Incoming, n: int) -> None:
@@ -129,7 +150,7 @@ def bad_cells(rows: Incoming, n: int) -> None:
     if not rows.bad:
         return
     why = {"no number": _("is no number"), "infinite": _("is infinite"), "missing": _("is missing"),
-           "not seen in training": _("was not seen in training")}  # fmt: skip
+           "not seen in training": _("was not seen in training"), "negative": _("is negative")}  # fmt: skip
     listed = pd.DataFrame({
         "row": [cell.row + 1 for cell in rows.bad],
         "column": [clean(cell.column) for cell in rows.bad],

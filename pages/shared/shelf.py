@@ -10,10 +10,11 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS
+from bayes_engine.models.network_classifier import SEARCHED, BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AVERAGING, SPODE, TAN
 from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
-from pages.shared import data, words
+from pages.shared import data, prior_knob, words
 from pages.shared.escape import clean, md
 from pages.shared.state import Spec, State, bound, change, current
 
@@ -21,6 +22,8 @@ MOST = 6
 """How many models the shelf holds."""
 BINNED = ("equal-width", "quantile")
 """The ways to cut numbers that are told how many intervals."""
+ARCS = 12
+"""So many arcs of a network are written out."""
 
 
 def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
@@ -29,6 +32,39 @@ def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
     if value == data.setting(Spec(spec.preset, (), spec.family), knob):
         del kept[knob]
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def with_prior(spec: Spec, kind: str) -> Spec:
+    """The model with a kind of Dirichlet prior; «zeros only» keeps its α."""
+    if "smoothing" in data.settings(spec) and spec.family != "aode":
+        rule = kind if kind in ("none", "zero-only") else "all"
+        spec = with_knob(spec, "smoothing", rule)
+        if rule == "zero-only" and not isinstance(data.setting(spec, "alpha"), tuple):
+            return spec
+        if rule != "all":
+            return with_knob(spec, "alpha", 1.0)
+    value = prior_knob.opening(kind)
+    if kind == "m-estimate" and spec.family == "aode":
+        value = (*value[:2], "uniform")
+    return with_knob(spec, "alpha", value)
+
+
+def with_rows(spec: Spec, value: Any) -> Spec:
+    """The model with so many imagined rows; where there were none, there are some now."""
+    if data.settings(spec).get("smoothing") == "none" and value != 0:
+        spec = with_knob(spec, "smoothing", "all")
+    return with_knob(spec, "alpha", value)
+
+
+def prior_kind(spec: Spec) -> str:
+    """The kind of Dirichlet prior that the model has."""
+    rule = data.settings(spec).get("smoothing")
+    return str(rule) if rule in ("none", "zero-only") else prior_knob.kind_of(data.setting(spec, "alpha"))
+
+
+def rows_imagined(spec: Spec) -> Any:
+    """The prior of all columns that have none of their own, as the knob has it."""
+    return 0.0 if data.settings(spec).get("smoothing") == "none" else data.setting(spec, "alpha")
 
 
 def of_family(spec: Spec, family: str) -> Spec:
@@ -90,6 +126,7 @@ def knob_name(name: str) -> str:
     return {
         "smoothing": _("Smoothing"),
         "alpha": "α",
+        "alphas": _("by column"),
         "priors": _("Class prior"),
         "variance": _("Variance"),
         "tied_variance": _("Classes' variances"),
@@ -102,7 +139,11 @@ def knob_name(name: str) -> str:
         "root": _("Root"),
         "min_frequency": "m′",
         "k": "k",
+        "structure": _("Structure"),
+        "criterion": _("Criterion"),
+        "max_parents": _("Parents at most"),
         "shrinkage": _("Shrinkage"),
+        "calibration": _("Calibration"),
     }[name]
 
 
@@ -113,6 +154,13 @@ def option(name: str, value: Any, table: data.InUse | None = None) -> str:
             return _("by leave-one-out") if name == "super_parent" else _("most telling")
         named = table.column(table.features.names[value]) if table else ""
         return clean(named, 30) or _("column {n}").format(n=value + 1)
+    if name == "alphas":
+        return _(", ").join(
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {prior_knob.says(own)}"
+            for at, own in value
+        )
+    if name == "structure" and isinstance(value, tuple):
+        return _("{n} arcs by hand").format(n=len(value))
     if isinstance(value, tuple):
         return _("set by hand")
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -141,10 +189,24 @@ def option(name: str, value: Any, table: data.InUse | None = None) -> str:
         ("discretize", "mdlp"): _("cut by MDLP"),
         ("discretize", "equal-width"): _("equal width"),
         ("discretize", "quantile"): _("quantiles"),
+        ("structure", "hill-climb"): _("hill climbing"),
+        ("structure", "exact"): _("the exact optimum"),
+        ("structure", "naive"): _("naive Bayes"),
+        ("structure", "tan"): "TAN",
+        ("criterion", "mdl"): "MDL = −BIC",
+        ("criterion", "bic"): "BIC",
+        ("criterion", "aic"): "AIC",
+        ("criterion", "k2"): "K2",
+        ("criterion", "bdeu"): "BDeu",
+        ("criterion", "log-likelihood"): _("log-likelihood"),
         ("shrinkage", None): _("none"),
         ("shrinkage", "auto"): "Ledoit–Wolf",
         ("shrinkage", "oas"): "OAS",
         ("shrinkage", "by hand"): _("set by hand"),
+        ("calibration", "none"): _("none"),
+        ("calibration", "temperature"): _("temperature"),
+        ("calibration", "platt"): "Platt",
+        ("calibration", "isotonic"): _("isotonic"),
     }[name, value]
 
 
@@ -177,19 +239,23 @@ def summary(table: data.InUse, spec: Spec) -> str:
     values, on = data.settings(spec), acting(table, spec)
     smoothed = ["alpha"] if values.get("smoothing") != "none" else []
     shown = [
-        *("super_parent", "root", "k"),
+        *("super_parent", "root", "k", "structure"),
+        *(("criterion", "max_parents") if values.get("structure") in SEARCHED else ()),
         *(["smoothing", *smoothed] if on.counted else []),
         *("priors", "shrinkage", "min_frequency"),
         *(["discretize"] if on.numbers else []),
         *(["bins"] if on.numbers and values.get("discretize") in BINNED else []),
         *(["variance"] if on.gaussian and spec.family not in ("lda", "qda") else []),
     ]
-    others = [name for name, _value in spec.knobs if name not in shown]
+    idle = {"criterion", "max_parents"} if values.get("structure") not in SEARCHED else set()
+    others = [name for name, _value in spec.knobs if name not in shown and name not in idle]
     return " · ".join(_knob(name, values[name], table) for name in [*shown, *others] if name in values)
 
 
 def _knob(name: str, value: Any, table: data.InUse | None = None) -> str:
-    equals = "= " if name in ("alpha", "k", "min_frequency", "bins") else ""
+    if name == "alpha":
+        return prior_knob.says(value)
+    equals = "= " if name in ("k", "min_frequency", "bins", "max_parents") else ""
     return f"{knob_name(name)} {equals}{option(name, value, table)}"
 
 
@@ -265,8 +331,11 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
 
 
 def structure(table: data.InUse, fitted: data.Fitted) -> None:
-    """What a semi-naive model chose: the super-parent and how it did, the root; in a line."""
+    """What a semi-naive model chose: the super-parent and how it did, the root, the arcs; in a line."""
     spec, model = fitted.spec, fitted.model
+    if isinstance(model, BayesianNetworkClassifier):
+        _network(table, model)
+        return
     if spec.family not in ("spode", "tan", "aode", "k-db"):
         return
 
@@ -291,17 +360,45 @@ def structure(table: data.InUse, fitted: data.Fitted) -> None:
         st.caption(_("The tree is directed away from {root}.").format(root=roots))
 
 
+def _network(table: data.InUse, model: BayesianNetworkClassifier) -> None:
+    """The arcs of a network, and the class's Markov blanket: all that a complete row's posterior hangs on."""
+
+    def named(names: Sequence[str]) -> str:
+        return _(", ").join(f"**{md(table.column(name), 30)}**" for name in names)
+
+    graph, target = model.graph_, table.target.name
+    shown = [f"{md(table.column(a), 24)} → {md(table.column(b), 24)}" for a, b in graph.arcs[:ARCS]]
+    more = _(" and {n} more").format(n=len(graph.arcs) - ARCS) if len(graph.arcs) > ARCS else ""
+    told = [_("Arcs: {arcs}.").format(arcs=_(", ").join(shown) + more)] if shown else [_("The network has no arc.")]
+    if graph.parents[target]:
+        told.append(_("The class has parents: {names}.").format(names=named(graph.parents[target])))
+    if model.blanket_:
+        told.append(
+            _("A complete row's posterior hangs on the class's Markov blanket alone: {names}.").format(
+                names=named(model.blanket_)
+            )
+        )
+    st.caption(" ".join(told))
+
+
 def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Callable[[], None]]:
     """The widgets of the knobs that the model has, in their order; those for numbers where there are any."""
     values, on = data.settings(spec), acting(table, spec)
-    smooth = on.counted and values.get("smoothing") != "none"
+
+    def rows(state: State, value: Any) -> State:
+        return on_active(table, lambda old: with_rows(old, value))(state)
+
     made: dict[str, Callable[[], None]] = {
         "super_parent": lambda: _column(table, spec, "super_parent", _("The column that all others depend on.")),
         "root": lambda: _column(table, spec, "root", _("The column that the tree is directed away from.")),
         "k": lambda: _k(table, spec),
-        "smoothing": lambda: _smoothing(table, spec, off=not on.counted),
-        "alpha": lambda: _alpha_slider(table, spec, off=not smooth),
-        "alpha_exact": lambda: _alpha_exact(table, spec, off=not smooth),
+        "structure": lambda: _structure(table, spec),
+        "criterion": lambda: _criterion(table, spec),
+        "max_parents": lambda: _most_parents(table, spec),
+        "alpha_kind": lambda: _prior_kind(table, spec, off=not on.counted),
+        "smoothing": lambda: _joint_or_not(table, spec, off=not on.counted),
+        "alpha": lambda: prior_knob.slide("knob_alpha", rows_imagined(spec), rows, off=not on.counted),
+        "alpha_exact": lambda: _alpha_exact(table, spec, rows, off=not on.counted),
         "priors": lambda: _prior_rule(table, spec, prior),
         "shrinkage": lambda: _shrinkage(table, spec),
         "min_frequency": lambda: _threshold(table, spec),
@@ -325,10 +422,22 @@ def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Ca
             off=not on.counted,
             about=_("What a value does at prediction that no row of the table had."),
         ),
+        "calibration": lambda: _choice(
+            table,
+            spec,
+            "calibration",
+            among=data.CALIBRATIONS,
+            about=_(
+                "Last of all, learnt from rows held out: temperature divides all log posteriors by one T, Platt fits a "
+                "line in the log-odds of each class against the rest, isotonic an increasing step function. Decisions, "
+                "One case and Classify a file then use the calibrated posterior."
+            ),
+        ),
     }
     hidden = {"variance"} if spec.family in ("lda", "qda") else set()
     hidden |= set() if on.numbers else {"discretize", "bins", "variance", "var_floor"}
-    return [draw for name, draw in made.items() if name.removesuffix("_exact") in values and name not in hidden]
+    hidden |= set() if spec.family == "aode" else {"smoothing"}
+    return [draw for name, draw in made.items() if name.split("_exact")[0].split("_kind")[0] in values and name not in hidden]
 
 
 def _turned(table: data.InUse, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v) -> dict[str, Any]:
@@ -354,47 +463,31 @@ def _choice(
     )
 
 
-def _smoothing(table: data.InUse, spec: Spec, *, off: bool) -> None:
-    if spec.family != "aode":
-        about = _("Zeros only: the whole attribute–class pair that has a zero, nothing else; the prior is left alone.")
-        _choice(table, spec, "smoothing", off=off, about=about)
-        return
+def _prior_kind(table: data.InUse, spec: Spec, *, off: bool) -> None:
+    """Which kind of Dirichlet prior all columns have; naive Bayes may mend zeros only."""
+    zeros = spec.family == "naive-bayes"
+    prior_knob.choose(
+        "knob_kind",
+        prior_kind(spec),
+        (*prior_knob.KINDS, "zero-only") if zeros else prior_knob.KINDS,
+        lambda state, kind: on_active(table, lambda old: with_prior(old, kind))(state),
+        off=off,
+        help=prior_knob.about(zeros=zeros),
+    )
+
+
+def _joint_or_not(table: data.InUse, spec: Spec, *, off: bool) -> None:
+    """Whether AODE's tables are smoothed one by one."""
     about = _(
         "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
     )
     _choice(table, spec, "smoothing", off=off, about=about, among=AVERAGING)
 
 
-def _alpha_slider(table: data.InUse, spec: Spec, *, off: bool) -> None:
-    alpha = float(data.setting(spec, "alpha"))
-
-    def slide(state: State, value: float) -> State:
-        return on_active(table, lambda old: with_knob(old, "alpha", round(value, 6)))(state)
-
-    st.slider(
-        "α",
-        0.0,
-        max(10.0, alpha),
-        step=0.1,
-        disabled=off,
-        help=_("Rows imagined for each level of a column, in every class."),
-        **bound("knob_alpha_slider", alpha, slide),
-    )
-
-
-def _alpha_exact(table: data.InUse, spec: Spec, *, off: bool) -> None:
-    """α to the digit."""
+def _alpha_exact(table: data.InUse, spec: Spec, edit: prior_knob.Edit, *, off: bool) -> None:
     assert table.parts is not None
-    alpha = float(data.setting(spec, "alpha"))
-    st.number_input(
-        _("α, exactly"),
-        0.0,
-        1e6 * len(table.parts.X),
-        step=0.1,
-        format="%g",
-        disabled=off,
-        **_turned(table, "alpha", alpha, lambda v: float(v or 0.0)),
-    )
+    bases = ("uniform",) if spec.family == "aode" else prior_knob.BASES
+    prior_knob.exact("knob_alpha", rows_imagined(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases)
 
 
 def _column(table: data.InUse, spec: Spec, name: str, about: str) -> None:
@@ -418,6 +511,38 @@ def _k(table: data.InUse, spec: Spec) -> None:
         format_func=lambda k: f"0 · {words.family('naive-bayes')}" if k == 0 else str(k),
         required=True,
         **_turned(table, "k", data.setting(spec, "k")),
+    )
+
+
+def _structure(table: data.InUse, spec: Spec) -> None:
+    """How a network comes by its arcs; arcs that were drawn are kept as long as nothing else is chosen."""
+    stands = data.setting(spec, "structure")
+    named = [s for s in data.STRUCTURES if s != "exact" or len(table.features) <= data.EXACT or s == stands]
+    offered: list[Any] = [*named, *([stands] if isinstance(stands, tuple) else [])]
+    st.selectbox(
+        knob_name("structure"),
+        range(len(offered)),
+        format_func=lambda i: option("structure", offered[i]),
+        help=_("A search sees all discrete columns and the class; arcs by hand come from the page Network."),
+        **_turned(table, "structure", offered.index(stands), lambda i: offered[i]),
+    )
+
+
+def _criterion(table: data.InUse, spec: Spec) -> None:
+    about = _("What the search makes large: more is better. MDL is the book's (eq. 7.28), each free number ½ ln m.")
+    off = data.setting(spec, "structure") not in SEARCHED
+    _choice(table, spec, "criterion", about=about, off=off, among=("mdl", "aic", "k2", "bdeu", "log-likelihood"))
+
+
+def _most_parents(table: data.InUse, spec: Spec) -> None:
+    st.number_input(
+        knob_name("max_parents"),
+        1,
+        8,
+        step=1,
+        disabled=data.setting(spec, "structure") not in SEARCHED,
+        help=_("How many a node may have, the class counted."),
+        **_turned(table, "max_parents", int(data.setting(spec, "max_parents")), lambda v: int(v or 3)),
     )
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.figures.conditionals import prior_bars
 from bayes_engine.language import _
-from bayes_engine.working.conditionals import Size, model_size, prior_step
+from bayes_engine.numerals import number
+from bayes_engine.working.conditionals import Size, class_steps, model_size, prior_step
+from bayes_engine.working.derive import Cell, Step
+from bayes_engine.working.render import fraction
 from pages.shared import data, words
 from pages.shared.chart import chart
-from pages.shared.escape import md, plotly_text
+from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import Spec, dark
+
+MOST = 200
+"""So many rows of the class's table are listed."""
 
 
 def prior(table: data.InUse, fitted: data.Fitted) -> None:
@@ -21,6 +29,40 @@ def prior(table: data.InUse, fitted: data.Fitted) -> None:
     names = [plotly_text(table.class_(c), 30) for c in table.classes]
     figure = prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=dark())
     chart(figure, key="prior", alt=_("P(class)"))
+    if steps := class_steps(fitted.model, table.classes):
+        _class_given_parents(table, steps)
+
+
+def _class_given_parents(table: data.InUse, steps: Sequence[Step]) -> None:
+    """The table of a class with parents in a network, each number with its fraction."""
+    names = {cell.variable.name: clean(table.column(cell.variable.name), 30) for cell in steps[0].given}
+    listed = []
+    for step in steps[:MOST]:
+        held = {c.variable.name: _value(table, c) for c in step.given}
+        shares = [f"{fraction(s)} = {number(p)}" for s, p in zip(step.sources, step.factors, strict=True)]
+        listed.append([*held.values(), *shares])
+    heads = [f"v{i}" for i in range(len(names))] + [f"c{k}" for k in range(len(table.classes))]
+    shown = [*names.values(), *(clean(table.class_(c), 30) for c in table.classes)]
+    st.caption(
+        _("In this network the class has parents: drawn is its share over all of them, and this is its table.")
+        + ("" if len(steps) <= MOST else " " + _("The first {n} of {all} rows.").format(n=MOST, all=len(steps)))
+    )
+    st.dataframe(
+        pd.DataFrame(listed, columns=heads),
+        key="class_table",
+        hide_index=True,
+        height=min(38 + 35 * len(listed), 388),
+        alt=_("P(class | parents)"),
+        column_config={h: st.column_config.TextColumn(name) for h, name in zip(heads, shown, strict=True)},
+    )
+
+
+def _value(table: data.InUse, cell: Cell) -> str:
+    """A parent's value on screen."""
+    if cell.value is None:
+        return _("missing")
+    named = str(cell.value) if cell.variable.cuts is not None else table.level(cell.variable.name, cell.value)
+    return clean(named, 40)
 
 
 def how_many(table: data.InUse, fitted: data.Fitted) -> None:
@@ -53,6 +95,12 @@ def _formula(spec: Spec) -> str:
         return _(
             "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
             "$K\\sum_i S_i(1+\\sum_{j\\neq i}S_j)$. AODE is a mean of models: it has no free parameters to count."
+        )
+    if spec.family == "network":
+        return _(
+            "Discrete columns and the class, $S_j$ values each: $\\prod_j S_j$ cells against "
+            "$\\sum_j S_j\\prod_{i\\in\\mathrm{pa}(j)}S_i$, the class counted among nodes and parents; free: "
+            "$\\sum_j (S_j-1)\\prod_{i\\in\\mathrm{pa}(j)}S_i$."
         )
     if spec.family == "naive-bayes":
         return _("Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against $K\\sum_j S_j$.")

@@ -55,6 +55,8 @@ class State:
     prior: tuple[float, ...] = ()  # prior of use, in the order of the classes; () = the model's
     losses: tuple[tuple[float, ...], ...] = ()  # rows: decisions; () = 0-1
     extra: str = ""  # the name of a further action, the last row of the losses ("" = none)
+    fixed: tuple[tuple[int, int], ...] = ()  # (decision, truth) cells that a row's amount does not multiply; () = none
+    amount: float = -1.0  # the case's amount; -1 = its row's, or for a typed case the median
     labels: str = ""  # "file" shows labels as they are in the file, "" in the interface's language where there are any
     view: tuple[tuple[str, Any], ...] = ()  # what a page shows: axes, switches
 
@@ -138,6 +140,11 @@ def _well_formed(state: State) -> bool:
         (state.language in LANGUAGES or not state.language)
         and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
         and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
+        and all(
+            isinstance(at, tuple) and len(at) == 2 and all(type(v) is int and 0 <= v <= 1000 for v in at)
+            for at in state.fixed
+        )
+        and (state.amount == START.amount or 0 <= state.amount <= 1e15)
         and all(v is None or isinstance(v, number) for v in state.case)
         and all(_column(c) for c in state.columns)
         and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
@@ -216,7 +223,7 @@ def link_token() -> str:
     token = encode(current())
     st.session_state["too_long"] = len(token) > LONGEST
     if len(token) > LONGEST:
-        token = encode(replace(current(), losses=(), extra="", view=(), case=(), columns=()))
+        token = encode(replace(current(), losses=(), extra="", fixed=(), view=(), case=(), columns=()))
     return token
 
 

@@ -16,9 +16,9 @@ from pages.shared.escape import md
 from pages.shared.losses import shares_of
 from pages.shared.state import State, bound, current
 
-STORIES = {"hospital": "breast-cancer", "loan": "loan", "spam": "spam-words", "watermelon": "watermelon3a"}
+STORIES = {"hospital": "breast-cancer", "loan": "german-credit", "spam": "spam-words", "watermelon": "watermelon3a"}
 """The data set of each story."""
-CASES = {"hospital": 39, "spam": 13}
+CASES = {"hospital": 39, "loan": 5, "spam": 13}
 """The row whose decision shows the story best, where it is not the case that the table opens with."""
 
 
@@ -57,7 +57,7 @@ def opened(state: State, story: str) -> State:
         dataset = load_dataset(name)
         cells = dataset.frame.iloc[CASES[story]]
         case = tuple(_code(v, cells[v.name]) for v in dataset.schema.features)
-        fresh = replace(fresh, row=CASES[story], case=case)
+        fresh = replace(fresh, row=CASES[story], case=case, amount=-1.0)
     return replace(fresh, **_told(dataset_info(name)))
 
 
@@ -79,6 +79,7 @@ def _told(info: DatasetInfo) -> dict[str, Any]:
     return {
         "losses": tuple(tuple(float(row[k]) for k in column) for row in rows),
         "extra": str(further[0]) if further else "",
+        "fixed": (),
         "prior": shares_of([prior.priors[str(c)] for c in classes]) if prior else (),
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.language import _
+from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import count, number
 from bayes_engine.working import render
@@ -47,7 +48,7 @@ def choose(one: Study) -> Under | None:
     known = [p for p in mean.parents if p.why != "missing"] if mean.active else []
     chosen = next((p for p in known if mean.parents.index(p) == at), mean.weightiest)
     name = chosen.name if chosen else None
-    return Under(mean, chosen, derive_member(one.model, one.case, name, data.losses(table), *asked))
+    return Under(mean, chosen, derive_member(one.model, one.case, name, data.case_losses(table), *asked))
 
 
 def _opening(i: int) -> Any:
@@ -121,12 +122,15 @@ def overview(one: Study, under: Under, exact: Working, digits: int) -> None:
             "super-parent, P(c, x_i) Π P(x_j | c, x_i), and its share in the sum. A click opens the factors below. {m} "
             "of {d} take part; the joint is their mean."
         )
-        .replace("_i", "\\_i")
-        .replace("_j", "\\_j")
+        .replace("_i", "ᵢ")
+        .replace("_j", "ⱼ")
         .format(m=len(mean.active), d=len(mean.parents))
     )
     _mean(one, mean, columns, digits)
-    _misprinted(one, exact, columns, digits)
+    for k in columns:
+        if said := latex_calibrated(one, exact, k, digits):
+            st.markdown(f"${said.replace('&=', '=')}$")
+    _misprinted(one, exact, mean, columns, digits)
     st.markdown("**" + _("The factors under {name}").format(name=md(_named(under.chosen, one), 60)) + "**")
 
 
@@ -164,7 +168,21 @@ def latex_mean(one: Study, mean: Mean, k: int, digits: int) -> str:
     return rf"P({label}, \boldsymbol{{x}}) &= \tfrac{{1}}{{{m}}}\,({' + '.join(joints)}) = {value}"
 
 
-def _misprinted(one: Study, exact: Working, columns: Sequence[int], digits: int) -> None:
+def latex_calibrated(one: Study, exact: Working, k: int, digits: int) -> str:
+    """What calibration makes of the mean, for one class; "" where there is none."""
+    steps = [step for step in exact.steps if step.row == CALIBRATION]
+    if not steps:
+        return ""
+    label, shift = render.tex(one.table.class_(exact.classes[k])), steps[0].log_factors[k]
+    before, after = (
+        render.power(render.number_of_log(v, digits + 2)) for v in (exact.log_joint[k] - shift, exact.log_joint[k])
+    )
+    times = render.power(render.number_of_log(shift, digits))
+    of = rf"{render.tex(_('calibration'))}({label})"
+    return rf"P({label}, \boldsymbol{{x}}) \times {of} &= {before} \times {times} = {after}"
+
+
+def _misprinted(one: Study, exact: Working, mean: Mean, columns: Sequence[int], digits: int) -> None:
     """What the formulas give as the sources print them."""
     assert isinstance(one.model, AODE)
     found = as_misprinted(one.model, one.case, data.prior_of_use(one.table), one.table.classes)
@@ -173,7 +191,7 @@ def _misprinted(one: Study, exact: Working, columns: Sequence[int], digits: int)
     with st.expander(_("As misprinted"), icon=":material/edit_note:"):
         names = [md(one.table.class_(exact.classes[k]), 30) for k in columns]
         lines = [
-            (_("right: the mean over j ≠ i"), exact.joint),
+            (_("right: the mean over j ≠ i"), mean.joint),
             (_("the product over all j, j = i too"), found.own_included),
             (_("the older printings' |D| + Sᵢ below"), found.older_denominator),
         ]
@@ -190,7 +208,7 @@ def _misprinted(one: Study, exact: Working, columns: Sequence[int], digits: int)
         )
 
 
-def lines(one: Study, under: Under, digits: int) -> dict[str, str]:
+def lines(one: Study, under: Under, exact: Working, digits: int) -> dict[str, str]:
     """The mean for the copies, in each of their formats."""
     mean, table = under.mean, one.table
     if under.chosen is None:
@@ -198,11 +216,17 @@ def lines(one: Study, under: Under, digits: int) -> dict[str, str]:
         return {"latex": f"% {said}", "markdown": said, "text": said}
     labels = [table.class_(c) for c in mean.classes]
     latex = [latex_mean(one, mean, k, digits) for k in range(len(labels))]
+    latex += [said for k in range(len(labels)) if (said := latex_calibrated(one, exact, k, digits))]
     rows = [
         [_named(p, one), *(_joint(p, k, digits) if p.why == "takes part" else "–" for k in range(len(labels)))]
         for p in mean.parents
     ]
     rows.append([_("mean"), *(render.number_of_log(v, digits + 2) for v in mean.log_joint)])
+    rows += [
+        [_("calibration"), *(render.number_of_log(v, digits) for v in step.log_factors)]
+        for step in exact.steps
+        if step.row == CALIBRATION
+    ]
     title = _("The factors under {name}").format(name=_named(under.chosen, one))
     return {
         "latex": "\\begin{align*}\n" + " \\\\\n".join(latex) + "\n\\end{align*}",

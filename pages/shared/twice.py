@@ -120,7 +120,7 @@ def _waterfall(table: data.InUse, found: Twice) -> None:
         found,
         [words.family("naive-bayes"), *pairs, *rest, "TAN"],
         (left, right),
-        needed=odds_needed(data.losses(table), found.for_, found.against),
+        needed=odds_needed(data.case_losses(table), found.for_, found.against),
         dark=dark(),
     )
     chart(figure, key="twice_waterfall", alt=_("from the log-odds of naive Bayes to those of the tree"))
@@ -128,7 +128,7 @@ def _waterfall(table: data.InUse, found: Twice) -> None:
 
 def _both(table: data.InUse, ledgers: list[Ledger]) -> None:
     """Posteriors and decisions of the two."""
-    loss = data.losses(table)
+    loss = data.case_losses(table)
     decided = [judge(ledger, loss) for ledger in ledgers]
     naive, tree = (dict(zip(ledger.classes, ledger.posterior()[0].tolist(), strict=True)) for ledger in ledgers)
     listed = sorted(table.classes, key=lambda c: -naive[c])[:6]
@@ -203,7 +203,7 @@ def _worst(table: data.InUse, specs: Mapping[str, Spec]) -> None:
         icon=":material/search:",
         key="twice_worst",
         on_click=change,
-        args=(lambda s: replace(s, case=codes, row=row),),
+        args=(lambda s: replace(s, case=codes, row=row, amount=-1.0),),
     )
 
 

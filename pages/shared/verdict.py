@@ -116,7 +116,7 @@ def _reading(one: Study, working: Working, balance: Balance) -> str:
     line = odds_needed(working.loss, balance.for_, balance.against)
     if line is not None:
         text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} nats on.")
-    text = text.replace("_j", "\\_j").replace("_i", "\\_i")
+    text = text.replace("_j", "ⱼ").replace("_i", "ᵢ")
     return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
 
 

@@ -25,6 +25,7 @@ def family(name: str) -> str:
         "tan": "TAN",
         "aode": "AODE",
         "k-db": "k-DB",
+        "network": _("Bayesian network"),
         "lda": _("LDA"),
         "qda": "QDA",
     }[name]
@@ -49,6 +50,10 @@ def family_help(name: str) -> str:
         "k-db": _(
             "Every column depends on the class and on up to $k$ others, each of which tells more of the class: "
             "$P(c)\\prod_j P(x_j\\mid c,x_{\\mathrm{pa}(j)})$ (Sahami 1996)."
+        ),
+        "network": _(
+            "The class is a node among the columns, with parents and children as the arcs say (eq. 7.26): "
+            "$P(c\\mid\\mathrm{pa}(c))\\prod_j P(x_j\\mid\\mathrm{pa}(x_j))$."
         ),
         "lda": _(
             "Within a class the numbers are one Gaussian, with a covariance that all classes share, so that boundaries "
@@ -152,9 +157,14 @@ def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
         action=md(table.action(action), 24),
         likely=likely,
         reasons=reasons,
-        risk=f"{decision.risk[0]:.3g}",
-        gap=f"{decision.gap[0]:.3g}",
+        risk=_cost(decision.risk[0]),
+        gap=_cost(decision.gap[0]),
     )
+
+
+def _cost(risk: float) -> str:
+    """Three digits, or all before the point: «1273», not 1.27e+03."""
+    return f"{risk:.0f}" if 1e3 <= abs(risk) < 1e7 else f"{risk:.3g}"
 
 
 def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:

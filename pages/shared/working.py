@@ -12,6 +12,7 @@ import streamlit as st
 
 from bayes_engine.datasets import Erratum
 from bayes_engine.language import _, current_language
+from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import count, number, plain, signed
 from bayes_engine.working import render
@@ -353,6 +354,8 @@ def _said(one: Study, working: Working, step: Step, k: int) -> str:
     if isinstance(source, Given):
         return _("This number was set, not counted.")
     column, value = md(table.column(step.row.child), 40), md(render.shown(step, table), 40)
+    if step.alike or (step.row.kind == "prior" and step.given):
+        return _said_of_network(one, step, source, f"{column} = {value}" if step.alike else f"{target} = {own}")
     if not source.total:
         text = _("No row has {target} = {name}: each of the {levels} values of {column} counts as equally likely.")
         return text.format(target=target, name=name, levels=source.levels, column=column)
@@ -365,11 +368,38 @@ def _said(one: Study, working: Working, step: Step, k: int) -> str:
     said = text.format(
         count=count(source.count), total=count(source.total), target=target, name=name, column=column, value=value
     )
-    if source.added:
-        more = _("Smoothing adds {added} to the count of each of the {levels} pairs of a class and a value.") if (
-            step.joint) else _("Smoothing adds {added} to the count of each of the {levels} values.")  # fmt: skip
-        said += " " + more.format(added=count(source.added), levels=source.levels)
+    if source.imagined:
+        said += " " + _said_of_smoothing(source, joint=step.joint)
     return said
+
+
+def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
+    """What is added to a count, and to the total."""
+    if source.uneven is not None:
+        more = _("Smoothing imagines {imagined} rows more and shares them out among the {levels} values as the whole "
+                 "column does: this one gets {added}.")  # fmt: skip
+        return more.format(imagined=count(source.imagined), added=number(source.added), levels=source.levels)
+    more = _("Smoothing adds {added} to the count of each of the {levels} pairs of a class and a value.") if (
+        joint) else _("Smoothing adds {added} to the count of each of the {levels} values.")  # fmt: skip
+    return more.format(added=count(source.added), levels=source.levels)
+
+
+def _said_of_network(one: Study, step: Step, source: Fraction, cell: str) -> str:
+    """Of a network: a share of rows of every class, for a column that the class is no parent of, or for the class."""
+    given = ", ".join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+    if not source.total:
+        text = _("No row has {given}: each of the {levels} values counts as equally likely.")
+    elif given:
+        text = _("{count} of the {total} rows with {given} have {cell}.")
+    else:
+        text = _("{count} of the {total} rows have {cell}.")
+    said = [text.format(count=count(source.count), total=count(source.total), given=given, cell=cell,
+                        levels=source.levels)]  # fmt: skip
+    if source.imagined and source.total:
+        said.append(_said_of_smoothing(source))
+    if step.alike:
+        said.append(_("The class is no parent of this column: the factor is the same for every class and cancels."))
+    return " ".join(said)
 
 
 def _said_of_density(one: Study, step: Step, k: int, source: Density, target: str, name: str) -> str:
@@ -403,6 +433,9 @@ def _said_of_term(one: Study, step: Step, source: Term) -> str:
         return _("e to the power of the entropy of the cells not known, given the rest of the case and this class: how "
                  "many values they could have. Mean logarithms and entropy together make the sum over these cells "
                  "exact: log P(c, x) = Σ E log P + H.")  # fmt: skip
+    if step.row == CALIBRATION:
+        return _("The calibrated probability over the model's own, q/p: rows held out tell how true a posterior such "
+                 "as this one is. The model becomes surer or less sure; no factor above changes.")  # fmt: skip
     if kind == "constant":
         return _("The same in every class: it cancels in the posterior.")
     if isinstance(source, Linear):
@@ -435,7 +468,7 @@ def _rows(one: Study, working: Working, step: Step, label: Any, source: Fraction
                    f"Σ(x − x̄)² = {plain(source.m2)}")  # fmt: skip
     else:
         whole = one.counted
-        if not step.joint:
+        if not (step.joint or step.alike or step.row.kind == "prior"):
             whole = whole.loc[whole[working.target] == label]
         for cell in step.given:
             whole = whole.loc[cell.held_by(whole[cell.variable.name])]

@@ -27,10 +27,13 @@ def opened(page: str, state: State = START) -> AppTest:
     return app
 
 
-def edited(app: AppTest, losses: Losses, prior: tuple[float, ...] = ()) -> AppTest:
+def edited(
+    app: AppTest, losses: Losses, prior: tuple[float, ...] = (), by: tuple[tuple[bool, ...], ...] = ()
+) -> AppTest:
     """After an edit of the losses came back from the browser, as `pages.shared.losses` takes it."""
     state = app.session_state["state"]
     sent = {"table": [list(row) for row in losses], "prior": list(prior) or None, "name": None}
+    sent["by"] = [list(row) for row in by] or None
     edit = read_edit(sent, len(losses), len(losses[0]))
     assert edit is not None
     app.session_state["state"] = with_edit(state, data.in_use(state), edit)
@@ -44,13 +47,13 @@ def sent_to(app: AppTest, component: str) -> dict[str, Any]:
     return dict(json.loads(found[0].json or found[0].mixed.json))
 
 
-def uploaded(content: bytes, **view: object) -> AppTest:
-    """The page Dependence with a file, in this view, run once, without an exception."""
+def uploaded(content: bytes, *, page: str = "dependence", **view: object) -> AppTest:
+    """A page with a file, in this view, run once, without an exception."""
     mark = data.digest(content)
     app = AppTest.from_file(APP, default_timeout=30)
     reading = read_table(content, name="t.csv")
     app.session_state["uploads"] = {mark: data.Upload("t.csv", content, (), reading)}
     app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en").showing(**view))
-    app.switch_page("pages/dependence.py").run()
+    app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app

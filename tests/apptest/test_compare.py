@@ -16,7 +16,7 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
 from pages.shared.state import Spec, State
-from tests.apptest.opened import opened
+from tests.apptest.opened import edited, opened
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
 TUMOURS = State(
@@ -167,3 +167,21 @@ def test_a_forged_view_shows_the_first() -> None:
     app.segmented_control(key="model_view").set_value("compare").run()
     assert not app.exception
     assert app.title[0].value == "Which model decides best, and is it really better?"
+
+
+def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened("model", TUMOURS.showing(compare_by="log_loss"))
+    asked: list[str] = []
+
+    def counted(held: object, measure: str, *rest: object, **more: object) -> object:
+        asked.append(measure)
+        return differences(held, measure, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("pages.shared.compare.judged.scoring.differences", counted)
+    edited(app, ((0.0, 1.25), (7.5, 0.0)))
+    assert not app.exception
+    assert asked == []  # neither those of the log-loss shown nor those of the error rate
+    app.session_state["state"] = app.session_state["state"].showing(compare_by="risk")
+    app.session_state["edited"] = True
+    app.run()
+    assert asked == ["risk"]

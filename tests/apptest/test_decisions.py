@@ -20,7 +20,7 @@ from pages.shared.consequences import rows_bytes
 from pages.shared.losses import pasted_losses, read_edit, shares_of, with_edit
 from pages.shared.state import State
 from pages.shared.stories import opened as story_state
-from tests.apptest.opened import edited, opened, sent_to
+from tests.apptest.opened import edited, opened, sent_to, uploaded
 
 MELONS = State(table="watermelon3a", language="en")
 
@@ -56,7 +56,7 @@ def test_the_browser_gets_the_held_out_rows_as_they_are() -> None:
     ("story", "table", "unit"),
     [
         ("hospital", "breast-cancer", "healthy days"),
-        ("loan", "loan", "thousand"),
+        ("loan", "german-credit", "DM"),
         ("spam", "spam-words", "annoyance points"),
         ("watermelon", "watermelon3a", "yuan"),
     ],
@@ -72,6 +72,37 @@ def test_a_story_opens_its_table_with_losses_prior_and_unit(story: str, table: s
     assert sent_to(app, "bayes_consequences")["unit"] == unit
     assert (sent["prior"] is None) == (info.prior_of_use is None)
     assert any(info.loss.story.split(".")[0] in c.value.replace("\\", "") for c in app.caption)
+
+
+def test_fewer_than_three_classes_make_no_triangle_and_that_is_said() -> None:
+    rows = "\n".join(f"{x},{x % 7},{'abcd'[x % 4]}" for x in range(80))
+    content = f"u,v,kind\n{rows}\n".encode()
+    app = uploaded(content, page="decisions")
+    choice = app.multiselect(key="three")
+    likeliest = list(choice.value)
+    assert len(likeliest) == 3
+    assert not [c for c in app.caption if "three corners" in c.value]
+    two = [k for k in range(4) if k not in likeliest[:1]][:2]
+    app.multiselect(key="three").set_value(two).run()
+    assert list(app.multiselect(key="three").value) == two  # what was chosen stays, so that a third can be added
+    assert sent_to(app, "bayes_consequences")["three"] == likeliest
+    (said,) = (c.value for c in app.caption if "three corners" in c.value)
+    assert "2 of 3 are chosen" in said
+    assert all("abcd"[k] in said.split(":")[-1] for k in likeliest)
+    third = next(k for k in range(4) if k not in two)
+    app.multiselect(key="three").set_value([*two, third]).run()
+    assert sent_to(app, "bayes_consequences")["three"] == sorted([*two, third])
+    assert not [c for c in app.caption if "three corners" in c.value]
+    app.multiselect(key="three").set_value([]).run()
+    assert sent_to(app, "bayes_consequences")["three"] == likeliest
+
+
+@pytest.mark.parametrize("three", [(0, 0), (9,), ("a", "b"), (True, 0), (0, 1, 2, 3)])
+def test_a_forged_choice_of_classes_counts_as_none(three: tuple[object, ...]) -> None:
+    content = ("u,v,kind\n" + "\n".join(f"{x},{x % 7},{'abcd'[x % 4]}" for x in range(80))).encode()
+    app = uploaded(content, page="decisions", three=three)
+    assert len(app.multiselect(key="three").value) == 3
+    assert not [c for c in app.caption if "three corners" in c.value]
 
 
 def test_the_sentences_name_the_engines_margins() -> None:

@@ -78,7 +78,10 @@ def test_the_decision_flips_when_a_margin_is_passed() -> None:
     assert "Judged **good**" in said(page(losses=((0.0, short), (1.0, 0.0))))
     at = page(losses=((0.0, past), (1.0, 0.0)))
     assert "Judged **bad** although" in said(at)
-    assert re.search(rf"λ\(decide good, truth is bad\) falls below \*\*{high:.4g}\*\* yuan \(now {past:g}\)", said(at))
+    (back,) = re.findall(
+        rf"λ\(decide good, truth is bad\) falls below \*\*([\d.]+)\*\* yuan \(now {past:g}\)", said(at)
+    )
+    assert float(back) == pytest.approx(high, abs=1e-4 * (past - high))
 
 
 def test_all_margins_stand_in_a_table_that_a_link_opens() -> None:

@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from bayes_engine import LossMatrix
 from bayes_engine.decision.simplex import cuts, regions
 from pages.shared.state import State, encode
+from pages.shared.stories import opened as story_state
 
 
 def settled(page: Page) -> None:
@@ -202,3 +203,60 @@ def test_a_phone_holds_the_page(new_page: Callable[..., Page], app) -> None:
     assert grip is not None
     assert grip["height"] >= 36
     assert 0 <= grip["x"] < grip["x"] + grip["width"] <= 390
+
+
+CREDITS = story_state(State(language="en"), "loan")
+
+
+def test_a_cell_taken_off_the_amount_moves_everything_and_the_server_agrees(page: Page, app) -> None:
+    """Regions at the case's amount, held-out rows and rings each at its own: in the browser as in the engine."""
+    opened(page, app.url, replace(CREDITS, losses=((0.0, 0.6), (500.0, 0.0))))
+    plane, times = page.get_by_test_id("plane"), page.get_by_test_id("times-1-0")
+    expect(times).to_have_text("× credit amount")
+    before = seen(page) | {"wrong": plane.get_attribute("data-wrong")}
+    times.focus()
+    times.press("Space")
+    expect(times).to_have_attribute("aria-pressed", "false")
+    expect(times).to_have_text("a fixed sum")
+    page.wait_for_url(lambda url: "?s=" in url and url.split("?s=")[1] != encode(CREDITS))
+    settled(page)
+    after = seen(page) | {"wrong": plane.get_attribute("data-wrong")}
+    for name in ("risk", "confusion", "risks", "regions", "cuts", "wrong"):
+        assert after[name] != before[name], name
+    grab(page, cell(page, 1, 0), 90)  # now while it is dragged, and then by the engine
+    page.wait_for_timeout(300)
+    during = seen(page) | {"wrong": plane.get_attribute("data-wrong")}
+    assert during["risk"] != after["risk"]
+    assert during["wrong"] != after["wrong"]
+    address = page.url
+    page.mouse.up()
+    page.wait_for_url(lambda url: url != address)
+    settled(page)
+    assert seen(page) | {"wrong": plane.get_attribute("data-wrong")} == during
+
+
+def test_typing_on_after_a_cell_that_has_an_amount_reaches_the_next_number(page: Page, app) -> None:
+    opened(page, app.url, CREDITS)
+    cell(page, 0, 1).focus()
+    for text in ("0.7", "0.2"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    settled(page)
+    expect(cell(page, 0, 1)).to_have_value("0.7")
+    expect(cell(page, 1, 0)).to_have_value("0.2")
+
+
+def test_what_flips_a_cell_is_said_in_its_own_unit(page: Page, app) -> None:
+    opened(page, app.url, CREDITS)
+    cell(page, 0, 1).focus()
+    expect(page.get_by_text("flips at 0.282")).to_be_visible()  # 0.7011 · 0.12 / 0.2989, whatever the sum
+    opened(page, app.url, replace(CREDITS, losses=((0.0, 0.6), (500.0, 0.0)), fixed=((1, 0),)))
+    cell(page, 0, 1).focus()
+    expect(page.get_by_text("flips at 0.13")).to_be_visible()  # 0.7011 · 500 / (0.2989 · 9055)
+
+
+def test_the_sidebar_leaves_a_phone_the_page(new_page: Callable[..., Page], app) -> None:
+    for width, shown in ((390, False), (1440, True)):
+        page = new_page(viewport={"width": width, "height": 900}, locale="en-US")
+        opened(page, app.url, MELONS)
+        assert (page.get_by_test_id("stSidebar").evaluate("e => e.getBoundingClientRect().right") > 0) is shown

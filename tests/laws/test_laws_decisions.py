@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bayes_engine import LossMatrix
+from bayes_engine.decision.compare import compare_risk
+from bayes_engine.decision.evaluate import HeldOut, estimated_risk
 from bayes_engine.decision.loss import decide
 from bayes_engine.decision.simplex import regions
+from bayes_engine.language import Message
+from bayes_engine.logspace import log
 
 laws = settings(max_examples=60, deadline=None)
 CLASSES = ("a", "b", "c")
@@ -94,6 +99,55 @@ def test_rows_with_amounts_are_decided_by_their_own_matrices(
         if alone.gap[0] > 1e-9 * max(1.0, size):
             assert together.action[n] == alone.action[0]
         assert loss.cost(together.position[[n]], np.array([1]), amount[[n]])[0] == own.table[together.position[n], 1]
+
+
+@laws
+@given(losses, posteriors(), st.data())
+def test_margins_at_an_amount_are_those_of_the_cell_that_it_multiplies(
+    loss: LossMatrix, p: np.ndarray, data: st.DataObject
+) -> None:
+    """In the units of the row's own matrix, `at_amount`, they are what they are without any amounts."""
+    pairs = st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES))
+    loss, size = loss.with_amount(data.draw(st.none() | st.sets(pairs))), data.draw(st.sampled_from([0.25, 1.0, 8.0]))
+    units, wished = loss.units(size), data.draw(st.sampled_from(CLASSES))
+    for row in p[:3]:
+        here, own = loss.flip_margins(row, amount=size), loss.at_amount(size).flip_margins(row)
+        asked, plain = loss.implied_losses(row, wished, amount=size), loss.at_amount(size).implied_losses(row, wished)
+        assert (here.action, asked.action) == (own.action, plain.action)
+        for (i, action), (j, truth) in product(enumerate(CLASSES), enumerate(CLASSES)):
+            cell = (action, truth)
+            for found, wanted in ((here.losses[cell], own.losses[cell]), (asked.losses[cell], plain.losses[cell])):
+                assert (found is None) == (wanted is None)
+                if found is not None and wanted is not None:
+                    ends = np.array([wanted.low, wanted.high]) / units[i, j]
+                    np.testing.assert_allclose((found.low, found.high), ends, rtol=1e-12)
+        assert asked.least is not None and plain.least is not None
+        np.testing.assert_allclose(asked.least.table * units, plain.least.table, atol=1e-9)
+        for one, other in zip(here.nearest(9), own.nearest(9), strict=True):
+            assert one.distance == pytest.approx(other.distance, rel=1e-9)
+
+
+@laws
+@given(losses, posteriors(), st.integers(0, 2**16), st.data())
+def test_the_risk_of_held_out_rows_is_the_mean_of_their_own(
+    loss: LossMatrix, p: np.ndarray, seed: int, data: st.DataObject
+) -> None:
+    """Each row is decided and priced by its own matrix; all amounts twice as large make twice the risk."""
+    rng, pairs = np.random.default_rng(seed), st.tuples(st.sampled_from(CLASSES), st.sampled_from(CLASSES))
+    amount, truth, weight = rng.gamma(1.0, 100.0, len(p)), rng.integers(0, 3, len(p)), rng.uniform(0.5, 2.0, len(p))
+    held = HeldOut(CLASSES, log(p), np.full(p.shape, 1 / 3), truth, weight, Message("made up"))
+    loss = loss.with_amount(data.draw(st.sets(pairs)))
+    report = estimated_risk(held, loss, amount=amount)
+    taken = report.decision.position
+    paid = [loss.at_amount(m).table[a, j] for m, a, j in zip(amount, taken, truth, strict=True)]
+    assert report.risk == pytest.approx(np.average(paid, weights=weight), abs=1e-9)
+    assert compare_risk({"it": held}, loss, amount=amount)["risk"].iloc[0] == pytest.approx(report.risk, abs=1e-12)
+    every = loss.with_amount()
+    once, twice = (estimated_risk(held, every, amount=k * amount).risk for k in (1.0, 2.0))
+    assert twice == pytest.approx(2.0 * once, rel=1e-9)
+    ones = estimated_risk(held, loss, amount=np.ones(len(p)))
+    assert ones.risk == estimated_risk(held, loss).risk
+    assert ones.decision.action.tolist() == estimated_risk(held, loss).decision.action.tolist()
 
 
 @laws

@@ -18,6 +18,7 @@ from bayes_engine.logspace import log_normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.models.target import encode_target
+from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode, observe
@@ -31,6 +32,8 @@ MODELS: dict[str, GenerativeClassifier] = {
     "tied": NaiveBayes(tied_variance=True, variance="unbiased", priors="uniform"),
     "missing is a level": NaiveBayes(missing="category", smoothing="zero-only", alpha=0.5),
     "smooth unseen": NaiveBayes(unseen="smooth", alpha=2.0, priors="laplace"),
+    "m-estimate": NaiveBayes(alpha=Dirichlet.m_estimate(2.0)),
+    "equivalent sample size": NaiveBayes(alpha=Dirichlet.equivalent_sample_size(5.0), unseen="smooth"),
 }
 model_names = st.sampled_from(sorted(MODELS))
 

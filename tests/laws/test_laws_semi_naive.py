@@ -18,11 +18,13 @@ from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, Schema, Stat
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models import one_dependence
 from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import Statistics
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 laws = settings(max_examples=15, deadline=None)
 CLASSES = ["a", "b", "c"]
+ALPHAS = [0, 0.5, 1.0, Dirichlet.m_estimate(2.0), Dirichlet.equivalent_sample_size(3.0)]
 
 
 class Case(NamedTuple):
@@ -61,10 +63,10 @@ def models(draw: st.DrawFn, kinds: Collection[type[SemiNaive]] = (SPODE, TAN, AO
         "unseen": ["ignore", "smooth"],
     }
     own: dict[type[SemiNaive], dict[str, list[Any]]] = {
-        SPODE: {"super_parent": ["loo", "sound"]},
-        TAN: {"root": [None, "navel"]},
+        SPODE: {"super_parent": ["loo", "sound"], "alpha": ALPHAS},
+        TAN: {"root": [None, "navel"], "alpha": ALPHAS},
         AODE: {"min_frequency": [0, 1, 4, 1000], "smoothing": ["factored", "joint"]},
-        KDependence: {"k": [0, 1, 2, 3]},
+        KDependence: {"k": [0, 1, 2, 3], "alpha": ALPHAS},
     }
     chosen = {name: draw(st.sampled_from(values)) for name, values in (words | own[kind]).items() if name not in fixed}
     return kind(**chosen, **fixed)

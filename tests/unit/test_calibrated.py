@@ -19,18 +19,22 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.batch import reasons
+from bayes_engine.decision.batch import score as score_rows
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.curves import one_against_rest, sweep
 from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import log, log_normalize
+from bayes_engine.logspace import log, log_normalize, normalize
 from bayes_engine.models.calibrated import METHODS, CalibratedClassifier, calibrate, calibrator
 from bayes_engine.models.classic import ComplementNB, MultinomialNB
 from bayes_engine.models.discriminative import as_numbers, discriminative_counterpart
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN
+from bayes_engine.table.incoming import receive
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -309,3 +313,62 @@ def test_logistic_regression_takes_mixed_tables_with_gaps() -> None:
             assert [v.levels[int(c)] if c >= 0 else None for c in cells[:5, j]] == [
                 None if pd.isna(x) else x for x in X[v.name][:5]
             ]
+
+
+# a model that is fitted already ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fitted_model_takes_a_calibrator_without_a_fit(method: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = NaiveBayes().fit(X, y)
+    held = held_out(model, X, y)
+    one = CalibratedClassifier(model, method=method).fit_held_out(model, held.in_order((2, 0, 1)))
+    two = CalibratedClassifier(NaiveBayes(), method=method).fit(X, y)
+    assert one.estimator_ is model
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=1e-12)
+    assert one.prior_by_class == two.prior_by_class
+
+
+def test_the_calibrator_goes_around_a_model_of_one_row_fewer() -> None:
+    X, y = load_iris(return_X_y=True)
+    made = CalibratedClassifier().fit(X, y)
+    short = NaiveBayes().fit(X, y).forget(X[:1], y[:1])
+    around = made.around(short)
+    assert made.estimator_ is not short  # the first one stays as it was
+    assert around.calibrator_ is made.calibrator_
+    raw = log_normalize(short.predict_joint_log_proba(X))
+    np.testing.assert_allclose(around.predict_log_proba(X), made.calibrator_(raw), atol=1e-9)
+    assert around.prior_by_class == short.prior_by_class  # temperature moves no class against another
+
+
+def test_a_class_too_rare_for_folds_is_calibrated_row_by_row() -> None:
+    X = pd.DataFrame({"a": list("uvuvuvuvuvuvuvu"), "b": list("xyz" * 5)})
+    y = list("qprprprprprprpr")
+    held = held_out(NaiveBayes().fit(X, y), X, y)
+    for method in METHODS:
+        made = calibrate(held, method)
+        assert np.isfinite(normalize(made.log_posterior)).all()
+    others = np.arange(1, 15)
+    alone = calibrator(held.log_posterior[others], held.truth[others], held.weight[others], "temperature")
+    np.testing.assert_allclose(calibrate(held).log_posterior[0], alone(held.log_posterior[:1])[0])
+
+
+def test_a_column_called_calibration_keeps_its_own_row() -> None:
+    X = pd.DataFrame({"calibration": [1.0, 1.1, 1.2, 3.0, 3.1, 3.2]})
+    model = CalibratedClassifier().fit(X, list("aaabbb"))
+    ledger = model.explain(X)
+    assert len(ledger.by_variable().rows) == len(ledger.rows) == 3
+
+
+def test_reasons_are_columns_and_never_the_calibration() -> None:
+    X = pd.DataFrame({"size": [1.0, 2.0, 3.5, 2.5, 4.0, 5.0], "mass": [1.0, 1.5, 2.0, 3.0, 3.5, 4.0]})
+    model = CalibratedClassifier(method="platt").fit(X, ["small"] * 3 + ["big"] * 3)
+    inner = model.estimator_
+    rows = receive(pd.DataFrame({"size": ["1.5", "4.5"], "mass": ["1.2", "3.9"]}), inner.schema_, inner.target_)
+    scored = score_rows(model, rows)
+    posterior = scored.posterior()
+    np.testing.assert_allclose(posterior, model.predict_proba(pd.DataFrame({"size": [1.5, 4.5], "mass": [1.2, 3.9]})))
+    decision = scored.decide(LossMatrix.zero_one(scored.ledger.classes))
+    told = reasons(model, rows, decision, posterior, np.arange(2))
+    assert all("size" in text and "calibration" not in text for text in told)

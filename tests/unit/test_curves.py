@@ -122,7 +122,7 @@ def test_risk_against_threshold_is_the_mean_loss_at_every_threshold(
     for t in (0.0, *np.unique(p[:, 0]), 0.5, 1.0, 1.5):
         total = 0.0
         for i in range(40):
-            cheapest = min(others, key=lambda a: loss.table[loss.actions.index(a)] @ p[i])
+            cheapest = min(others, key=lambda a: round(loss.table[loss.actions.index(a)] @ p[i], 9))
             action = "ill" if p[i, 0] >= t else cheapest
             total += held.weight[i] * amount[i] * loss.table[loss.actions.index(action), held.truth[i]]
         assert steps.at(t) == pytest.approx(total / held.weight.sum(), abs=1e-9)

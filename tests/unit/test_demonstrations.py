@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -149,3 +150,16 @@ def test_a_dot_for_each_person() -> None:
     found = base_rate(0.01, 0.9, 0.91)
     figure = figures.people(found, ("a", "b", "c", "d"))
     assert [len(trace.x) for trace in figure.data] == list(found.of_thousand)
+
+
+def test_a_product_that_is_rounded_up_again_and_again_is_not_held() -> None:
+    """Of factors above ½ the smallest number there is never becomes 0: 0.6 · 5e-324 is rounded to 5e-324."""
+    found = underflow(2000, 0.6, 0.001)
+    held, d = 1.0, 0
+    while (held * 0.6) < held:
+        held, d = held * 0.6, d + 1
+    assert (found.double_dies, found.stuck) == (d + 1, True)
+    assert found.products == (5e-324, 5e-324)  # alike, and so P(A | x) = ½ by products
+    assert found.posterior == pytest.approx(1 / (1 + math.exp(-2.0)))
+    assert not underflow(2000, 0.3, 0.001).stuck
+    assert not underflow(100, 0.6, 0.001).stuck

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.figures.layout import Places, circle, layered, tree
+from bayes_engine.figures.layout import FULL, Places, circle, layered, tree
 
 NAMES = [f"x{k:02}" for k in range(14)]
 
@@ -67,7 +67,16 @@ def test_a_node_stands_right_below_a_parent_or_without_any_right_above_a_child(a
     for name in {name for arc in arcs for name in arc}:
         parents = [places[u][1] for u, v in arcs if v == name]
         children = [places[v][1] for u, v in arcs if u == name]
-        assert places[name][1] == (max(parents) + 1 if parents else min(children) - 1)
+        wished = max(parents) + 1 if parents else min(children) - 1
+        assert places[name][1] == wished or (not children and places[name][1] > wished)
+
+
+def test_a_node_without_a_child_sinks_only_where_its_layer_is_full() -> None:
+    spread_out = [(f"r{k}", f"c{k}") for k in range(FULL + 2)] + [("c0", "d"), ("d", "e"), ("e", "f")]
+    rows = rows_of(layered((), spread_out))
+    assert [len(rows[y]) for y in sorted(rows)] == [8, 6, 3, 1, 1]
+    places = layered((), spread_out[:FULL] + spread_out[-3:])
+    assert {places[f"c{k}"][1] for k in range(FULL)} == {1.0}
 
 
 @given(st.permutations(range(7)))

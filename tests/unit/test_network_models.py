@@ -106,6 +106,74 @@ def test_a_table_edited_by_hand() -> None:
         model.with_cpt("lung", [[0.1, 0.9], [0.02, 0.99]])
 
 
+def test_rows_within_a_millionth_of_one_are_divided_by_their_sum() -> None:
+    model = BayesianNetwork.of(chest())
+    assert model.with_cpt("tub", [0.5, 0.4999995]).network_["tub"].p.sum() == 1.0
+    with pytest.raises(ParameterError, match=r"P\(tub\) sums to 0\.999998"):
+        model.with_cpt("tub", [0.5, 0.499998])
+
+
+def test_an_edited_table_is_never_lost_to_the_counts() -> None:
+    model = BayesianNetwork(ARCS).fit(MELONS[COLUMNS])
+    edited = model.with_cpt("好瓜", [0.9, 0.1])
+    for again in (lambda: edited.with_params(alpha=2.0), lambda: edited.merge(model), lambda: model.merge(edited)):
+        with pytest.raises(ParameterError, match="edited by hand"):
+            again()
+    assert model.with_params(alpha=2.0).network_["好瓜"].p.sum() == pytest.approx(1.0)
+
+
+def test_names_that_are_numbers_are_asked_for_as_they_are() -> None:
+    rows = pd.DataFrame([["a", "b"], ["b", "c"], ["b", "c"]], columns=[1, 2])
+    model = BayesianNetwork([(1, 2)]).fit(rows)  # type: ignore[list-item]
+    assert model.query(2, {1: "b"}).tolist() == [0.25, 0.75]  # type: ignore[arg-type, dict-item]
+    hidden = BayesianNetwork([(7, 1), (7, 2)], hidden={7: np.int64(2)}, n_init=1).fit(rows)  # type: ignore[list-item, dict-item]
+    assert hidden.graph_.nodes == ("1", "2", "7") and hidden.n_features_in_ == 2
+
+
+def test_infinity_is_refused_and_a_number_that_is_none_as_well() -> None:
+    rows = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": list("xyxy")})
+    model = BayesianNetwork([("a", "b")], bins=2).fit(rows)
+    far = rows.assign(a=[1.0, np.inf, 3.0, 4.0])
+    for ask in (model.score_samples, model.fit, lambda X: model.posterior(X, "b")):
+        with pytest.raises(TableError, match="infinity in row 2"):
+            ask(far)
+    for value in ("three", np.inf):
+        with pytest.raises(ParameterError, match="is no level of 'a'"):
+            model.query("b", {"a": value})
+
+
+def test_rows_without_weight_need_not_be_possible() -> None:
+    """b = q occurs in a row that does not count alone: EM without smoothing says it never occurs."""
+    rows = pd.DataFrame({"a": ["x", "x", "y", None, "y"], "b": ["p", "p", "p", "p", "q"]})
+    weighted = BayesianNetwork([("a", "b")], alpha=0).fit(rows, sample_weight=[1, 1, 1, 1, 0])
+    without = BayesianNetwork([("a", "b")], alpha=0, schema=weighted.schema_).fit(rows[:4])
+    for p, q in zip(weighted.network_.cpts, without.network_.cpts, strict=True):
+        np.testing.assert_allclose(p.p, q.p, atol=1e-12)
+
+
+def test_a_missing_cell_is_refused_in_this_models_own_words() -> None:
+    with pytest.raises(TableError, match="column '色泽' has a missing cell in row 3; choose missing='em'"):
+        BayesianNetwork(missing="error").fit(MELONS[COLUMNS].assign(色泽=MELONS["色泽"].where(MELONS.index != 2)))
+
+
+def test_the_levels_of_a_hidden_node_stand_by_weight_whatever_the_seed() -> None:
+    rng = np.random.default_rng(5)
+    z = rng.random(400) < 0.3
+    rows = pd.DataFrame({f"x{j}": np.where(rng.random(400) < np.where(z, 0.9, 0.15), "y", "n") for j in range(4)})
+    arcs = [("z", f"x{j}") for j in range(4)]
+    models = [
+        BayesianNetwork(arcs, hidden={"z": ["most", "few"]}, tol=1e-15, n_init=2, random_state=seed).fit(rows)
+        for seed in range(4)
+    ]
+    for model in models:
+        assert model.query("z")["most"] == pytest.approx(0.7, abs=0.05)
+        for p, q in zip(model.network_.cpts, models[0].network_.cpts, strict=True):
+            np.testing.assert_allclose(p.p, q.p, atol=1e-5)
+        assert model.trace_ is not None
+        np.testing.assert_array_equal(model.trace_.last.parameters["z"].p, model.network_["z"].p)
+        assert model.trace_.last.objective == pytest.approx(max(t.last.objective for t in model.runs_.traces))
+
+
 @pytest.mark.parametrize("ending", ["bif", "xml"])
 def test_files_hold_the_network(tmp_path: Path, ending: str) -> None:
     model = BayesianNetwork(ARCS).fit(MELONS[COLUMNS])
@@ -180,6 +248,20 @@ def test_em_keeps_every_row_and_refuses_to_merge() -> None:
         (lambda: BayesianNetwork().fit(MELONS[COLUMNS]).query("甜度"), "no node '甜度'"),
         (lambda: BayesianNetwork().fit(MELONS[COLUMNS]).query("好瓜", {"色泽": "红"}), "no level of '色泽'"),
         (lambda: BayesianNetwork().fit(MELONS[COLUMNS].assign(空=None)), "no value at all"),
+        (lambda: BayesianNetwork().fit(MELONS[COLUMNS]).query([]), "no target"),
+        (lambda: BayesianNetwork(structure="tan").fit(MELONS[COLUMNS]), "structure='tan' is no list of arcs"),
+        (lambda: BayesianNetwork(arc for arc in ARCS).fit(MELONS[COLUMNS]), "no list of arcs"),
+        (lambda: BayesianNetwork([("色泽",)]).fit(MELONS[COLUMNS]), "is no arc"),
+        (lambda: BayesianNetwork(hidden={"h": 1}).fit(MELONS[COLUMNS]), "hidden=1"),
+        (lambda: BayesianNetwork(hidden={"h": ["a", "a"]}).fit(MELONS[COLUMNS]), "'h' needs two levels or more"),
+        (lambda: BayesianNetwork(hidden={"h": ["a", None]}).fit(MELONS[COLUMNS]), "'h' needs two levels or more"),
+        (lambda: BayesianNetwork(hidden=["h"]).fit(MELONS[COLUMNS]), "give a dict"),
+        (lambda: BayesianNetwork(discretize="mdlp").fit(MELONS[COLUMNS]), "discretize='mdlp'"),  # needs classes
+        (lambda: BayesianNetwork(hidden={"h": 2}).fit_stats(BayesianNetwork().fit(MELONS[COLUMNS]).stats_), "'h'"),
+        (lambda: BayesianNetwork.of(chest()).with_params(alpha=2.0), "no counts to use"),
+        (lambda: BayesianNetwork.of(chest()).merge(BayesianNetwork.of(chest())), "no counts to use"),
+        (lambda: BayesianNetwork.of(chest()).with_cpt("tub", ["a", "b"]), "'tub' holds what is no number"),
+        (lambda: BayesianNetwork.of(chest()).with_cpt("lung", [[0.5, 0.5], [1]]), "'lung' holds what is no number"),
     ],
 )
 def test_what_cannot_be_is_said(change: Any, said: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.curves import best_point, calibration, prices
+from bayes_engine.decision.curves import Prices, best_point, calibration, prices
 from bayes_engine.figures import curves as drawn
 from bayes_engine.language import _
 from bayes_engine.numerals import number
@@ -67,17 +67,16 @@ def curves(judged: Judged) -> None:
     figure, said, rows, heads = drawing(judged, label, found)
     with picture:
         chart(figure, key=f"compare_{kind}", alt=_name(kind))
-    with words:
-        st.markdown(said)
-        column = st.column_config.TextColumn
-        st.dataframe(
-            pd.DataFrame([{"model": judged.title(n, clean), **rows[n]} for n in found]),
-            key=f"compare_{kind}_numbers",
-            hide_index=True,
-            height=38 + 35 * len(found),
-            alt=_name(kind),
-            column_config={"model": column(_("model"), width=150), **{k: column(v) for k, v in heads.items()}},
-        )
+    words.markdown(said)
+    column = st.column_config.TextColumn
+    st.dataframe(  # as wide as the page: names of models are long
+        pd.DataFrame([{"model": judged.title(n, clean), **rows[n]} for n in found]),
+        key=f"compare_{kind}_numbers",
+        hide_index=True,
+        height=38 + 35 * len(found),
+        alt=_name(kind),
+        column_config={"model": column(_("model")), **{k: column(v) for k, v in heads.items()}},
+    )
 
 
 _Drawn = tuple[Any, str, dict[str, dict[str, str]], dict[str, str]]
@@ -114,7 +113,7 @@ def _calibration(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Draw
 
 def _threshold(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
     priced = prices(judged.loss, label, 0.5)
-    at = priced.threshold() if priced else None
+    at = priced.threshold() if priced and judged.loss.by_amount is None else None  # else each row has its own
     steps = {n: one.steps for n, one in found.items() if one.steps is not None}
     figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], at, dark=dark())
     rows = {}
@@ -140,6 +139,8 @@ def _threshold(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
         asked = _("risk there")
     else:
         words.append(_("Below the threshold the cheapest of the other decisions is taken."))
+        if judged.loss.by_amount is not None and judged.amount is not None:
+            words.append(_("What the losses ask for depends on a row's amount: each row has a threshold of its own."))
         words.append(_("A ring is a curve's lowest point, chosen in hindsight, on these very rows."))
         asked = _("least-risk rule")
     return figure, " ".join(words), rows, {"asked": asked, "least": _("least"), "best": _("at")}
@@ -147,7 +148,7 @@ def _threshold(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
 
 def _roc(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
     first = next(iter(found.values())).swept
-    priced = prices(judged.loss, label, first.share)
+    priced = _prices(judged, label, first.share)
     figure = drawn.roc(_looks(judged, found, lambda one: one.swept), priced, dark=dark())
     words = [
         _("The area is how often a row of {name} ranks above another, whatever the probabilities are.").format(
@@ -165,13 +166,18 @@ def _roc(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
         heads |= {"best": _("least risk"), "at": _("from")}
         for n, one in found.items():
             k = best_point(one.swept, priced)
-            least = float(priced.risk(one.swept)[k])
+            least = float(priced.risk(one.swept)[k]) * one.stake
             rows[n] |= {"best": number(least, 3), "at": f"P ≥ {number(min(float(one.swept.threshold[k]), 1.0), 3)}"}
     elif priced is None:
         words.append(_("Lines of equal risk exist for two classes; here see Risk by threshold."))
-    if judged.amount is not None:
-        words.append(_("Rows weigh by their amount."))
+    if judged.amount is not None and judged.staked:
+        words.append(_("A row weighs as much as its amount multiplies the price of an error in it."))
     return figure, " ".join(words), rows, heads
+
+
+def _prices(judged: Judged, label: Any, share: float) -> Prices | None:
+    """The two prices, where they are all that a row's error costs but for its weight."""
+    return prices(judged.loss, label, share) if judged.staked else None
 
 
 def _recall(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
@@ -187,7 +193,7 @@ def _recall(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
 
 def _cost(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
     first = next(iter(found.values())).swept
-    priced = prices(judged.loss, label, first.share)
+    priced = _prices(judged, label, first.share)
     now = None
     if priced is not None and priced.threshold() is not None:
         up, down = first.share * priced.miss, (1.0 - first.share) * priced.false_alarm

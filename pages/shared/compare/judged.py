@@ -20,6 +20,7 @@ from bayes_engine.decision.curves import (
     cost_curve,
     one_against_rest,
     risk_by_threshold,
+    stakes,
     sweep,
 )
 from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, held_out
@@ -71,6 +72,12 @@ class Judged:
         assert self.table.parts is not None
         return self.table.parts.amount
 
+    @property
+    def staked(self) -> bool:
+        """Whether a weight a row is all that amounts change of the two prices of an error."""
+        held = next(iter(self.held.values()))
+        return self.amount is None or stakes(self.loss, held, self.amount) is not None
+
     def title(self, name: str, escape: Callable[[str], str] = md) -> str:
         """A model on screen."""
         if name == COUNTERPART:
@@ -104,12 +111,16 @@ def calibrator_in_use() -> str:
 def judge(table: data.InUse) -> Judged:
     """Every model fitted and judged, once; meanwhile the page says which."""
     specs, raw, faults = data.shelf(table), {}, {}
+    method = calibrator_in_use()
+    asked = {COUNTERPART: method}  # for all alike; else as each stands on the shelf
     for i, spec in enumerate(specs):
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(shelf.title(spec, table)))):
             try:
-                fitted = data.fit(table, spec)
+                fitted = data.fit(table, data.uncalibrated(spec))
                 tiny = dial.is_tiny(table)
                 raw[str(i)] = dial.held_anew(table, fitted) if tiny else data.held_out_rows(table, fitted)
+                own = data.setting(spec, "calibration")
+                asked[str(i)] = own if method == AS_THEY_ARE else method
             except BayesEngineError as error:
                 faults[str(i)] = error
     with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
@@ -118,17 +129,24 @@ def judge(table: data.InUse) -> Judged:
         except (BayesEngineError, ValueError) as error:
             known = isinstance(error, BayesEngineError)
             faults[COUNTERPART] = error if known else BayesEngineError("scikit-learn: {why}", why=str(error)[:200])
-    method = calibrator_in_use()
     key = repr((table.key, [(name, specs[int(name)]) for name in raw if name != COUNTERPART], COUNTERPART in raw))
-    held = dict(raw)
-    if method != AS_THEY_ARE:
-        held = {name: calibrated(table, specs, name, one, method) for name, one in raw.items()}
+    held = {}
+    with st.spinner(_("calibrating …")):
+        for name, one in raw.items():
+            try:
+                held[name] = _as_asked(table, specs, name, one, asked[name])
+            except BayesEngineError as error:  # no rows to learn a calibrator from
+                faults[name] = error
     return Judged(table, specs, raw, held, faults, repr((key, method)))
+
+
+def _as_asked(table: data.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
+    return held if method == AS_THEY_ARE else calibrated(table, specs, name, held, method)
 
 
 def calibrated(table: data.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
     """A model's held-out rows after calibration."""
-    spec = None if name == COUNTERPART else specs[int(name)]
+    spec = None if name == COUNTERPART else data.uncalibrated(specs[int(name)])
     return _calibrated(table.key, spec, method, held)
 
 
@@ -158,7 +176,8 @@ def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
 
 def _asked(judged: Judged, *more: Any) -> str:
     loss = judged.loss
-    return repr((judged.key, loss.actions, loss.table.tolist(), tuple((judged.use or {}).values()), *more))
+    marked = None if loss.by_amount is None else loss.by_amount.tolist()
+    return repr((judged.key, loss.actions, loss.table.tolist(), marked, tuple((judged.use or {}).values()), *more))
 
 
 def scores(judged: Judged) -> pd.DataFrame:
@@ -184,7 +203,8 @@ def _reports(key: str, _judged: Judged) -> dict[str, RiskReport]:
 
 def differences(judged: Judged, measure: str) -> pd.DataFrame:
     """Every two models compared."""
-    return _differences(_asked(judged, measure), judged, measure)
+    key = _asked(judged) if measure == "risk" else repr((judged.key, tuple((judged.use or {}).values())))
+    return _differences(repr((key, measure)), judged, measure)  # of the others no loss changes anything
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -200,6 +220,8 @@ class OfClass:
     swept: Sweep
     steps: RiskSteps | None
     cost: CostCurve
+    stake: float = 1.0
+    """By what amounts multiply the price of an error, on average."""
 
 
 def of_class(judged: Judged, label: Any) -> dict[str, OfClass]:
@@ -212,9 +234,12 @@ def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, OfClass]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
     found = {}
     for name, held in _judged.held.items():
-        swept = sweep(one_against_rest(held, _label, **asked))
+        staked = None if _judged.amount is None else stakes(loss, held, _judged.amount)
+        seen = one_against_rest(held, _label, prior_of_use=_judged.use)
+        weighed = one_against_rest(held, _label, prior_of_use=_judged.use, amount=staked)
+        swept = sweep(weighed)
         steps = risk_by_threshold(held, loss, _label, **asked) if _label in loss.actions else None
-        found[name] = OfClass(swept, steps, cost_curve(swept))
+        found[name] = OfClass(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
     return found
 
 

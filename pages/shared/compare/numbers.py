@@ -180,13 +180,20 @@ def _caption(judged: Judged) -> None:
         _(
             "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."
         ).format(level=f"{LEVEL:g}", pairs=pairs),
-        _("ECE: {bins} bins of equal width on the largest posterior.").format(bins=bins_for(n)),
+        _(
+            "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
+            "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
+        ).format(bins=bins_for(n)),
         _("Logistic regression: scikit-learn, missing numbers filled with the median, levels one-hot, scaled, C = 1."),
     ]
     if judged.table.parts.groups is not None:
         parts.append(_("Groups are held out, and drawn again, whole."))
     if judged.amount is not None:
-        parts.append(_("The risk is per row, each row's loss times its amount."))
+        parts.append(
+            _("The risk is per row, each row's loss times its amount.")
+            if judged.loss.by_amount is None
+            else _("The risk is per row, each row decided and priced at its own amount.")
+        )
     if judged.use:
         parts.append(_("Rows weighted to the prior of use."))
     left_out = int(scores(judged)["undecided"].max())

@@ -57,7 +57,7 @@ def section(judged: Judged) -> None:
     )
     figure = planes(
         [(judged.title(judged.active, plotly_text), ours), (_("logistic regression"), theirs)],
-        data.losses(table),
+        data.case_losses(table),
         Points(x, y, [places[r] for r in rows]),
         names,
         dark=dark(),
@@ -67,7 +67,9 @@ def section(judged: Judged) -> None:
         _("Left: what each class looks like was learnt, P(x | c) P(c); the other columns are integrated out, exactly."),
         _("Right: only where the classes part was learnt, P(c | x); it cannot leave a column out, so it was fitted "
           "anew to these two."),
-        _("Both decide under your losses."),
+        _("Both decide under your losses.")
+        if data.losses(table).by_amount is None
+        else _("Both decide under your losses at the case's amount."),
     ]  # fmt: skip
     if current().prior:
         said.append(_("Here by the priors they were fitted with, not the prior of use."))

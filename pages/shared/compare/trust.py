@@ -38,7 +38,7 @@ def section(judged: Judged) -> None:
     before = judged.raw[name]
     after = calibrated(judged.table, judged.specs, name, before, chosen)
     st.subheader(_("Right, and as sure as it is right?"))
-    words, picture = st.columns([2, 3], gap="large")
+    words, picture = st.columns(2, gap="large")
     with words:
         st.segmented_control(
             _("Calibrator"),
@@ -48,28 +48,33 @@ def section(judged: Judged) -> None:
             **bound("trust_calibrator", chosen, lambda s, v: s.showing(trust_calibrator=v)),
         )
         one, two = score(before, judged.use), score(after, judged.use)
-        st.markdown(
+        said = (
             _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "
-              "average.").format(
-                model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"])
-            )
+              "average.")
+            if before is judged.held[name]
+            else _("**{model}**, before calibration, is right on **{accuracy}** of the rows it had not seen, and is "
+                   "sure to **{confidence}** on average.")
+        )  # fmt: skip
+        st.markdown(
+            said.format(model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"]))
             + " "
             + _verdict(judged, name, one)
-        )  # fmt: skip
+        )
         st.markdown(
             _("After calibration it is right on {accuracy} and says {confidence}.").format(
                 accuracy=share(two["accuracy"]), confidence=share(two["confidence"])
             )
         )
-        cells = st.columns(3)
-        for cell, label, key in zip(cells, (_("log-loss"), "Brier", "ECE"), ("log_loss", "brier", "ece"), strict=True):
-            cell.metric(
-                label,
-                number(two[key], 3),
-                _step(two[key] - one[key]),
-                delta_color="inverse",
-                help=_("After calibration; before it was {value}.").format(value=number(one[key], 3)),
-            )
+        with st.container(horizontal=True, gap="small"):
+            for key, label in {"log_loss": _("log-loss"), "brier": "Brier", "ece": "ECE"}.items():
+                st.metric(
+                    label,
+                    number(two[key], 3),
+                    _step(two[key] - one[key]),
+                    delta_color="inverse",
+                    help=_("After calibration; before it was {value}.").format(value=number(one[key], 3)),
+                    width="content",
+                )
         st.caption(_about(chosen))
     with picture:
         frames = [(_("as it is"), 0, before), (_("calibrated, {how}").format(how=calibrator_name(chosen)), 2, after)]

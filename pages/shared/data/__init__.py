@@ -6,7 +6,10 @@ colours.
 """
 
 from pages.shared.data.models import (
+    CALIBRATIONS,
+    EXACT,
     FAMILIES,
+    STRUCTURES,
     Fitted,
     active_model,
     fit,
@@ -15,15 +18,20 @@ from pages.shared.data.models import (
     setting,
     settings,
     shelf,
+    uncalibrated,
 )
 from pages.shared.data.question import (
+    amount_unsaid,
+    case_amount,
     case_codes,
     case_frame,
+    case_losses,
     case_values,
     losses,
     prior_of_use,
     refusal,
     row_values,
+    same_amount,
     story_losses,
 )
 from pages.shared.data.tables import (
@@ -38,14 +46,20 @@ from pages.shared.data.tables import (
 from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, overrides, upload_in
 
 __all__ = [
+    "CALIBRATIONS",
     "ENCODINGS",
+    "EXACT",
     "FAMILIES",
+    "STRUCTURES",
     "Fitted",
     "InUse",
     "Upload",
     "active_model",
+    "amount_unsaid",
+    "case_amount",
     "case_codes",
     "case_frame",
+    "case_losses",
     "case_values",
     "digest",
     "embedded",
@@ -60,6 +74,7 @@ __all__ = [
     "prior_of_use",
     "refusal",
     "row_values",
+    "same_amount",
     "setting",
     "settings",
     "shelf",
@@ -67,5 +82,6 @@ __all__ = [
     "story_losses",
     "summaries",
     "table_in_use",
+    "uncalibrated",
     "upload_in",
 ]

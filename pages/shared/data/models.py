@@ -11,13 +11,18 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.decision.evaluate import HeldOut, held_out
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import EstimationWarning, ParameterError
 from bayes_engine.language import Message, _
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import METHODS as CALIBRATORS
+from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
+from bayes_engine.models.network_classifier import FIXED, SEARCHED, BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AODE, AVERAGING, SPODE, TAN, KDependence
-from bayes_engine.priors import PRIORS
+from bayes_engine.priors import OTHERS, PRIORS, Dirichlet
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import SCORES
 from bayes_engine.table.discretize import METHODS
 from bayes_engine.table.roles import Parts
 from pages.shared.data.tables import InUse
@@ -29,12 +34,20 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
     "tan": TAN,
     "aode": AODE,
     "k-db": KDependence,
+    "network": BayesianNetworkClassifier,
     "lda": LinearDiscriminantAnalysis,
     "qda": QuadraticDiscriminantAnalysis,
 })  # fmt: skip
 """The families of models, from the simplest on."""
 COLUMN_KNOBS = {"super_parent": "loo", "root": None}
 """The knobs that are a column, with the word for «the model chooses»."""
+AS_IT_IS = "none"
+"""The calibration of a model whose probabilities are left as they are."""
+CALIBRATIONS = (AS_IT_IS, *CALIBRATORS)
+STRUCTURES = (*SEARCHED, *FIXED)
+"""The structures of a network that have a name; another one is its arcs."""
+EXACT = 15
+"""The exact optimum is offered up to so many columns, the class apart."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +57,17 @@ class Fitted:
     spec: Spec
     model: GenerativeClassifier
     notes: tuple[Message, ...]
+    calibrated: CalibratedClassifier | None = None
+
+    @property
+    def judging(self) -> GenerativeClassifier | CalibratedClassifier:
+        """What gives the posterior of a whole row: the model, calibrated where the shelf says so."""
+        return self.model if self.calibrated is None else self.calibrated
 
     @property
     def prior(self) -> dict[Any, float]:
-        return self.model.prior_by_class
+        """The prior in that posterior."""
+        return self.judging.prior_by_class
 
 
 def shelf(table: InUse) -> tuple[Spec, ...]:
@@ -67,7 +87,14 @@ def settings(spec: Spec) -> dict[str, Any]:
     defaults["priors"] = defaults["priors"] or "empirical"  # scikit-learn's None
     preset = PRESETS[spec.preset] if spec.family == "naive-bayes" else {}
     columns = {name: -1 for name in COLUMN_KNOBS if name in defaults}
-    return {k: v for k, v in {**defaults, **columns, **preset, **dict(spec.knobs)}.items() if k != "schema"}
+    columns |= {"alphas": ()} if "alpha" in defaults else {}
+    own = {**defaults, "calibration": AS_IT_IS, **columns, **preset, **dict(spec.knobs)}
+    return {k: v for k, v in own.items() if k != "schema"}
+
+
+def uncalibrated(spec: Spec) -> Spec:
+    """The model as it speaks of itself."""
+    return replace(spec, knobs=tuple(knob for knob in spec.knobs if knob[0] != "calibration"))
 
 
 def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
@@ -82,15 +109,34 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
     def column(v: Any) -> bool:
         return type(v) is int and -1 <= v < len(table.features)
 
+    def rows(v: Any) -> bool:
+        if not isinstance(v, tuple):
+            return number(v, 0.0, 1e9)
+        if len(v) == 2:
+            return v[0] == "ess" and number(v[1], 0.0, 1e9)
+        bases = ("uniform",) if spec.family == "aode" else ("uniform", "marginal")
+        return len(v) == 3 and v[0] == "m" and number(v[1], 0.0, 1e9) and v[2] in bases
+
+    def by_column(v: Any) -> bool:
+        pairs = isinstance(v, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in v)
+        places = [p[0] for p in v] if pairs else []
+        known = all(type(at) is int and 0 <= at < len(table.features) for at in places)
+        return pairs and known and len(set(places)) == len(places) and all(rows(p[1]) for p in v)
+
     fits: Mapping[str, Callable[[Any], bool]] = {
-        "alpha": lambda v: number(v, 0.0, 1e9),
+        "alpha": rows,
+        "alphas": by_column,
         "priors": lambda v: prior(v) if isinstance(v, tuple) else v in PRIORS,
         "tied_variance": lambda v: isinstance(v, bool),
         "var_floor": lambda v: number(v, 1e-300, 0.5),
         "discretize": lambda v: v is None or v in METHODS,
         "bins": lambda v: type(v) is int and 2 <= v <= 100,
         "k": lambda v: type(v) is int and 0 <= v <= 3,
+        "structure": lambda v: v in STRUCTURES if isinstance(v, str) else _acyclic(v, len(table.features)),
+        "criterion": SCORES.__contains__,
+        "max_parents": lambda v: type(v) is int and 1 <= v <= 8,
         "min_frequency": lambda v: number(v, 0.0, 1e9),
+        "calibration": CALIBRATIONS.__contains__,
         "shrinkage": lambda v: v in (None, "auto", "oas") or number(v, 0.0, 1.0),
         **dict.fromkeys(COLUMN_KNOBS, column),
         **{name: words.__contains__ for name, words in CHOICES.items()},
@@ -99,26 +145,69 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
         return opening
     if spec.family == "aode":
         fits = {**fits, "smoothing": AVERAGING.__contains__}
-    whole = ("bins", "k", *COLUMN_KNOBS)
+    whole = ("bins", "k", "max_parents", *COLUMN_KNOBS)
     known = settings(Spec(spec.preset, (), spec.family))
     kept = {
         k: float(v) if type(v) is int and k not in whole else v
         for k, v in spec.knobs
         if k in fits and k in known and fits[k](v)
     }
+    arcs = kept.get("structure", ())
+    if isinstance(arcs, tuple) and any(child == len(table.features) for _parent, child in arcs):
+        kept.pop("priors", None)  # P(class | parents) is estimated, there is no prior to state
+    if kept.get("structure") == "exact" and len(table.features) > EXACT:
+        del kept["structure"]
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def _acyclic(arcs: Any, d: int) -> bool:
+    """Whether these are arcs of a graph over `d` features and the class, which stands after them."""
+    if not isinstance(arcs, tuple) or not all(isinstance(arc, tuple) and len(arc) == 2 for arc in arcs):
+        return False
+    if not all(type(i) is int and 0 <= i <= d for arc in arcs for i in arc):
+        return False
+    try:
+        DAG([str(i) for i in range(d + 1)], [(str(a), str(b)) for a, b in arcs])
+    except ParameterError:
+        return False
+    return True
 
 
 def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
     """The keyword arguments of a shelf model; class priors and columns travel by position and are named here."""
     chosen = settings(spec)
+    del chosen["calibration"]
+    if "alpha" in chosen:
+        chosen |= _smoothed(chosen, parts)
+        del chosen["alphas"]
     if isinstance(chosen.get("priors"), tuple):
         chosen["priors"] = dict(zip(parts.target.levels, chosen["priors"], strict=True))
     for knob, own_choice in COLUMN_KNOBS.items():
         if knob in chosen:
             at = chosen[knob]
             chosen[knob] = own_choice if at < 0 else parts.schema.features.names[at]
+    if isinstance(chosen.get("structure"), tuple):
+        names = (*parts.schema.features.names, parts.target.name)
+        chosen["structure"] = tuple((names[a], names[b]) for a, b in chosen["structure"])
     return chosen
+
+
+def _smoothed(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    """The Dirichlet prior of all columns, and of those that have one of their own; under the smoothing "none" these
+    are the only ones that are smoothed."""
+
+    def prior(value: Any) -> float | Dirichlet:
+        if not isinstance(value, tuple):
+            return float(value)
+        return Dirichlet.m_estimate(*value[1:]) if value[0] == "m" else Dirichlet.equivalent_sample_size(value[1])
+
+    if not chosen["alphas"]:
+        return {"alpha": prior(chosen["alpha"])}
+    alone = chosen.get("smoothing") == "none"
+    names = parts.schema.features.names
+    own = {names[at]: prior(value) for at, value in chosen["alphas"]}
+    alpha = {"alpha": {OTHERS: 0.0 if alone else prior(chosen["alpha"]), **own}}
+    return {**alpha, "smoothing": "all"} if alone else alpha
 
 
 def active_model(table: InUse) -> Fitted:
@@ -128,9 +217,25 @@ def active_model(table: InUse) -> Fitted:
 
 
 def fit(table: InUse, spec: Spec) -> Fitted:
-    """A shelf model fitted to the table; counting is done once for all models that only estimate differently."""
+    """A shelf model fitted to the table; counting is done once for all models that only estimate differently.
+
+    Raises what the fit raises, and TableError where a calibrator has no rows held out to learn from.
+    """
     assert table.parts is not None
-    return _fit(table.key, spec, table.parts)
+    own = _fit(table.key, uncalibrated(spec), table.parts)
+    if setting(spec, "calibration") == AS_IT_IS:
+        return own
+    with st.spinner(_("calibrating …")):
+        return _calibrated(table.key, spec, own, table.parts)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _calibrated(key: str, spec: Spec, _own: Fitted, _parts: Parts) -> Fitted:
+    made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        made.fit_held_out(_own.model, _held_out(key, _own.spec, _own.model, _parts))
+    return replace(_own, spec=spec, calibrated=made)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -138,7 +243,8 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     chosen, family = _parameters(spec, _parts), FAMILIES[spec.family]
     # what is chosen from the rows (a super-parent by leave-one-out, Ledoit and Wolf's amount) is part of the fit
     by_rows = chosen.get("super_parent") == "loo" or chosen.get("shrinkage") == "auto"
-    estimating = set() if by_rows else family.estimation_parameters
+    estimating = set() if by_rows else set(family.estimation_parameters)
+    estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
     counting = {k: v for k, v in chosen.items() if k not in estimating}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", EstimationWarning)
@@ -159,7 +265,16 @@ def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any],
 def held_out_rows(table: InUse, fitted: Fitted) -> HeldOut:
     """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again."""
     assert table.parts is not None
-    return _held_out(table.key, fitted.spec, fitted.model, table.parts)
+    own = _held_out(table.key, uncalibrated(fitted.spec), fitted.model, table.parts)
+    if fitted.calibrated is None:
+        return own
+    with st.spinner(_("calibrating …")):
+        return _held_calibrated(table.key, fitted.spec, own)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
+    return calibrate(_held, setting(spec, "calibration"))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

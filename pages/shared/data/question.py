@@ -19,8 +19,49 @@ def losses(table: InUse) -> LossMatrix:
     state, classes = current(), table.classes
     actions = (*classes, state.extra) if state.extra and state.extra not in classes else classes
     if len(state.losses) != len(actions) or any(len(row) != len(classes) for row in state.losses):
-        return LossMatrix.zero_one(classes)
-    return LossMatrix(actions, classes, state.losses)
+        return _by_amount(table, LossMatrix.zero_one(classes))
+    return _by_amount(table, LossMatrix(actions, classes, state.losses))
+
+
+def _by_amount(table: InUse, loss: LossMatrix) -> LossMatrix:
+    """Marks of the cells that the table's amounts multiply, where it has any and they do not multiply all."""
+    fixed = {(i, j) for i, j in current().fixed if i < len(loss.actions) and j < len(loss.classes)}
+    if table.parts is None or table.parts.amount is None or not fixed:
+        return loss
+    cells = ((a, c) for i, a in enumerate(loss.actions) for j, c in enumerate(loss.classes) if (i, j) not in fixed)
+    return loss.with_amount(cells)
+
+
+def case_losses(table: InUse) -> LossMatrix:
+    """The losses of the case: in use, at its amount."""
+    loss, amount = losses(table), case_amount(table)
+    return loss if amount is None else loss.at_amount(amount)
+
+
+def case_amount(table: InUse) -> float | None:
+    """The case's amount: what was entered, else its row's, else the median; None where no column multiplies losses."""
+    assert table.parts is not None
+    column, state = table.parts.amount, current()
+    if column is None:
+        return None
+    return state.amount if state.amount >= 0 else amount_unsaid(table)
+
+
+def amount_unsaid(table: InUse) -> float:
+    """The amount of a case of which none was entered."""
+    assert table.parts is not None and table.parts.amount is not None
+    column, state = table.parts.amount, current()
+    first = table.info.cases[0] if table.info and table.info.cases else None
+    if state.row < 0 and len(state.case) != len(table.features) and first and first.amount >= 0:
+        return first.amount
+    row = 0 if state.row < 0 and not state.case and first is None else state.row  # the case is the first row
+    return float(column.iloc[row]) if 0 <= row < len(column) else float(column.median())
+
+
+def same_amount(table: InUse) -> float:
+    """The amount for a state whose case is edited: as it was, though it is a row's no longer."""
+    amount = case_amount(table)
+    return -1.0 if amount is None else amount
 
 
 def refusal(table: InUse) -> str:

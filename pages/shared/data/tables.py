@@ -14,6 +14,7 @@ from bayes_engine import __version__
 from bayes_engine.datasets import Dataset, DatasetInfo, dataset_info, dataset_names, load_dataset
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
+from bayes_engine.numerals import plain
 from bayes_engine.table.describe import ColumnSummary, describe
 from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, take_apart
@@ -79,6 +80,16 @@ class InUse:
     def class_(self, label: Any) -> str:
         """How a class is called on screen."""
         return self.level(self.target.name, label)
+
+    @property
+    def amount_column(self) -> str:
+        """The name of the column that multiplies losses; "" where there is none."""
+        return "" if self.parts is None or self.parts.amount is None else str(self.parts.amount.name)
+
+    def amount_text(self, amount: float) -> str:
+        """An amount with its unit, where the data set says one: «5951 DM»."""
+        unit = self.info.column(self.amount_column).unit if self.info else ""
+        return f"{plain(amount)} {unit}".strip()
 
     def action(self, action: Any) -> str:
         """How a decision is called on screen."""

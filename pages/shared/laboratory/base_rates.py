@@ -89,8 +89,9 @@ def _theorem(found: BaseRate) -> None:
     plus = "+" * _times()
     st.markdown(_("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(found.posterior)))
     st.markdown(
-        "$$\\underbrace{P(c\\mid x)}_{\\text{posterior}}=\\frac{\\overbrace{P(x\\mid c)}^{\\text{likelihood}}\\;"
-        "\\overbrace{P(c)}^{\\text{prior}}}{\\underbrace{P(x)}_{\\text{evidence}}}$$\n\n"
+        f"$$\\underbrace{{P(c\\mid x)}}_{{\\text{{{_('posterior')}}}}}="
+        f"\\frac{{\\overbrace{{P(x\\mid c)}}^{{\\text{{{_('likelihood')}}}}}\\;"
+        f"\\overbrace{{P(c)}}^{{\\text{{{_('prior')}}}}}}}{{\\underbrace{{P(x)}}_{{\\text{{{_('evidence')}}}}}}}$$\n\n"
         f"$$=\\frac{{{number(found.likelihood)}\\times {number(found.prior)}}}{{{number(found.evidence)}}}"
         f"={certain(found.posterior)}$$"
     )

@@ -261,11 +261,12 @@ def choose(setup: Setup) -> None:
             on_click=change,
             args=(lambda s: s.showing(lab_seed=setup.seed + 1),),
         )
-        _choose_priors(setup)
-        with st.popover(
-            _("Losses: 0-1") if setup.zero_one else _("Losses: yours"), icon=":material/balance:", width="content"
-        ):
-            _choose_losses(setup)
+        with st.container(horizontal=True, vertical_alignment="bottom", width="content"):  # they wrap together
+            _choose_priors(setup)
+            with st.popover(
+                _("Losses: 0-1") if setup.zero_one else _("Losses: yours"), icon=":material/balance:", width="content"
+            ):
+                _choose_losses(setup)
 
 
 def _to_scene(state: State, name: str) -> State:

@@ -24,7 +24,7 @@ def show() -> None:
     one, two, three = st.columns(3)
     one.select_slider(_("Columns, d"), COLUMNS, **bound("lab_d", d, lambda s, v: s.showing(lab_d=v)))
     two.slider(
-        _("Typical P(x_j | c)"), 0.01, 0.95, step=0.01,
+        _("Typical P(xⱼ | c)"), 0.01, 0.95, step=0.01,
         **bound("lab_p", typical, lambda s, v: s.showing(lab_p=round(v, 2))),
     )  # fmt: skip
     three.slider(
@@ -47,7 +47,9 @@ def show() -> None:
             st.markdown(_("By products: P(A | x) = 0 / (0 + 0), **no answer**."))
         else:
             share = found.products[0] / sum(found.products)
-            st.markdown(_("By products: P(A | x) = {p}.").format(p=f"{share:.6f}"))
+            wrong = abs(share - found.posterior) > 1e-6
+            words = _("By products: P(A | x) = {p}, **which is wrong**.") if wrong else _("By products: P(A | x) = {p}.")
+            st.markdown(words.format(p=f"{share:.6f}"))
         st.markdown(_("By logs: **P(A | x) = {p}**.").format(p=f"{found.posterior:.6f}"))
         st.caption(
             _(
@@ -58,7 +60,7 @@ def show() -> None:
     st.dataframe(
         {
             _("class"): ["A", "B"],
-            "log P(c) + Σ log P(x_j|c)": [_plain(a), _plain(b)],
+            "log P(c) + Σ log P(xⱼ | c)": [_plain(a), _plain(b)],
             _("true product"): [number_of_log(a), number_of_log(b)],
             _("product in float64"): [f"{p:.4g}" for p in found.products],
         },
@@ -79,7 +81,16 @@ def show() -> None:
 
 
 def _dies(found: Underflow, d: int) -> str:
-    """From which column on a product is 0."""
+    """From which column on a product is 0, or falls no more."""
+    if found.stuck and found.double_dies:
+        return _(
+            "From d = {single} float32 falls no more, from d = {double} float64: each product is rounded up again to "
+            "the smallest number there is."
+        ).format(single=found.single_dies, double=found.double_dies)
+    if found.stuck:
+        return _("From d = {single} float32 falls no more; float64 still holds the product of {d}.").format(
+            single=found.single_dies, d=d
+        )
     if found.double_dies:
         return _("float32 holds 0 from d = {single}, float64 from d = {double}.").format(
             single=found.single_dies, double=found.double_dies

@@ -1,9 +1,43 @@
-"""The tab *ask*."""
+"""The tab *ask*: one drawing, and beside it what is asked of the network."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from pages.shared.escape import md
+from pages.shared.network.beliefs import beliefs
+from pages.shared.network.elimination import elimination
+from pages.shared.network.exchange import exchange
+from pages.shared.network.separation import separation
 from pages.shared.network.source import Source
+from pages.shared.network.tables import tables
+from pages.shared.state import bound, current
 
 
 def ask(source: Source) -> None:
-    """Not written yet."""
+    """The network, and the part of the tab that is open."""
+    parts: dict[str, tuple[str, str, Callable[[Source], None]]] = {
+        "beliefs": (_("Findings"), ":material/touch_app:", beliefs),
+        "tables": (_("Tables"), ":material/table_chart:", tables),
+        "separation": (_("d-separation"), ":material/call_split:", separation),
+        "elimination": (_("Elimination"), ":material/functions:", elimination),
+        "exchange": (_("Exchange"), ":material/swap_vert:", exchange),
+    }
+    part = current().seen("net_part", "beliefs")
+    part = part if part in parts else "beliefs"
+    st.segmented_control(
+        _("What is asked"),
+        list(parts),
+        format_func=lambda name: f"{parts[name][1]} {parts[name][0]}",
+        required=True,
+        label_visibility="collapsed",
+        **bound("net_part", part, lambda s, name: s.showing(net_part=name)),
+    )
+    try:
+        parts[part][2](source)
+    except BayesEngineError as error:
+        st.error(error.message.local(md))

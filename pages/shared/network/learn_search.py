@@ -29,6 +29,8 @@ SECONDS = 10.0
 """A search gives the best it found after so many seconds, unless a person says otherwise."""
 AT_ONCE, AFFORDABLE = 12, 15
 """Up to so many columns the optimum is computed at once; up to so many where it is asked for."""
+RESTARTS = 1
+"""A climb is begun anew so often: once, with ties broken by the other rule."""
 TIERS = 3
 """So many tiers can be set by hand."""
 
@@ -37,8 +39,8 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a search; columns are positions. `parents`: a node's most, 0 for no bound; `tiers`: the tier of
-    a column, by pairs; `start`: the arcs that climbing starts from."""
+    """What is asked of a search; columns are positions. `parents`: a node's most; `tiers`: the columns of each
+    tier; `start`: the arcs that climbing starts from."""
 
     method: Method
     score: ScoreName
@@ -88,7 +90,7 @@ class Ground:
     def constraints(self, task: Task) -> Constraints:
         """The task's constraints by name. Raises ParameterError where they contradict each other."""
         tiers = tuple(tuple(self.names[i] for i in tier) for tier in task.tiers)
-        found = Constraints(self.arcs(task.required), self.arcs(task.forbidden), tiers, task.parents or None)
+        found = Constraints(self.arcs(task.required), self.arcs(task.forbidden), tiers, task.parents)
         return found.checked(self.names)
 
 
@@ -132,10 +134,10 @@ def task(here: Ground) -> Task:
     return Task(
         method=method if method in METHODS else "hill-climb",
         score=score if score in get_args(ScoreName) else "mdl",
-        parents=_whole("net_parents", PARENTS, 0, 8),
+        parents=_whole("net_parents", PARENTS, 1, 8),
         sample=_number("learn_sample", 1.0, 1e-3, 1e4),
         seconds=_number("learn_seconds", SECONDS, 0.5, 120.0),
-        restarts=_whole("learn_restarts", 0, 0, 50),
+        restarts=_whole("learn_restarts", RESTARTS, 0, 50),
         order=(*order, *(i for i in range(d) if i not in order)) if method == "k2" else (),
         required=_pairs(state, "learn_required", d),
         forbidden=_pairs(state, "learn_forbidden", d),
@@ -211,7 +213,13 @@ def next_moves(here: Ground, asked: Task, graph: DAG) -> Search | None:
     """One step of climbing from a graph, with the moves it weighed; None where the graph breaks the constraints."""
     with suppress(BayesEngineError):
         return search(
-            here.counts, scorer(here, asked), start=graph, constraints=here.constraints(asked), tabu=0, max_steps=1
+            here.counts,
+            scorer(here, asked),
+            start=graph,
+            constraints=here.constraints(asked),
+            restarts=0,
+            tabu=0,
+            max_steps=1,
         )
     return None
 

@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.numerals import signed
-from bayes_engine.structure.graph import DAG
+from bayes_engine.numerals import count, signed
 from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import Search
 from pages.shared.escape import clean, md
@@ -85,7 +84,7 @@ def formula(here: Ground, asked: Task) -> str:
         "(eq. 7.28); shown is its negative, $\\mathrm{{LL}}-f(\\theta)\\,|B|$ in nats: more is better. Each of the "
         "$|B|$ free numbers costs $f(\\theta)={price}$."
     )
-    m = f"{here.counts.n:g}"
+    m = count(here.counts.n)
     return said.format(
         price={
             "mdl": f"\\tfrac12\\ln {m}={price:.4f}",
@@ -106,8 +105,10 @@ def moved(here: Ground, move: Move) -> str:
     return said[move.operation].format(a=a, b=b)
 
 
-def ended(here: Ground, result: Search) -> str:
+def ended(result: Search) -> str:
     """Why the search ended, in a sentence."""
+    if result.method == "k2" and result.status == "local optimum":
+        return _("Along this order no further parent pays for any column.")
     return {
         "optimum": _("Proven: no graph that the constraints allow scores higher."),
         "local optimum": _("No single arc added, deleted or turned round gains any more: a local optimum."),
@@ -123,6 +124,15 @@ def nats(value: float) -> str:
     return f"{value:,.4f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
+def gain(value: float) -> str:
+    """A difference of scores with its sign; what is rounding alone is 0.
+
+    >>> gain(1.5), gain(-1e-9), gain(-12345.67)
+    ('+1.5000', '0', '−12,345.6700')
+    """
+    return "0" if abs(value) < 5e-5 else f"{value:+,.4f}".replace("-", "−")
+
+
 def family(here: Ground, line: FamilyScore) -> str:
     """«P(wet | rain)», for a literal surface."""
     child = clean(here.table.column(line.child), 28)
@@ -130,80 +140,72 @@ def family(here: Ground, line: FamilyScore) -> str:
     return f"{child} | {above}" if above else child
 
 
-def changed(here: Ground, families: Sequence[FamilyChange], *, key: str) -> None:
-    """The bill of a move: each family before and after it."""
-    lines = []
-    for n, change in enumerate(families):
-        for when, line in ((_("before"), change.before), (_("after"), change.after)):
-            lines.append({
-                "family": family(here, line),
-                "when": when,
-                "ll": line.log_likelihood,
-                "free": line.free,
-                "penalty": line.penalty,
-                "score": line.score,
-                "delta": signed(change.delta, 4) if when == _("after") else "",
-                "n": n,
-            })  # fmt: skip
-    _table(pd.DataFrame(lines).drop(columns="n"), key=key, alt=_("the bill of the step, family by family"))
+def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
+    """The bill of a move: each family before and after it, and what that makes."""
+    for before, after in families:
+        heads = ["", *(md(family(here, line), 120) for line in (before, after)), _("change")]
+        rows = [
+            ("LL", before.log_likelihood, after.log_likelihood),
+            (_("penalty"), before.penalty, after.penalty),
+            (_("score"), before.score, after.score),
+        ]
+        lines = [(name, nats(old), nats(new), gain(new - old)) for name, old, new in rows]
+        lines.insert(1, (_("free"), str(before.free), str(after.free), signed(after.free - before.free, 0)))
+        cells = [[f":small[{cell}]" if cell else "" for cell in line] for line in (heads, *lines)]
+        cells[-1] = [f"**{cell}**" for cell in cells[-1]]
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (cells[0], [":--", *["--:"] * 3], *cells[1:])))
 
 
 def whole(here: Ground, yours: Bill, theirs: Bill, *, key: str) -> None:
-    """Two graphs' bills side by side, the families that differ first."""
+    """Two graphs' bills side by side, the families that differ most first."""
+    ordered = sorted(yours.families, key=lambda line: -abs(line.score - theirs.by_child[line.child].score))
     lines = []
-    for line in yours.families:
+    for line in ordered:
         other = theirs.by_child[line.child]
         lines.append({
-            "family": family(here, line),
-            "ll": line.log_likelihood,
-            "free": line.free,
-            "penalty": line.penalty,
-            "score": line.score,
+            **_line(here, line),
             "theirs": family(here, other) if other.parents != line.parents else "=",
-            "their_score": other.score,
-            "delta": line.score - other.score,
+            "their_score": nats(other.score),
+            "delta": gain(line.score - other.score),
         })  # fmt: skip
-    frame = pd.DataFrame(lines)
-    order = frame["delta"].abs().sort_values(ascending=False, kind="stable").index
-    frame = frame.loc[order].assign(delta=[signed(v, 4) if abs(v) > 5e-5 else "0" for v in frame.loc[order, "delta"]])
-    _table(frame, key=key, alt=_("your families and the search's"))
+    _table(lines, key=key, alt=_("your families and the search's"))
 
 
 def one(here: Ground, bill: Bill, *, key: str) -> None:
     """The bill of a graph."""
-    lines = [
-        {
-            "family": family(here, line),
-            "ll": line.log_likelihood,
-            "free": line.free,
-            "penalty": line.penalty,
-            "score": line.score,
-        }
-        for line in bill.families
-    ]
     total = {
         "family": _("all"),
-        "ll": bill.log_likelihood,
-        "free": bill.free,
-        "penalty": bill.penalty,
-        "score": bill.score,
+        "ll": nats(bill.log_likelihood),
+        "free": str(bill.free),
+        "penalty": nats(bill.penalty),
+        "score": nats(bill.score),
     }
-    _table(pd.DataFrame([*lines, total]), key=key, alt=_("the bill of the graph, family by family"))
+    _table([*(_line(here, line) for line in bill.families), total], key=key, alt=_("the bill, family by family"))
 
 
-def _table(frame: pd.DataFrame, *, key: str, alt: str) -> None:
-    number = st.column_config.NumberColumn
+def _line(here: Ground, line: FamilyScore) -> dict[str, str]:
+    return {
+        "family": family(here, line),
+        "ll": nats(line.log_likelihood),
+        "free": str(line.free),
+        "penalty": nats(line.penalty),
+        "score": nats(line.score),
+    }
+
+
+def _table(lines: list[dict[str, str]], *, key: str, alt: str) -> None:
+    text = st.column_config.TextColumn
     heads = {
-        "family": st.column_config.TextColumn(_("family"), width=150),
-        "when": st.column_config.TextColumn("", width=55),
-        "ll": number("LL", format="%.4f", help=_("The log-likelihood of the family's best table, in nats.")),
-        "free": number(_("free"), format="%d", width=45, help=_("The free numbers of its table: q(r − 1).")),
-        "penalty": number(_("penalty"), format="%.4f", width=75),
-        "score": number(_("score"), format="%.4f", help=_("LL less the penalty.")),
-        "theirs": st.column_config.TextColumn(_("the search's family"), width=140),
-        "their_score": number(_("its score"), format="%.4f"),
-        "delta": st.column_config.TextColumn(_("gain"), width=80),
+        "family": text(_("family"), width=150),
+        "ll": text("LL", alignment="right", help=_("The log-likelihood of the family's best table, in nats.")),
+        "free": text(_("free"), alignment="right", width=52, help=_("The free numbers of its table: q(r − 1).")),
+        "penalty": text(_("penalty"), alignment="right", width=82),
+        "score": text(_("score"), alignment="right", help=_("LL less the penalty.")),
+        "theirs": text(_("the search's family"), width=140),
+        "their_score": text(_("its score"), alignment="right"),
+        "delta": text(_("gain"), alignment="right", width=90),
     }
+    frame = pd.DataFrame(lines)
     st.dataframe(
         frame,
         key=key,
@@ -212,10 +214,3 @@ def _table(frame: pd.DataFrame, *, key: str, alt: str) -> None:
         alt=alt,
         column_config={name: heads[name] for name in frame.columns},
     )
-
-
-def arcs_of(here: Ground, graph: DAG, most: int = 12) -> str:
-    """The arcs of a graph in a line, in Markdown."""
-    shown = [f"{md(here.table.column(a), 24)} → {md(here.table.column(b), 24)}" for a, b in graph.arcs]
-    more = _(" and {n} more").format(n=len(shown) - most) if len(shown) > most else ""
-    return _(", ").join(shown[:most]) + more

@@ -71,7 +71,6 @@ class Source:
     table: data.InUse | None = None
     rows: Rows | None = None
     model: BayesianNetwork | None = None
-    file: str = ""
 
     @property
     def title(self) -> str:
@@ -138,6 +137,12 @@ def chosen() -> str:
     return wanted if wanted in offered() else network_names()[0]
 
 
+def lost() -> bool:
+    """Whether the state names a file that this session does not hold."""
+    wanted: str = current().seen("net", "")
+    return wanted.startswith(UPLOADED) and wanted != chosen()
+
+
 def choose(state: State, source: str) -> State:
     """Another network: all that spoke of the old one is gone."""
     kept = tuple((k, v) for k, v in state.view if not k.startswith("net_") or k == "net_tab")
@@ -150,8 +155,8 @@ def source() -> Source:
     if named == TABLE:
         found = _learned(data.table_in_use())
     elif named.startswith(UPLOADED):
-        name, network = st.session_state["networks"][named.removeprefix(UPLOADED)]
-        found = Source(named, named, network, network, file=name)
+        _file, network = st.session_state["networks"][named.removeprefix(UPLOADED)]
+        found = Source(named, named, network, network)
     else:
         stored = load_network(named)
         found = Source(named, f"{named}|{__version__}", stored.network, stored.network, stored)
@@ -194,9 +199,10 @@ def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
     state = current()
     if not state.seen("net_drawn", False):
         return None
-    arcs = [arc for arc in state.seen("net_arcs", ()) if isinstance(arc, tuple) and len(arc) == 2]
+    pairs = [arc for arc in state.seen("net_arcs", ()) if isinstance(arc, tuple) and len(arc) == 2]
+    known = [(a, b) for a, b in pairs if _within(a, len(names)) and _within(b, len(names))]
     with suppress(BayesEngineError):
-        return DAG(names, [(names[a], names[b]) for a, b in arcs if _within(a, len(names)) and _within(b, len(names))]).arcs
+        return DAG(names, [(names[a], names[b]) for a, b in known]).arcs
     return None
 
 

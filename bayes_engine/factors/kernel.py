@@ -1,0 +1,171 @@
+"""Kernel densities: a small bump on every training value, and how wide it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfcx
+
+from bayes_engine.factors import LOG_2PI, Factor, Row, variance_estimate
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.stats.values import ColumnValues
+from bayes_engine.table.encode import Table
+from bayes_engine.table.matrix import DENSE_CELLS
+from bayes_engine.table.schema import Variable
+
+NEGLIGIBLE = 45.0
+"""A bump so many nats below the nearest adds nothing to a float, however many there are of them."""
+
+
+@dataclass(frozen=True)
+class KernelFactor(Factor):
+    """p(x|c) = Σ_i w_i K((x − x_i)/h_c) / Σ_i w_i over the values x_i of class c; a missing cell contributes 0.
+
+    K is the Gaussian; with a `precision` p the Gaussian averaged over x ± p/2, as Weka has it. `points` (m,) ascending
+    and `weight` (C, m) are what the classes' bumps stand on (a class without rows has the whole column's); `bandwidth`
+    (C,) is in the column's units; `replaced` says that a class has no spread of its own to take it from.
+
+    >>> from bayes_engine.table.schema import Schema
+    >>> two = ColumnValues(np.array([0.0, 1.0]), np.array([[1.0, 1.0]]))
+    >>> factor = KernelFactor(Variable("x", "continuous"), "good", two.points, two.weight, np.array([0.5]))
+    >>> rows = Table(Schema((factor.variable,)), (np.array([0.0, 0.5, np.nan]),), 3)
+    >>> factor.log(rows).round(4).tolist()
+    [[-0.792], [-0.7258], [0.0]]
+    """
+
+    variable: Variable
+    target: str
+    points: Array
+    weight: Array
+    bandwidth: Array
+    precision: float | None = None
+    replaced: tuple[bool, ...] = ()
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        name = self.variable.name
+        x = X[name]
+        if len(x) and np.isnan(x).all():
+            return
+        yield Row(name, name, (self.target,), "log-density"), self.at(x)
+
+    def at(self, x: Array) -> Array:
+        """(n, C) the log densities at x (n,)."""
+        where, back = np.unique(x, return_inverse=True)
+        finite = np.isfinite(where)
+        terms = np.where(np.isnan(where), 0.0, -np.inf) * np.ones((len(self.weight), 1))
+        for c, (weight, h) in enumerate(zip(self.weight, self.bandwidth.tolist(), strict=True)):
+            mine = weight > 0
+            terms[c, finite] = log_kernel_density(where[finite], self.points[mine], weight[mine], h, self.precision)
+        return np.asarray(terms[:, np.ravel(back)].T)
+
+
+def kernel_factor(variable: Variable, target: str, column: ColumnValues, floor: float) -> KernelFactor:
+    """The kernel density of these values, by the rule that the variable's likelihood names.
+
+    "kernel": h_c = σ_c (4/(3 n_c))^(1/5), σ² = M2/(n − 1) (Silverman 1986, eq. 3.28, as scipy has it). A class with one
+    member or without spread takes the pooled σ, and nothing falls below `floor` × the column's variance.
+    "kernel-weka" (John & Langley 1995, Weka's KernelEstimator): values are rounded to multiples of the precision p, the
+    mean gap of the column's distinct values, and h_c = max((max − min)/√n_c, p/6).
+    """
+    column = _lend(column)
+    if variable.likelihood == "kernel-weka":
+        precision, rounded = weka_precision(column)
+        return KernelFactor(variable, target, rounded.points, rounded.weight, weka_bandwidth(rounded, precision),
+                            precision, tuple(bool(v) for v in ((rounded.weight > 0).sum(axis=1) < 2)))  # fmt: skip
+    bandwidth, replaced = silverman_bandwidth(column, variable.pivot, floor)
+    return KernelFactor(variable, target, column.points, column.weight, bandwidth, None, replaced)
+
+
+def silverman_bandwidth(column: ColumnValues, pivot: float, floor: float) -> tuple[Array, tuple[bool, ...]]:
+    """(C,) σ_c (4/(3 n_c))^(1/5), and whether σ_c is the pooled one or the floor.
+
+    >>> waits = ColumnValues(np.array([1.0, 2.0, 4.0]), np.array([[1.0, 1.0, 1.0]]))
+    >>> silverman_bandwidth(waits, 0.0, 1e-9)[0].round(4).tolist()
+    [1.2988]
+    """
+    variance, replaced, _ = variance_estimate(column.moments(pivot), 1, False, floor)
+    shrink = (4.0 / (3.0 * column.total)) ** 0.2
+    return np.sqrt(variance) * shrink, tuple(bool(r) for r in replaced)
+
+
+def weka_precision(column: ColumnValues) -> tuple[float, ColumnValues]:
+    """The mean gap of the column's distinct values, and the values rounded to multiples of it (ties to even).
+
+    >>> precision, rounded = weka_precision(ColumnValues(np.array([0.0, 1.0, 4.0]), np.ones((1, 3))))
+    >>> precision, rounded.points.tolist(), rounded.weight.tolist()
+    (2.0, [0.0, 4.0], [[2.0, 1.0]])
+    """
+    points = column.points
+    precision = float((points[-1] - points[0]) / (len(points) - 1))
+    steps = np.rint(np.round(points / precision, 9))  # a tie stays a tie whatever the unit
+    kept, place = np.unique(steps, return_inverse=True)
+    weight = np.stack([np.bincount(place, w, minlength=len(kept)) for w in column.weight]).astype(float)
+    return precision, ColumnValues(kept * precision, weight)
+
+
+def weka_bandwidth(rounded: ColumnValues, precision: float) -> Array:
+    """(C,) max((max_c − min_c)/√n_c, p/6): at most three of them on either side of x lie within x ± p/2."""
+    first = np.array([rounded.points[np.flatnonzero(w)[0]] for w in rounded.weight])
+    last = np.array([rounded.points[np.flatnonzero(w)[-1]] for w in rounded.weight])
+    return np.asarray(np.maximum((last - first) / np.sqrt(rounded.total), precision / 6.0))
+
+
+def log_kernel_density(
+    x: Array, points: Array, weight: Array, bandwidth: float, precision: float | None = None
+) -> Array:
+    """(n,) log Σ_i w_i K((x − x_i)/h)/(h Σ_i w_i) at ascending finite x, for ascending `points` (m,).
+
+    Everything is relative to the nearest point's bump, so that no tail underflows; of each block of x only the points
+    near enough to count are looked at.
+
+    >>> points, one = np.array([0.0, 1.0]), np.ones(2)
+    >>> log_kernel_density(np.array([0.5, 100.0]), points, one, 1.0).round(4).tolist()
+    [-1.0439, -4902.1121]
+    >>> log_kernel_density(np.array([0.5]), points, one, 1.0, precision=1e-3).round(4).tolist()
+    [-1.0439]
+    """
+    half = 0.0 if precision is None else 0.5 * precision / bandwidth
+    bump: Callable[[Array, Array], Array] = _gaussian if precision is None else _averaged(half)
+    found = np.empty(len(x))
+    step = max(1, DENSE_CELLS // max(len(points), 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, len(x), step):
+            block = x[start : start + step]
+            at = np.searchsorted(points, block)
+            near = np.minimum(np.abs(block - points[np.maximum(at - 1, 0)]),
+                              np.abs(block - points[np.minimum(at, len(points) - 1)])) / bandwidth  # fmt: skip
+            shift = 0.5 * np.maximum(near - half, 0.0) ** 2
+            reach = (np.sqrt(2.0 * (shift.max() + NEGLIGIBLE + np.log(len(points)))) + half) * bandwidth
+            low, high = np.searchsorted(points, [block[0] - reach, block[-1] + reach])
+            z = np.abs(block[:, None] - points[low:high]) / bandwidth
+            sums = bump(z, shift[:, None]) @ weight[low:high]
+            found[start : start + step] = np.where(np.isfinite(shift), log(sums) - shift, -np.inf)
+    norm = np.log(weight.sum()) + (np.log(bandwidth) if precision is None else np.log(precision))
+    return np.asarray(found - norm)
+
+
+def _gaussian(z: Array, shift: Array) -> Array:
+    """φ(z) e^shift."""
+    return exp(shift - 0.5 * z * z - 0.5 * LOG_2PI)
+
+
+def _averaged(half: float) -> Callable[[Array, Array], Array]:
+    """(Φ(z + half) − Φ(z − half)) e^shift. With a = z − half, b = z + half it is
+    ½ e^(shift − a²/2) (erfcx(a/√2) − e^(−2·half·z) erfcx(b/√2)): nothing there overflows, as half ≤ 3."""
+
+    def bump(z: Array, shift: Array) -> Array:
+        a, b = z - half, z + half
+        inner = erfcx(a / np.sqrt(2.0)) - exp(-2.0 * half * z) * erfcx(b / np.sqrt(2.0))
+        return np.asarray(0.5 * exp(shift - 0.5 * a * a) * inner)
+
+    return bump
+
+
+def _lend(column: ColumnValues) -> ColumnValues:
+    """A class without rows has the bumps of the whole column."""
+    empty = column.total == 0
+    if not empty.any():
+        return column
+    return ColumnValues(column.points, np.where(empty[:, None], column.weight.sum(axis=0), column.weight))

@@ -1,0 +1,231 @@
+"""Which likelihood each column of a naive Bayes model has: the choice, checked against the column, as a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.models.base import say
+from bayes_engine.priors import checked_whole, checked_word
+from bayes_engine.table.encode import numbers
+from bayes_engine.table.schema import Schema, Variable, observed, sort_levels
+from bayes_engine.table.text import TextRule
+
+Likelihood = Literal[
+    "gaussian", "kernel", "kernel-weka", "poisson", "categorical", "bernoulli", "multinomial",
+    "mdlp", "equal-width", "quantile",
+]  # fmt: skip
+CUTTING = ("mdlp", "equal-width", "quantile")
+OF_NUMBERS = ("gaussian", "kernel", "kernel-weka", "poisson", "categorical", "bernoulli", *CUTTING)
+OF_LEVELS = ("categorical", "bernoulli")
+OF_TEXTS = ("multinomial", "bernoulli")
+LIKELIHOODS = ("gaussian", "kernel", "kernel-weka", "poisson", "categorical", "bernoulli", "multinomial", *CUTTING)
+"""All of them; a number may have any but "multinomial", a column of levels "categorical" or, with two levels,
+"bernoulli", and a text "multinomial" or "bernoulli"."""
+
+
+def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
+    """The likelihood of each column of which one is said; a single name is for all columns that can have it, and warns
+    if there is none.
+
+    Raises ParameterError on a name that is none, or a column that is not there.
+
+    >>> table = Schema((Variable("colour", "categorical"), Variable("mass", "continuous")))
+    >>> chosen("kernel", table), chosen({"mass": "poisson"}, table)
+    ({'mass': 'kernel'}, {'mass': 'poisson'})
+    """
+    if likelihoods is None:
+        return {}
+    if isinstance(likelihoods, str):
+        checked_word("likelihoods", likelihoods, LIKELIHOODS)
+        found = {v.name: likelihoods for v in schema if v.likelihood == likelihoods or likelihoods in possible(v)}
+        if not found:
+            say(
+                "likelihoods='{likelihood}': no column can have it; the columns are {columns}",
+                likelihood=likelihoods,
+                columns=", ".join(f"'{v.name}'" for v in schema),
+            )
+        return found
+    if not isinstance(likelihoods, Mapping):
+        raise ParameterError(
+            "likelihoods={value} is neither a name nor a mapping from column to name", value=repr(likelihoods)
+        )
+    for name, likelihood in likelihoods.items():
+        if name not in schema:
+            raise ParameterError(
+                "likelihoods name a column '{column}' that is not there; the columns are {columns}",
+                column=str(name),
+                columns=", ".join(f"'{v.name}'" for v in schema),
+            )
+        checked_word("likelihoods", likelihood, LIKELIHOODS)
+    return dict(likelihoods)
+
+
+def possible(variable: Variable) -> tuple[str, ...]:
+    """The likelihoods a column can have by its kind."""
+    if variable.kind == "text":
+        return OF_TEXTS
+    if variable.discrete:
+        return CUTTING if variable.cuts is not None else OF_LEVELS
+    return OF_NUMBERS
+
+
+def text_rule(text: Mapping[str, Any] | None) -> TextRule:
+    """How texts are read. Raises ParameterError on a setting that is none, or has a value that cannot be meant.
+
+    >>> text_rule({"analyzer": "char", "ngrams": (1, 2)}).ngrams
+    (1, 2)
+    """
+    if text is not None and not isinstance(text, Mapping):
+        raise ParameterError("text={value} is no mapping of settings, such as {{'analyzer': 'char'}}", value=repr(text))
+    settings = {k: v for k, v in (text or {}).items() if k != "columns"}
+    known = [f.name for f in fields(TextRule)]
+    for name in settings:
+        checked_word("text", name, [*known, "columns"])
+    rule = TextRule(**settings)
+    checked_word("analyzer", rule.analyzer, ("word", "char", "char_wb"))
+    ngrams: Any = rule.ngrams
+    if isinstance(ngrams, int):
+        ngrams = (ngrams, ngrams)
+    if not isinstance(ngrams, Sequence) or isinstance(ngrams, str) or len(ngrams) != 2:
+        raise ParameterError("ngrams={value}; it must be two numbers, the least and the greatest", value=repr(ngrams))
+    least = checked_whole("ngrams", ngrams[0], 1)
+    greatest = checked_whole("ngrams", ngrams[1], least)
+    if rule.max_features is not None:
+        checked_whole("max_features", rule.max_features, 1)
+    return replace(
+        rule,
+        ngrams=(least, greatest),
+        min_df=checked_whole("min_df", rule.min_df, 1),
+        lowercase=bool(rule.lowercase),
+        presence=bool(rule.presence),
+    )
+
+
+def text_columns(likelihoods: Any, text: Mapping[str, Any] | None) -> frozenset[str]:
+    """The columns that the parameters say are texts, whatever their dtype."""
+    named = (text or {}).get("columns", ())
+    named = (named,) if isinstance(named, str) else named
+    counted = likelihoods.items() if isinstance(likelihoods, Mapping) else ()
+    return frozenset(named) | {name for name, likelihood in counted if likelihood == "multinomial"}
+
+
+def as_texts(schema: Schema, likelihoods: Any, text: Mapping[str, Any] | None) -> Schema:
+    """The schema with those columns as texts that are to be read as such; one that already says how stays as it is.
+
+    Raises ParameterError where such a column holds numbers.
+    """
+    rule = text_rule(text)
+    columns = text_columns(likelihoods, text)
+    asked = columns | (set(likelihoods) if isinstance(likelihoods, Mapping) else set())
+    for name in text_columns(None, text):
+        if name not in schema:
+            raise ParameterError(
+                "text names a column '{column}' that is not there; the columns are {columns}",
+                column=str(name),
+                columns=", ".join(f"'{v.name}'" for v in schema),
+            )
+    variables = []
+    for v in schema:
+        if v.textual or (v.name not in columns and not (v.kind == "text" and v.name in asked)):
+            variables.append(v)
+            continue
+        if v.numeric or v.cuts is not None:
+            raise unfit(v, "multinomial", OF_NUMBERS)
+        variables.append(Variable(v.name, "text", role=v.role, likelihood="multinomial", text=rule))
+    return Schema(tuple(variables))
+
+
+def assigned(schema: Schema, frame: pd.DataFrame, likelihoods: Any) -> Schema:
+    """The schema of these rows with the likelihoods chosen; cut points are left to whoever cuts.
+
+    Raises ParameterError or TableError, naming column and cell, where a likelihood does not fit its column.
+    """
+    choice = chosen(likelihoods, schema)
+    return Schema(tuple(_with(v, frame.iloc[:, j], choice.get(v.name)) for j, v in enumerate(schema)))
+
+
+def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Variable:
+    if likelihood is None or likelihood == variable.likelihood:
+        return _based(variable)
+    if likelihood not in possible(variable):
+        raise unfit(variable, likelihood, possible(variable))
+    if variable.kind == "text":
+        return replace(variable, likelihood=likelihood)
+    if likelihood in CUTTING:
+        return variable
+    if not variable.numeric:
+        return replace(variable, likelihood="bernoulli" if likelihood == "bernoulli" else None)
+    if likelihood == "gaussian":
+        return replace(variable, likelihood=None)
+    if likelihood in OF_LEVELS:
+        return _levels(variable, column, likelihood)
+    return _based(replace(variable, likelihood=likelihood))
+
+
+def _based(variable: Variable) -> Variable:
+    """A count is near 0."""
+    return replace(variable, pivot=0.0) if variable.likelihood == "poisson" else variable
+
+
+def _levels(variable: Variable, column: pd.Series, likelihood: str) -> Variable:
+    """A column of numbers whose numbers are names."""
+    x = numbers(column, variable)
+    if np.isinf(x).any():
+        raise TableError(
+            "column '{column}' holds infinity in row {row}: Input X contains infinity; mend the cell, or make it "
+            "missing",
+            column=variable.name,
+            row=int(np.isinf(x).argmax()) + 1,
+        )
+    if likelihood == "categorical":
+        levels = sort_levels(observed(column))
+        return replace(variable, kind="categorical", levels=levels, pivot=0.0, likelihood="categorical")
+    strange = ~np.isnan(x) & (x != 0) & (x != 1)
+    if strange.any():
+        row = int(strange.argmax())
+        raise TableError(
+            "column '{column}' cannot be 'bernoulli': row {row} holds {value}, and such a column of numbers holds 0 "
+            "and 1; choose 'categorical', 'poisson' or 'gaussian'",
+            column=variable.name,
+            row=row + 1,
+            value=f"{x[row]:g}",
+        )
+    return replace(variable, kind="binary", levels=(0, 1), declared=True, pivot=0.0, likelihood="bernoulli")
+
+
+def check_counted(likelihoods: Any, schema: Schema) -> None:
+    """Raises where statistics under this schema are not those the choice asks for: ParameterError where a number or
+    a text was counted for another likelihood, TableError where a Bernoulli column has more than two levels."""
+    for v in schema:
+        wanted = likelihoods.get(v.name) if isinstance(likelihoods, Mapping) else likelihoods
+        counted = v.likelihood or ("gaussian" if v.numeric else None)
+        if (v.numeric or v.textual) and wanted in possible(v) and wanted != counted:
+            raise ParameterError(
+                "column '{column}' was counted for '{counted}', not for '{likelihood}'; fit the rows anew",
+                column=v.name,
+                counted=str(counted),
+                likelihood=str(wanted),
+            )
+        if v.discrete and v.likelihood == "bernoulli" and len(v.levels) > 2:
+            raise TableError(
+                "column '{column}' cannot be 'bernoulli': it has {n} levels, and a Bernoulli column has two; choose "
+                "'categorical', or name it in text['columns'] to ask of each of its words whether it is there",
+                column=v.name,
+                n=len(v.levels),
+            )
+
+
+def unfit(variable: Variable, likelihood: str, instead: Sequence[str]) -> ParameterError:
+    """The error of a likelihood that a column cannot have."""
+    return ParameterError(
+        "column '{column}' cannot have the likelihood '{likelihood}'; choose one of {instead}",
+        column=variable.name,
+        likelihood=likelihood,
+        instead=", ".join(f"'{name}'" for name in instead),
+    )

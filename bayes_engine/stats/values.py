@@ -1,0 +1,134 @@
+"""How much of every value a numeric column holds, by class: what kernels and Poisson rates are estimated from.
+
+It is as large as the column has distinct values, unlike moments; in return every sum over it is exact, + and − take
+rows in and out, and a bandwidth follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.errors import NotASubset, SchemaMismatch
+from bayes_engine.logspace import Array
+from bayes_engine.stats.counts import less
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.table.encode import Table
+
+BY_VALUE = ("kernel", "kernel-weka", "poisson")
+"""The likelihoods that need the values themselves."""
+
+
+@dataclass(frozen=True)
+class ColumnValues:
+    """`points` (m,) the distinct known values, ascending, and `weight` (C, m) of each in each class, none 0 in all."""
+
+    points: Array
+    weight: Array
+
+    def __add__(self, other: ColumnValues) -> ColumnValues:
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other: ColumnValues) -> ColumnValues:
+        return self._with(other, less)
+
+    def _with(self, other: ColumnValues, operation: Callable[[Array, Array], Array]) -> ColumnValues:
+        points = np.union1d(self.points, other.points)
+        return _present(points, operation(self._over(points), other._over(points)))
+
+    def _over(self, points: Array) -> Array:
+        wide = np.zeros((len(self.weight), len(points)))
+        wide[:, np.searchsorted(points, self.points)] = self.weight
+        return wide
+
+    def without(self, cls: int, value: float, weight: float) -> ColumnValues:
+        """The same without one row, whose value may be missing. Raises NotASubset where it was never counted."""
+        if np.isnan(value) or not weight:
+            return self
+        at = int(np.searchsorted(self.points, value))
+        if at == len(self.points) or self.points[at] != value:
+            raise NotASubset("a value to leave out was never counted")
+        left = self.weight.copy()
+        left[cls, at] = less(left[cls, at : at + 1], np.array([weight]))[0]
+        return _present(self.points, left)
+
+    @property
+    def total(self) -> Array:
+        """(C,) the weight of the known cells."""
+        return np.asarray(self.weight.sum(axis=1))
+
+    @property
+    def sum(self) -> Array:
+        """(C,) Σ of the values."""
+        return np.asarray(self.weight @ self.points)
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are one value, or there is none."""
+        return len(self.points) < 2
+
+    def moments(self, pivot: float) -> ColumnMoments:
+        """Weight, mean and squared deviations by class, in two passes."""
+        offset = self.points - pivot
+        total = self.total
+        mean = self.weight @ offset / np.where(total > 0, total, 1.0)
+        return ColumnMoments(total, mean, (self.weight * (offset - mean[:, None]) ** 2).sum(axis=1), pivot)
+
+
+@dataclass(frozen=True)
+class Values:
+    """`columns[name]`: the values of each column that is kept so. A commutative monoid under +, with a partial −.
+
+    >>> ill = Values({"cough": ColumnValues(np.array([0.0, 2.0]), np.array([[1.0, 3.0]]))})
+    >>> (ill + ill).columns["cough"].weight.tolist(), (ill - ill).columns["cough"].points.tolist()
+    ([[2.0, 6.0]], [])
+    """
+
+    columns: dict[str, ColumnValues] = field(default_factory=dict)
+
+    def __add__(self, other: Values) -> Values:
+        _same(self.columns, other.columns)
+        return Values({name: column + other.columns[name] for name, column in self.columns.items()})
+
+    def __sub__(self, other: Values) -> Values:
+        _same(self.columns, other.columns)
+        return Values({name: column - other.columns[name] for name, column in self.columns.items()})
+
+    def scaled(self, weight: float) -> Values:
+        return Values({n: replace(column, weight=column.weight * weight) for n, column in self.columns.items()})
+
+    def among(self, classes: NDArray[np.intp], n_classes: int) -> Values:
+        """The same among more classes, the old ones standing at the places `classes`."""
+        wide = {}
+        for name, column in self.columns.items():
+            weight = np.zeros((n_classes, len(column.points)))
+            weight[classes] = column.weight
+            wide[name] = replace(column, weight=weight)
+        return Values(wide)
+
+
+def values(table: Table, labels: Labels) -> Values:
+    """The values of the columns whose likelihood needs them; an infinite one is refused where moments are counted."""
+    found = {}
+    for variable in table.schema:
+        if variable.numeric and variable.likelihood in BY_VALUE:
+            x = table[variable.name]
+            known = ~np.isnan(x)
+            points, place = np.unique(x[known], return_inverse=True)
+            weight = labels.take(known).tally(place, len(points)) if len(points) else np.zeros((labels.n_classes, 0))
+            found[variable.name] = _present(points + 0.0, weight)  # −0 is 0
+    return Values(found)
+
+
+def _present(points: Array, weight: Array) -> ColumnValues:
+    there = (weight > 0).any(axis=0)
+    return ColumnValues(points, weight) if there.all() else ColumnValues(points[there], weight[:, there])
+
+
+def _same(a: dict[str, ColumnValues], b: dict[str, ColumnValues]) -> None:
+    if a.keys() != b.keys():
+        raise SchemaMismatch("statistics counted for other likelihoods do not merge; fit both with the same ones")

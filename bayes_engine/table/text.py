@@ -1,0 +1,139 @@
+"""Texts as counts of terms: words, or runs of characters, under a vocabulary that the schema keeps.
+
+scikit-learn's CountVectorizer reads and counts. A word is a run of letters, digits and underscores; a Chinese character
+or kana is a word of its own, so that Chinese needs no segmenter: its pairs and triples are n-grams of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+from bayes_engine.errors import TableError
+
+HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+WORD = rf"[^\W{HAN}]+|[{HAN}]"
+"""What a word is, as a regular expression."""
+Analyzer = Literal["word", "char", "char_wb"]
+
+
+@dataclass(frozen=True)
+class TextRule:
+    """How a text becomes terms.
+
+    `analyzer`: "word" | "char" (any run of characters) | "char_wb" (only within words); `ngrams`: the least and the
+    greatest number of them in a term; `lowercase`: whether A is a. `min_df`: a term of the vocabulary stands in so many
+    of the first fit's texts; `max_features`: only so many of the most frequent ones. With either the vocabulary is
+    closed; otherwise it grows with the rows, as levels do. `presence`: a term counts once in a text.
+
+    >>> TextRule(ngrams=(1, 2)).vectorizer().build_analyzer()("Free 免费 call")
+    ['free', '免', '费', 'call', 'free 免', '免 费', '费 call']
+    """
+
+    analyzer: Analyzer = "word"
+    ngrams: tuple[int, int] = (1, 1)
+    lowercase: bool = True
+    min_df: int = 1
+    max_features: int | None = None
+    presence: bool = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether the first fit chooses among the terms."""
+        return self.min_df > 1 or self.max_features is not None
+
+    def vectorizer(self, **more: Any) -> CountVectorizer:
+        """scikit-learn's reader of texts under this rule; it counts in floats, which do not wrap."""
+        word = {"token_pattern": WORD} if self.analyzer == "word" else {}
+        return CountVectorizer(analyzer=self.analyzer, ngram_range=self.ngrams, lowercase=self.lowercase,
+                               binary=self.presence, dtype=np.float64, **word, **more)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TermColumn:
+    """n texts as `counts` (n, V) of terms, CSR; `missing` (n,) marks the cells without a text, whose counts are 0."""
+
+    counts: Any
+    missing: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.missing)
+
+    def __getitem__(self, rows: Any) -> TermColumn:
+        return TermColumn(self.counts[rows], self.missing[rows])
+
+    def hidden(self) -> TermColumn:
+        """The same number of texts, all missing."""
+        return TermColumn(sparse.csr_array(self.counts.shape), np.ones(len(self), dtype=bool))
+
+
+def read_terms(column: pd.Series, rule: TextRule, terms: tuple[Any, ...]) -> TermColumn:
+    """The texts of a column under a vocabulary; terms outside it are passed over.
+
+    >>> read_terms(pd.Series(["to be or not to be", None]), TextRule(), ("be", "not", "to")).counts.toarray().tolist()
+    [[2.0, 1.0, 2.0], [0.0, 0.0, 0.0]]
+    """
+    texts, missing = _texts(column)
+    if not terms:
+        return TermColumn(sparse.csr_array((len(texts), 0)), missing)
+    return TermColumn(sparse.csr_array(_reader(rule, terms).transform(texts)), missing)
+
+
+def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tuple[tuple[str, ...], TermColumn]:
+    """The vocabulary, `known` terms first and new ones behind in sorted order, and the texts under it.
+
+    Raises TableError where the texts hold no term, or too rare ones.
+
+    >>> terms, column = learn_terms(pd.Series(["to be", "be not"]), TextRule(), ("to",))
+    >>> terms, column.counts.toarray().tolist()
+    (('to', 'be', 'not'), [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
+    """
+    texts, missing = _texts(column)
+    chosen = {} if known else {"min_df": rule.min_df, "max_features": rule.max_features}
+    reader = rule.vectorizer(**chosen)
+    try:
+        counts = sparse.csr_array(reader.fit_transform(texts))
+    except ValueError:  # "empty vocabulary", or none is left after the choice
+        if known:
+            return known, TermColumn(sparse.csr_array((len(texts), len(known))), missing)
+        raise TableError(
+            "the texts of column '{column}' hold no term that stands in {min_df} of them; lower min_df, or set the "
+            "column aside",
+            column=str(column.name),
+            min_df=rule.min_df,
+        ) from None
+    found = reader.get_feature_names_out().tolist()
+    if not known:
+        return tuple(found), TermColumn(counts, missing)
+    old = set(known)
+    terms = (*known, *(t for t in found if t not in old))
+    place = {t: v for v, t in enumerate(terms)}
+    wide = counts.tocoo()
+    at = np.array([place[t] for t in found], dtype=np.intp)[wide.col]
+    return terms, TermColumn(sparse.csr_array((wide.data, (wide.row, at)), (len(texts), len(terms))), missing)
+
+
+def as_presence(column: TermColumn) -> TermColumn:
+    """1 for every term that stands in a text."""
+    counts = column.counts.copy()
+    counts.data = np.ones_like(counts.data)
+    return replace(column, counts=counts)
+
+
+def _texts(column: pd.Series) -> tuple[Sequence[str], NDArray[np.bool_]]:
+    missing = column.isna().to_numpy(dtype=bool)
+    return ["" if gone else str(cell) for cell, gone in zip(column, missing, strict=True)], missing
+
+
+@lru_cache(maxsize=8)
+def _reader(rule: TextRule, terms: tuple[str, ...]) -> CountVectorizer:
+    """A reader with its vocabulary, made once."""
+    return rule.vectorizer(vocabulary=terms)

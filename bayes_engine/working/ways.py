@@ -1,0 +1,186 @@
+"""The three ways to use naive Bayes (Zhou, Machine Learning, §7.3) held against each other: the same posteriors from
+each, the work of each as rows and questions come, and what a row that goes takes with it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import EstimationWarning
+from bayes_engine.logspace import Array, normalize
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.costs import WAYS, Cost, Way
+from bayes_engine.models.lazy import LazyNaiveBayes
+from bayes_engine.models.look_up import LookUp
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.stats.collect import Statistics
+
+NUMBERS = ("n", "mean", "squares")
+"""What is kept of a column of numbers in a class: how many, their mean, the sum of squared deviations from it."""
+
+
+class Agreement(NamedTuple):
+    """`of_case` P(c|case) (C,) by way, None where there is none; over the `rows` of the table the largest `difference`
+    of a posterior between any two ways, and how many rows are `without` one in all of them."""
+
+    of_case: dict[Way, tuple[float, ...] | None]
+    rows: int
+    without: int
+    difference: float
+
+
+def agreement(model: NaiveBayes, X: Any, y: Any, case: Any, sample_weight: Any = None) -> Agreement:
+    """The posteriors of the rows X (n, d), with which `model` was fitted, and of one case, in each way: from the table
+    compiled of the model; from the rows, when asked; from the counts after every other row was taken away and put back.
+
+    A row that has a posterior in one way and none in another makes the difference infinite. Raises ParameterError where
+    a column's likelihood has no table.
+
+    >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
+    >>> found = agreement(NaiveBayes().fit(X, y), X, y, X[:1])
+    >>> [round(p, 6) for p in found.of_case["lazy"]], found.difference < 1e-12, found.without
+    ([0.6, 0.4], True, 0)
+    """
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    every_other = slice(0, len(X), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        moved = without_rows(model, X, y, every_other, weight)
+        moved.partial_fit(
+            X.iloc[every_other], y.iloc[every_other], sample_weight=None if weight is None else weight[every_other]
+        )
+        used: dict[Way, Any] = {"look-up": LookUp.of(model), "lazy": _lazy(model, X, y, weight), "incremental": moved}
+        of_case = {way: posterior_of(used[way], case) for way in WAYS}
+        joints = [used[way].predict_joint_log_proba(X) for way in WAYS]
+    nowhere = [np.isneginf(joint).all(axis=1) for joint in joints]
+    tables = [normalize(joint) for joint in joints]
+    alike = all((none == nowhere[0]).all() for none in nowhere)
+    difference = float((np.max(tables, axis=0) - np.min(tables, axis=0)).max()) if alike else float("inf")
+    return Agreement(of_case, len(X), int(nowhere[0].sum()), difference)
+
+
+def posterior_of(used: Any, case: Any) -> tuple[float, ...] | None:
+    """P(c|case) of a fitted model or a look-up table, for a frame of one row; None where there is none.
+
+    >>> model = NaiveBayes(smoothing="none").fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+    >>> posterior_of(model, [["crisp"]]), [round(p, 4) for p in posterior_of(model, [["dull"]])]
+    ((1.0, 0.0), [0.5, 0.5])
+    """
+    joint: Array = used.predict_joint_log_proba(case)
+    return None if np.isneginf(joint).all() else tuple(normalize(joint)[0].tolist())
+
+
+def _lazy(model: NaiveBayes, X: Any, y: Any, weight: Any) -> LazyNaiveBayes:
+    return LazyNaiveBayes(**model.get_params(deep=False)).fit(X, y, weight)
+
+
+# a row goes -------------------------------------------------------------------------------------------------------
+
+
+def without_rows(
+    model: GenerativeClassifier, X: Any, y: Any, rows: Any, sample_weight: Any = None
+) -> GenerativeClassifier:
+    """Another model, from whose statistics the `rows` (positions, or a slice) of its table X, y are taken away: nothing
+    is counted again.
+
+    >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
+    >>> without_rows(NaiveBayes().fit(X, y), X, y, [2]).stats_.class_weight.tolist()
+    [1.0, 1.0]
+    """
+    weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        return model.with_params().forget(X.iloc[rows], y.iloc[rows], weight)
+
+
+class Without(NamedTuple):
+    """P(c|case) (C,) when rows are gone: by `incremental`, the counts less theirs; `lazy`, the rows that are left;
+    `compiled` anew; and `stale`, the table compiled when they were there. None where there is none."""
+
+    incremental: tuple[float, ...] | None
+    lazy: tuple[float, ...] | None
+    compiled: tuple[float, ...] | None
+    stale: tuple[float, ...] | None
+
+
+def each_without(
+    model: NaiveBayes, X: Any, y: Any, rows: Sequence[int], case: Any, sample_weight: Any = None
+) -> Without:
+    """What each way says of a case when `rows` of the table X, y are gone.
+
+    >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
+    >>> found = each_without(NaiveBayes().fit(X, y), X, y, [2], X[:1])
+    >>> [round(p[0], 6) for p in found]
+    [0.333333, 0.333333, 0.333333, 0.6]
+    """
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    gone = list(rows)
+    less: Any = without_rows(model, X, y, gone, weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        lazy = _lazy(model, X, y, weight).forget(X.iloc[gone], y.iloc[gone], None if weight is None else weight[gone])
+        used = (less, lazy, LookUp.of(less), LookUp.of(model))
+        return Without(*(posterior_of(one, case) for one in used))
+
+
+def moved_numbers(before: Statistics, after: Statistics) -> pd.DataFrame:
+    """The numbers kept that differ between two statistics of one table, one a row: column (None: the class), entry
+    ("count", "missing", or of `NUMBERS`), level, class, before, after.
+
+    >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
+    >>> model = NaiveBayes().fit(X, y)
+    >>> moved_numbers(model.stats_, without_rows(model, X, y, [2]).stats_)[["level", "class", "before", "after"]]
+      level class  before  after
+    0  None   bad     2.0    1.0
+    1  dull   bad     1.0    0.0
+    """
+    classes = before.target.levels
+    found: list[tuple[Any, ...]] = []
+
+    def put(column: str | None, entry: str, level: Any, old: Array, new: Array) -> None:
+        found.extend(
+            (column, entry, level, c, float(a), float(b)) for c, a, b in zip(classes, old, new, strict=True) if a != b
+        )
+
+    put(None, "count", None, before.class_weight, after.class_weight)
+    for variable in before.schema:
+        if variable.name in before.counts.tables:
+            old, new = before.counts.tables[variable.name], after.counts.tables[variable.name]
+            for s, level in enumerate((None, *variable.levels)):
+                put(variable.name, "count" if s else "missing", level, old[:, s], new[:, s])
+        elif variable.name in before.moments.names:
+            j = before.moments.names.index(variable.name)
+            a, b = before.moments, after.moments.rebased(before.moments.pivot)
+            put(variable.name, "n", None, a.weight[:, j], b.weight[:, j])
+            put(variable.name, "mean", None, a.pivot[j] + a.mean[:, j], a.pivot[j] + b.mean[:, j])
+            put(variable.name, "squares", None, a.m2[:, j], b.m2[:, j])
+    names = ["column", "entry", "level", "class", "before", "after"]
+    return pd.DataFrame(found, columns=names, dtype=object).astype({"before": float, "after": float})
+
+
+# the work ---------------------------------------------------------------------------------------------------------
+
+
+def work(costs: Sequence[Cost], ratios: Sequence[float]) -> tuple[str, dict[Way, list[float]]]:
+    """By way, the work of one update and r predictions for every r in `ratios`; and its unit: "s" where all was
+    measured, otherwise "steps", cells read, entries estimated and terms added together.
+
+    >>> from bayes_engine.models.costs import costs
+    >>> X, y = [["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"]
+    >>> work(costs(NaiveBayes().fit(X, y), X, y), [0.0, 10.0])
+    ('steps', {'look-up': [18.0, 48.0], 'lazy': [2.0, 182.0], 'incremental': [12.0, 42.0]})
+    """
+    measured = all(cost.seconds is not None for cost in costs)
+
+    def of(cost: Cost) -> float:
+        return float(cost.seconds or 0.0) if measured else float(cost.read + cost.entries + cost.additions)
+
+    at = {(cost.way, cost.moment): of(cost) for cost in costs}
+    return (
+        "s" if measured else "steps",
+        {way: [at[way, "update"] + r * at[way, "predict"] for r in ratios] for way in WAYS},
+    )
