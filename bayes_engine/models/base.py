@@ -205,6 +205,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Every log term (n, C) of the prediction, in nats and by name; never raises for a row, but carries its status.
 
         Features that are not among `given` are integrated out exactly, whatever `missing` says of a cell not known.
+        Raises ParameterError on a name in `given` that is no feature.
 
         >>> from bayes_engine import NaiveBayes
         >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
@@ -212,6 +213,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         [{'class': 0.6931, 'x0': 0.4055}]
         """
         table = self._encode(X, self.missing if given is None else "marginalize")
+        for name in given or ():
+            if name not in self.schema_:
+                raise ParameterError("'{column}' is no feature of this model, so it cannot be given", column=str(name))
         rows = tuple(self._rows(table, given))
         ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
         return replace(ledger, status=self._status(table, ledger.joint(), given))
@@ -317,8 +321,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return encode(frame, schema, unseen=unseen, missing=missing)
 
     def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
-        if self.discretize is not None:
-            checked_method(self.discretize, self.bins)
         if self.discretize is not None:
             checked_method(self.discretize, self.bins)
         return self._cut(self._kinds(frame), frame, labels)
