@@ -43,6 +43,10 @@ def from_frames(frames: NetworkFrames) -> Network:
     """The network of these frames, its nodes in the order of the tables.
 
     Raises ParameterError where a row is missing or stands twice, or the edges and the tables disagree.
+
+    >>> rain = pd.DataFrame({"rain": ["no", "yes"], "p": [0.8, 0.2]})
+    >>> from_frames(NetworkFrames(pd.DataFrame(columns=["parent", "child"]), {"rain": rain}))["rain"].p.tolist()
+    [0.8, 0.2]
     """
     variables = {name: _variable(name, frame.iloc[:, -2]) for name, frame in frames.cpts.items()}
     network = Network(_cpt(name, frame, variables) for name, frame in frames.cpts.items())

@@ -20,7 +20,13 @@ MOST_TABLE = 5_000_000
 
 
 def text_of(source: bytes | str | Path, mark: str, max_bytes: int) -> str:
-    """The text of a file, gzipped or not, or `source` itself where it is text: a `str` that holds `mark`."""
+    """The text of a file, gzipped or not, or `source` itself where it is text: a `str` that holds `mark`.
+
+    Raises ReadError where it is no UTF-8, or more than `max_bytes`.
+
+    >>> text_of("node,level,p\\n", "\\n", MAX_BYTES)
+    'node,level,p\\n'
+    """
     if isinstance(source, str) and mark in source:
         source = source.encode()
     data = load(source, max_bytes)

@@ -50,6 +50,7 @@ class CPT:
 
     @property
     def name(self) -> str:
+        """Of the node."""
         return self.variable.name
 
     @property
@@ -109,6 +110,7 @@ class Network:
 
     @cached_property
     def graph(self) -> DAG:
+        """The structure, as the tables' parents say it."""
         arcs = [(v.name, cpt.name) for cpt in self.cpts for v in cpt.parents]
         return DAG((cpt.name for cpt in self.cpts), arcs)
 
@@ -206,4 +208,4 @@ def _divided(table: Array, near: float = SUMS) -> Array:
     total = table.sum(axis=-1, keepdims=True)
     off = np.abs(total - 1.0)
     rounding = 4 * np.finfo(float).eps * table.shape[-1]
-    return np.divide(table, total, out=table.copy(), where=(off > rounding) & (off <= near))
+    return np.asarray(np.divide(table, total, out=table.copy(), where=(off > rounding) & (off <= near)))

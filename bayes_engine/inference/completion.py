@@ -131,8 +131,8 @@ class Completion:
     def _pattern(self, rows: NDArray[np.intp], off: NDArray[np.bool_]) -> _Pattern:
         families = [j for j, scope in enumerate(self.scopes) if off[list(scope)].any()]
         near = sorted({v for j in families for v in self.scopes[j] if not off[v]})
-        cells, back = np.unique(self.places[np.ix_(rows, near)], axis=0, return_inverse=True)
-        weight = np.bincount(np.ravel(back), self.weight[rows], len(cells))
+        cells, back = np.unique(self.places[rows][:, near], axis=0, return_inverse=True)
+        weight = np.bincount(np.ravel(back), self.weight[rows], len(cells)).astype(float)
         found = []
         for j in families:
             scope = self.scopes[j]

@@ -26,14 +26,23 @@ def split(draws: Array) -> Array:
 
 
 def rank_normalized(draws: Array) -> Array:
-    """Every draw as the normal quantile of its rank among all: Φ⁻¹((r − 3/8) / (n + 1/4)), ties at their mean rank."""
+    """Every draw (T, C) as the normal quantile of its rank among all: Φ⁻¹((r − 3/8) / (n + 1/4)), ties at their mean
+    rank.
+
+    >>> rank_normalized(np.array([[3.0], [1.0], [2.0]])).round(3).ravel().tolist()
+    [0.869, -0.869, 0.0]
+    """
     rank = rankdata(draws, axis=None).reshape(draws.shape)
     return np.asarray(ndtri((rank - 0.375) / (draws.size + 0.25)))
 
 
 def gelman_rubin(means: Array, variances: Array, n: float) -> Array:
     """R̂ = √(((n − 1)/n · W + B/n) / W) from the chains' means and variances (…, C), n draws each: B/n is the variance
-    of the means, W the mean variance. NaN where nothing varies, ∞ where the chains differ and none of them moves."""
+    of the means, W the mean variance. NaN where nothing varies, ∞ where the chains differ and none of them moves.
+
+    >>> gelman_rubin(np.array([0.0, 1.0]), np.array([1.0, 1.0]), 10).round(4).item()  # √(0.9 + 0.5)
+    1.1832
+    """
     within = variances.mean(axis=-1)
     between = means.var(axis=-1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -65,7 +74,11 @@ def rhat(draws: Array) -> float:
 
 
 def autocovariance(draws: Array) -> Array:
-    """(T, C) Σ_t (x_t − x̄)(x_{t+k} − x̄) / T for the lags k = 0 … T − 1, by Fourier transform."""
+    """(T, C) Σ_t (x_t − x̄)(x_{t+k} − x̄) / T for the lags k = 0 … T − 1, by Fourier transform.
+
+    >>> autocovariance(np.array([[1.0], [-1.0], [1.0], [-1.0]])).round(2).ravel().tolist()
+    [1.0, -0.75, 0.5, -0.25]
+    """
     centred = np.asarray(draws, dtype=float) - np.mean(draws, axis=0)
     n = len(centred)
     width = 1 << (2 * n - 1).bit_length()
@@ -117,7 +130,12 @@ def ess(draws: Array) -> float:
 
 
 def mc_error(draws: Array) -> float:
-    """The standard error of the mean of all draws: their standard deviation / √ess."""
+    """The standard error of the mean of all draws (T, C): their standard deviation / √ess.
+
+    >>> independent = np.random.default_rng(0).normal(size=(1000, 4))
+    >>> round(mc_error(independent), 3)  # 1 / √4000
+    0.016
+    """
     draws = np.asarray(draws, dtype=float)
     return float(draws.std(ddof=1) / np.sqrt(ess(draws)))
 

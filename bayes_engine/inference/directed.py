@@ -86,6 +86,7 @@ class Left:
     weight: Array
 
     def take(self, rows: NDArray[np.intp]) -> Left:
+        """Of these rows."""
         return Left(self.own[rows], self.weight[rows])
 
 

@@ -61,6 +61,10 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
     """log Z (n, C), and for each potential the log-probabilities of its own scope given all of them, shaped like it.
 
     Where Z is 0 nothing has a probability: −inf throughout.
+
+    >>> log_z, [p] = marginals([Potential(("a",), np.log([[[3.0, 1.0]]]))], {"a": 2})
+    >>> np.exp(log_z).round(4).tolist(), np.exp(p[0, 0]).round(4).tolist()
+    ([[4.0]], [0.75, 0.25])
     """
     done = eliminate(potentials, sizes)
     log_z, clusters = _left_over(done), done.clusters
@@ -93,7 +97,13 @@ def eliminate(
     order: Sequence[str] | None = None,
 ) -> Eliminated:
     """Sum out all variables but those to `keep`, one after another: in `order`, otherwise the one with the smallest
-    table first, then by name."""
+    table first, then by name.
+
+    >>> a, b = Potential(("a",), np.log([[[0.8, 0.2]]])), Potential(("a", "b"), np.log([[[[0.9, 0.1], [0.2, 0.8]]]]))
+    >>> done = eliminate([a, b], {"a": 2, "b": 2}, keep=["b"])
+    >>> [np.exp(left.log[0, 0]).round(2).tolist() for left in done.left.values()]
+    [[0.76, 0.24]]
+    """
     live = dict(enumerate(potentials))
     waiting = sorted({name for p in potentials for name in p.scope} - set(keep)) if order is None else list(order)
     clusters: list[Cluster] = []

@@ -43,7 +43,7 @@ def thresholds(p: Array) -> NDArray[np.uint32]:
 
 
 def bits(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.uint32]:
-    """Uniform integers below 2³¹."""
+    """Uniform integers below 2³¹, in this shape."""
     n = shape[0] * shape[1]
     words = rng.integers(0, 2**64, size=(n + 1) // 2, dtype=np.uint64).view(np.uint32)[:n]
     words >>= np.uint32(32 - BITS)
@@ -118,7 +118,16 @@ def _pieces(
 
 
 def checked_evidence(network: Network, evidence: Places) -> Places:
-    """`evidence` as a row (d,) of places; raises ParameterError where it is none of this network."""
+    """`evidence` as a row (d,) of places; raises ParameterError where it is none of this network.
+
+    >>> from bayes_engine.factors.network import CPT
+    >>> from bayes_engine.table.schema import Variable
+    >>> rain = Network([CPT(Variable("rain", "categorical", ("no", "yes")), (), [0.8, 0.2])])
+    >>> checked_evidence(rain, np.array([2]))
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.ParameterError: the evidence puts 'rain' at place 2; it has 2 levels
+    """
     row = np.array(evidence, dtype=np.intp)
     if row.shape != (len(network.cpts),):
         raise ParameterError(
@@ -152,7 +161,16 @@ def sample(network: Network, n: int, rng: np.random.Generator) -> Places:
 def weighted_sample(
     network: Network, evidence: Places, n: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8 | np.uint16], Array]:
-    """n rows with the evidence clamped, as columns (d, n), and their log-weights (n,) in nats."""
+    """n rows with the evidence clamped, as columns (d, n), and their log-weights (n,) in nats.
+
+    >>> from bayes_engine.factors.network import CPT
+    >>> from bayes_engine.table.schema import Variable
+    >>> rain = Variable("rain", "categorical", ("no", "yes"))
+    >>> network = Network([CPT(rain, (), [0.8, 0.2])])
+    >>> x, log_weight = weighted_sample(network, np.array([1]), 2, np.random.default_rng(0))
+    >>> x.tolist(), log_weight.round(4).tolist()  # log 0.2
+    ([[1, 1]], [-1.6094, -1.6094])
+    """
     drawn = list(_pieces(rng, network, checked_evidence(network, evidence), n))
     return np.concatenate([x for x, _ in drawn], axis=1), np.concatenate([weight for _, weight in drawn])
 

@@ -118,10 +118,12 @@ class JunctionTree:
 
     @property
     def cliques(self) -> tuple[tuple[str, ...], ...]:
+        """The names in every clique, each clique before its parent."""
         return tuple(self._names(c.scope) for c in self._cliques)
 
     @property
     def separators(self) -> tuple[tuple[str, ...], ...]:
+        """What every clique shares with its parent."""
         return tuple(self._names(c.separator) for c in self._cliques)
 
     @property
@@ -131,6 +133,7 @@ class JunctionTree:
 
     @cached_property
     def cost(self) -> Cost:
+        """What the tables of one row take: known before any is made."""
         tables = [cells(c.scope, self.network.sizes) for c in self._cliques]
         largest, widest = max(zip(tables, self._cliques, strict=True), default=(0.0, Clique((), 0, -1)))
         return Cost(sum(tables), largest, self._names(widest.scope))

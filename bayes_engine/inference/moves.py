@@ -73,6 +73,13 @@ def moves(network: Network, evidence: Places, members: Iterable[Sequence[int]]) 
     product of the sets', so they are connected if each set's are: there, two states are neighbours that differ inside
     one unit. A set too large to write out is made smaller first, by nodes that are in nobody's way (`_smaller`).
     Raises ImpossibleEvidence where a set has no possible state: then the evidence has none.
+
+    >>> network = stuck_network()
+    >>> found = moves(network, network.places({"equal": "yes"}), [[0], [1]])
+    >>> found.kind, found.tied, len(found.islands)
+    ('islands', ('first', 'second'), 2)
+    >>> moves(network, network.places({"equal": "yes"}), [[0, 1]]).kind
+    'connected'
     """
     evidence = checked_evidence(network, evidence)
     units = [tuple(m) for m in members]
@@ -251,6 +258,7 @@ def _islands(tie: Tie, units: Iterable[Sequence[int]]) -> NDArray[np.intp]:
 
 
 def sliced(network: Network, evidence: Places) -> list[Family]:
+    """Every family's table at the places of the evidence (d,), over its hidden nodes."""
     found = []
     for cpt in network.cpts:
         axes = network.axes(cpt.scope)
@@ -282,6 +290,9 @@ def stuck_network(noise: float = 0.0) -> Network:
 
     P(first = heads) = 0.7, the second coin is fair; 'equal' is wrong with probability `noise`. Without noise a chain
     that draws one coin at a time stays where it began for ever, on one of two islands; with a little it is slow.
+
+    >>> stuck_network(0.1)["equal"].p[0].tolist()  # the first coin fell tails
+    [[0.1, 0.9], [0.9, 0.1]]
     """
     first, second = (Variable(name, "categorical", ("tails", "heads")) for name in ("first", "second"))
     equal = Variable("equal", "categorical", ("no", "yes"))

@@ -23,6 +23,7 @@ class Clique(NamedTuple):
 
     @property
     def separator(self) -> tuple[int, ...]:
+        """What it shares with its parent."""
         return self.scope[self.own :]
 
 
@@ -42,7 +43,11 @@ def cliques(groups: Iterable[Sequence[int]], sizes: Sequence[int], names: Sequen
 
 
 def cells(scope: Iterable[int], sizes: Sequence[int]) -> float:
-    """The cells of a table over these nodes."""
+    """The cells of a table over these nodes.
+
+    >>> cells((0, 2), (2, 3, 4))
+    8.0
+    """
     return math.prod((float(sizes[v]) for v in scope), start=1.0)
 
 

@@ -112,9 +112,7 @@ def counts_bytes(model: NaiveBayes) -> int:
     )
 
 
-def _measured(
-    model: NaiveBayes, X: Any, y: Any, sample_weight: Any, repeats: int
-) -> dict[tuple[str, str], float]:
+def _measured(model: NaiveBayes, X: Any, y: Any, sample_weight: Any, repeats: int) -> dict[tuple[str, str], float]:
     """Median seconds of every way at every moment, on these rows and their first. Encoding cells is the same in every
     way, and not timed."""
     frame, labels, target = model._read(X, y, sample_weight, model.target_, reset=False)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
 from bayes_engine.em import Collapse, EMTrace, Expected, em, memberships
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
 from bayes_engine.factors.columns import Terms
+from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -27,10 +29,10 @@ class HiddenLabels:
 
     def __init__(self, inner: GenerativeClassifier, table: Table, codes: NDArray[np.intp], weight: Array) -> None:
         for v in table.schema:
-            if v.textual or v.likelihood in BY_VALUE:
+            if v.textual or (v.likelihood in BY_VALUE and v.likelihood != "poisson"):
                 raise ParameterError(
                     "column '{column}' has the likelihood '{likelihood}', for which hidden labels have no steps; "
-                    "choose 'gaussian', 'categorical', 'bernoulli' or intervals",
+                    "choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",
                     column=v.name,
                     likelihood=str(v.likelihood),
                 )
@@ -101,19 +103,23 @@ class HiddenLabels:
         nothing is."""
         inner = self.inner
         if isinstance(inner, NaiveBayes):
-            discrete = {v.name for v in inner.stats_.schema if v.discrete} if inner.smoothing == "all" else set()
-            return {name for name in discrete if dirichlet(inner.alpha, name).amount > 0} or None
+            counted = {v.name for v in inner.stats_.schema if v.discrete or v.likelihood == "poisson"}
+            smoothed = counted if inner.smoothing == "all" else set()
+            return {name for name in smoothed if dirichlet(inner.alpha, name).amount > 0} or None
         alpha = inner._alpha(inner.stats_)
         return alpha if np.any(alpha > 0) else None
 
     def _log_prior(self, factor: Factor) -> float:
-        """log p(Θ) = Σ α log θ, the Dirichlet priors whose modes the smoothed estimates are."""
+        """log p(Θ), the priors whose modes the smoothed estimates are: Dirichlet, Σ α log θ, and of a rate Gamma with a
+        imagined rows of the column's mean x̄, a x̄ log λ − a λ."""
         total, smoothed = 0.0, self._smoothed
         for part in leaves(factor):
             if isinstance(part, ClassPrior) and self._of_class:
                 total += self._of_class * float(log(part.p).sum())
             elif isinstance(part, TableFactor) and smoothed is not None and part.variable.name in smoothed:
                 total += float((part.added * np.where(part.added > 0, part.log_cpt, 0.0)).sum())
+            elif isinstance(part, PoissonFactor) and smoothed is not None and part.variable.name in smoothed:
+                total += float((part.added * (xlogy(part.mean, part.rate) - part.rate)).sum())
             elif isinstance(part, Terms) and smoothed is not None:
                 both = part.present if part.absent is None else part.present + part.absent
                 total += float((smoothed * both).sum())
@@ -142,6 +148,10 @@ def expected_log_likelihood(stats: Statistics, factor: Factor) -> float:
             seen = stats.moments.column(part.variable.name)
             square = seen.m2 + seen.weight * (seen.offset - part.moments.offset) ** 2
             total -= 0.5 * float((seen.weight * np.log(2.0 * np.pi * part.variance) + square / part.variance).sum())
+        elif isinstance(part, PoissonFactor):
+            column = stats.values.columns[part.variable.name]
+            total += float((xlogy(column.sum, part.rate) - column.total * part.rate).sum())
+            total -= float((column.weight @ gammaln(column.points + 1.0)).sum())
         elif isinstance(part, Terms):
             assert stats.terms is not None
             total += _dot(stats.terms.sums, part.present)
@@ -165,7 +175,7 @@ def _dot(weight: Array, terms: Array) -> float:
 
 
 def _apart(before: Factor, after: Factor) -> float:
-    """The largest change of a probability, or of a mean or standard deviation in standard deviations."""
+    """The largest change of a probability, or of a mean, standard deviation or rate in standard deviations."""
     largest = 0.0
     for a, b in zip(leaves(before), leaves(after), strict=True):
         if isinstance(a, ClassPrior) and isinstance(b, ClassPrior):
@@ -176,6 +186,8 @@ def _apart(before: Factor, after: Factor) -> float:
             unit = np.sqrt(np.maximum(a.variance, b.variance))
             apart = np.abs(a.moments.offset - b.moments.offset), np.abs(np.sqrt(a.variance) - np.sqrt(b.variance))
             change = np.maximum(*apart) / unit
+        elif isinstance(a, PoissonFactor) and isinstance(b, PoissonFactor):
+            change = (a.rate - b.rate) / np.sqrt(np.maximum(np.maximum(a.rate, b.rate), 1e-300))
         else:
             assert isinstance(a, Terms)
             assert isinstance(b, Terms)

@@ -1,5 +1,6 @@
 """Naive Bayes compiled into a look-up table: every logarithm taken beforehand, so that a prediction is look-ups and
-additions (Zhou, Machine Learning, §7.3). What cannot be looked up, a number under a Gaussian, keeps its coefficients.
+additions (Zhou, Machine Learning, §7.3). What cannot be looked up, a number under a Gaussian or a count under a Poisson
+likelihood, keeps its coefficients.
 
 `LookUp` is the table; `LookUp.source` writes it as a Python file that needs nothing but Python.
 """
@@ -13,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.factors import LOG_2PI, GaussianFactor, TableFactor
+from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
@@ -77,6 +80,35 @@ class NormalTable:
         )
 
 
+@dataclass(frozen=True)
+class RateTable:
+    """w (x log λ_c − λ_c − log x!): w log P(x|c) of a count, arrays (C,)."""
+
+    variable: Variable
+    rate: Array
+    log_rate: Array
+    weight: float = 1.0
+
+    def terms(self, X: Table) -> Array:
+        """(C, n); a missing cell says nothing, and an infinite one is nowhere."""
+        x = X[self.variable.name]
+        with np.errstate(invalid="ignore", over="ignore"):
+            some = np.where(x == 0, 0.0, x * self.log_rate[:, None])
+            found = some - self.rate[:, None] - gammaln(x + 1.0)
+        found = np.where(np.isnan(found), -np.inf, found)
+        found = self.weight * found if self.weight else np.zeros_like(found)
+        return np.where(np.isnan(x), 0.0, found)
+
+    @property
+    def natural(self) -> Array:
+        """(3, C) b = −wλ, η₁ = w log λ and η₂ = 0, of w log P = b + η₁ x − w log x!."""
+        eta = self.weight * self.log_rate if self.weight else np.zeros_like(self.rate)
+        return np.stack([-self.weight * self.rate, eta, np.zeros_like(self.rate)])
+
+
+AnyTable = LevelTable | NormalTable | RateTable
+
+
 class Case(NamedTuple):
     """A test vector: cells by column, None where missing; the model's posterior (C,), None where it has none."""
 
@@ -103,7 +135,7 @@ class LookUp:
     schema: Schema
     target: Variable
     log_prior: Array
-    columns: tuple[LevelTable | NormalTable, ...]
+    columns: tuple[AnyTable, ...]
     missing: str
     unseen: str
     cases: tuple[Case, ...] = ()
@@ -191,19 +223,28 @@ class LookUp:
 
     def coefficients(self) -> pd.DataFrame:
         """Of each Gaussian column and class: mean, sd, and the natural parameters of log N = b + eta1 z + eta2 z² with
-        z = x − pivot."""
-        rows = [
-            (column.variable.name, c, column.pivot, column.pivot + centre, sd, *natural)
-            for column in self.columns
-            if isinstance(column, NormalTable)
-            for c, centre, sd, natural in zip(self.classes, column.centre, column.sd, column.natural.T, strict=True)
-        ]
+        z = x − pivot; of each count λ, √λ, and those of log P = b + eta1 x − log x!."""
+        rows = []
+        for column in self.columns:
+            if isinstance(column, NormalTable):
+                pivot, means, sds = column.pivot, column.pivot + column.centre, column.sd
+            elif isinstance(column, RateTable):
+                pivot, means, sds = 0.0, column.rate, np.sqrt(column.rate)
+            else:
+                continue
+            told = zip(self.classes, means, sds, column.natural.T, strict=True)
+            rows += [(column.variable.name, c, pivot, mean, sd, *natural) for c, mean, sd, natural in told]
         return pd.DataFrame(rows, columns=["column", "class", "pivot", "mean", "sd", "b", "eta1", "eta2"])
 
     @property
     def nbytes(self) -> int:
         """The memory of the numbers."""
-        numbers = (c.table.nbytes if isinstance(c, LevelTable) else 3 * c.sd.nbytes + 16 for c in self.columns)
+        numbers = (
+            c.table.nbytes if isinstance(c, LevelTable)
+            else 2 * c.rate.nbytes + 8 if isinstance(c, RateTable)
+            else 3 * c.sd.nbytes + 16
+            for c in self.columns
+        )  # fmt: skip
         return self.log_prior.nbytes + sum(numbers)
 
     def source(self) -> str:
@@ -221,7 +262,7 @@ class LookUp:
         return written(self)
 
 
-def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[LevelTable | NormalTable, ...]]:
+def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[AnyTable, ...]]:
     """(C,) log P(c), and the tables of the columns, of a naive Bayes factor; of a discrete column that was left out one
     of zeros, which still knows its levels.
 
@@ -237,10 +278,10 @@ def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[LevelTable | No
     return log(prior.p), tuple(tables[name] for name in schema.names if name in tables)
 
 
-def _table_of(part: Any) -> LevelTable | NormalTable:
+def _table_of(part: Any) -> AnyTable:
     if type(part) is Weighted:
         table = _table_of(part.part)
-        if isinstance(table, NormalTable):
+        if isinstance(table, NormalTable | RateTable):
             return replace(table, weight=part.weight)
         return replace(table, table=part.weight * table.table if part.weight else np.zeros_like(table.table))
     if type(part) is TableFactor:
@@ -249,6 +290,8 @@ def _table_of(part: Any) -> LevelTable | NormalTable:
         sd = np.sqrt(part.variance)
         offset = np.asarray(part.moments.offset)
         return NormalTable(part.variable, part.moments.pivot, offset, sd, LOG_2PI + 2.0 * np.log(sd))
+    if type(part) is PoissonFactor:
+        return RateTable(part.variable, part.rate, log(part.rate))
     raise _no_table(part.variable, type(part).__name__.removesuffix("Factor").lower())
 
 
@@ -279,8 +322,9 @@ def _cases(made: LookUp, model: NaiveBayes | OnNaiveBayes) -> tuple[Case, ...]:
     return tuple(Case(row, tuple(p.tolist()) if ok == Status.OK else None) for row, p, ok in told)
 
 
-def _values(variable: Variable, column: LevelTable | NormalTable | None, made: LookUp) -> list[Any]:
-    """What a column's cell may hold: each level, one that is none, missing; of a number each class's mean, and ± σ."""
+def _values(variable: Variable, column: AnyTable | None, made: LookUp) -> list[Any]:
+    """What a column's cell may hold: each level, one that is none, missing; of a number each class's mean, and ± σ; of
+    a count 0 and the whole numbers near these."""
     none = [] if made.missing == "error" else [None]
     if variable.cuts is not None:
         ends = [*variable.cuts[:1], *variable.cuts]
@@ -293,4 +337,7 @@ def _values(variable: Variable, column: LevelTable | NormalTable | None, made: L
     if isinstance(column, NormalTable):
         means = [(column.pivot + m + k * s) for m, s in zip(column.centre, column.sd, strict=True) for k in (0, 1, -1)]
         return [*map(float, means), *none]
+    if isinstance(column, RateTable):
+        near = [np.round(rate + k * np.sqrt(rate)) for rate in column.rate for k in (0, 1, -1)]
+        return [0.0, *(max(float(v), 0.0) for v in near), *none]
     return [variable.pivot, *none]

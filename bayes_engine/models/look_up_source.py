@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bayes_engine.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bayes_engine.models.look_up import LevelTable, LookUp, NormalTable
+    from bayes_engine.models.look_up import LevelTable, LookUp, NormalTable, RateTable
 
 HEAD = '''"""Naive Bayes as a look-up table, written by bayes_engine. It needs nothing but Python.
 
@@ -72,6 +72,11 @@ def log_terms(name, column, value):
         return column["intervals"][sum(cut < x for cut in column["cuts"])]
     if column["kind"] == "gaussian":
         return [column["weight"] * log_normal(x - column["pivot"], *told) for told in column["classes"]]
+    if column["kind"] == "poisson":
+        if x < 0 or x != math.floor(x):
+            raise ValueError(f"column {name!r}: {value!r} is no count")
+        return [column["weight"] * ((x * log_rate if x else 0.0) - rate) if column["weight"] else 0.0
+                for rate, log_rate in column["classes"]]
     return column["missing"] or (0.0,) * len(CLASSES)  # every row of the training table had the same number here
 
 
@@ -180,7 +185,7 @@ def _columns(made: LookUp) -> Iterator[str]:
             yield from _levels(column, made)
             missing = "None" if made.missing == "error" else _numbers(column.table[:, 0])
         else:
-            yield from _gaussian(column)
+            yield from _gaussian(column) if hasattr(column, "pivot") else _poisson(column)
         yield f'        "missing": {missing},'
         yield "    },"
 
@@ -209,4 +214,12 @@ def _gaussian(column: NormalTable) -> Iterator[str]:
     yield '        "classes": [  # centre, sd, log(2 pi sd**2)'
     rows = zip(column.centre, column.sd, column.spread, strict=True)
     yield from (f"            {_numbers(told)}," for told in rows)
+    yield "        ],"
+
+
+def _poisson(column: RateTable) -> Iterator[str]:
+    yield '        "kind": "poisson",'
+    yield f'        "weight": {_number(column.weight)},'
+    yield '        "classes": [  # rate, log(rate); log x! is the same in every class'
+    yield from (f"            {_numbers(told)}," for told in zip(column.rate, column.log_rate, strict=True))
     yield "        ],"

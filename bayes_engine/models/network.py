@@ -24,7 +24,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.em import EMTrace, Expected, Runs, em, runs
 from bayes_engine.errors import ParameterError, TableError, TooLarge
-from bayes_engine.exchange import from_frames, network_frames, read_bif, read_xmlbif, write_bif, write_xmlbif
+from bayes_engine.exchange import (
+    NetworkFrames,
+    from_frames,
+    network_frames,
+    read_bif,
+    read_xmlbif,
+    write_bif,
+    write_xmlbif,
+)
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.completion import Completion
 from bayes_engine.inference.forward import Weighted, likelihood_weighting, sample
@@ -82,8 +90,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     tol : EM ends when its objective changes by less than this per row (nats); max_iter : M steps; n_init : random
         starts; random_state : their seed.
 
-    Attributes: `network_` (the tables), `graph_`, `stats_`, `schema_`, `trace_` (of EM, else None), `runs_`, `search_`
-    (of `learn`).
+    Attributes: `network_` (the tables), `graph_`, `stats_`, `schema_`, `trace_` and `runs_` (of EM, else None),
+    `search_` (of `learn`, else None).
 
     >>> table = pd.DataFrame({"rain": list("nnnyny"), "wet": list("nynyny")})
     >>> model = BayesianNetwork([("rain", "wet")], alpha=1.0).fit(table)
@@ -123,6 +131,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     network_: Network
     stats_: Statistics
     schema_: Schema
+    runs_: Runs[Network] | None
 
     # fitting ------------------------------------------------------------------------------------------------------
 
@@ -217,7 +226,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """
         model = cls(network.graph)
         model.schema_ = Schema(tuple(replace(cpt.variable, role="feature") for cpt in network.cpts))
-        model.search_ = None
+        model.search_ = model.runs_ = None
         model._take(network, None)
         return model
 
@@ -285,7 +294,12 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         return float(exp(junction_tree(self.network_).log_evidence(self._row(evidence))[0]))
 
     def most_probable(self, evidence: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], float]:
-        """The most probable explanation, argmax_x P(x | evidence), and its log P(x) in nats. Raises as `query`."""
+        """The most probable explanation, argmax_x P(x | evidence), and its log P(x) in nats. Raises as `query`.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> model.most_probable({"wet": "y"})[0]
+        {'rain': 'y', 'wet': 'y'}
+        """
         places, log_p = junction_tree(self.network_).most_probable(self._row(evidence))
         named = zip(self.network_.cpts, places[0], strict=True)
         return {cpt.name: cpt.variable.levels[i] for cpt, i in named}, float(log_p[0])
@@ -294,6 +308,10 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """(n, S) P(target | the rest of each row), cells not known summed out; zeros where a row is impossible.
 
         A value that is no level counts as not known. Raises TableError where a cell of numbers is infinite.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> model.posterior(pd.DataFrame({"rain": ["n", "n"], "wet": ["y", None]}), "rain").round(4).tolist()
+        [[0.3333, 0.6667], [0.5, 0.5]]
         """
         places = self._places(X)
         places[:, self.network_.position[self.network_[target].name]] = HIDDEN
@@ -303,6 +321,10 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """(n,) log P(x) in nats of each row, cells not known summed out; −inf where a row is impossible.
 
         Raises as `posterior`.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> model.score_samples(pd.DataFrame({"rain": ["n", None], "wet": ["y", "y"]})).round(4).tolist()  # 1/6, 1/2
+        [-1.7918, -0.6931]
         """
         return junction_tree(self.network_).log_evidence(self._places(X))
 
@@ -314,6 +336,11 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """Gibbs sampling given the evidence; `options` as `bayes_engine.inference.gibbs.gibbs` takes them.
 
         Raises ImpossibleEvidence where P(evidence) = 0, naming a smallest conflict where exact inference can afford to.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> run = model.gibbs({"wet": "y"}, random_state=0)
+        >>> run.status, run["rain"].round(1).tolist()  # 1/3, 2/3
+        ('converged', [0.3, 0.7])
         """
         return gibbs(self.network_, self._possible(evidence), rng=_rng(random_state), **options)
 
@@ -323,6 +350,10 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """n forward samples with the evidence set, weighted by its probability (Fung & Chang 1990).
 
         Raises as `gibbs`.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> model.likelihood_weighting({"wet": "y"}, random_state=0)["rain"].round(1).tolist()
+        [0.3, 0.7]
         """
         return likelihood_weighting(self.network_, self._possible(evidence), n, _rng(random_state))
 
@@ -344,7 +375,11 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     # exchange -----------------------------------------------------------------------------------------------------
 
     def save_bif(self, path: str | Path) -> None:
-        """Write the network in the Bayesian Interchange Format, or in XMLBIF where the name ends in .xml."""
+        """Write the network in the Bayesian Interchange Format, or in XMLBIF where the name ends in .xml. Levels are
+        written as words: True and 1 are read back as 'True' and '1'.
+
+        Raises ParameterError where a name cannot be written, or two levels of a node are the same word.
+        """
         check_is_fitted(self, "network_")
         xml = str(path).lower().endswith((".xml", ".xmlbif"))
         Path(path).write_text(write_xmlbif(self.network_) if xml else write_bif(self.network_), encoding="utf-8")
@@ -355,14 +390,21 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         xml = str(path).lower().endswith((".xml", ".xmlbif"))
         return cls.of(read_xmlbif(Path(path)) if xml else read_bif(Path(path)))
 
-    def to_frames(self) -> Any:
-        """The arcs and the tables as tidy frames; `from_frames` reads them back."""
+    def to_frames(self) -> NetworkFrames:
+        """The arcs and the tables as tidy frames; `from_frames` reads them back.
+
+        >>> model = BayesianNetwork([("rain", "wet")]).fit(pd.DataFrame({"rain": list("ny"), "wet": list("ny")}))
+        >>> model.to_frames().edges.to_dict("records")
+        [{'parent': 'rain', 'child': 'wet'}]
+        >>> BayesianNetwork.from_frames(model.to_frames()).query("rain").to_dict()
+        {'n': 0.5, 'y': 0.5}
+        """
         check_is_fitted(self, "network_")
         return network_frames(self.network_)
 
     @classmethod
-    def from_frames(cls, frames: Any) -> Self:
-        """A model from what `to_frames` gave."""
+    def from_frames(cls, frames: NetworkFrames) -> Self:
+        """A model from what `to_frames` gave. Raises ParameterError where a row is missing or no distribution."""
         return cls.of(from_frames(frames))
 
     # plumbing -----------------------------------------------------------------------------------------------------
@@ -415,7 +457,9 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     def _hidden(self) -> dict[str, tuple[Any, ...]]:
         """The levels of every hidden node."""
         if not isinstance(self.hidden or {}, Mapping):
-            raise ParameterError("hidden={value}; give a dict, {{name: levels or how many}}", value=repr(self.hidden))
+            raise ParameterError(
+                "hidden={value}; give a dict from names to levels, or to how many", value=repr(self.hidden)
+            )
         found = {}
         for name, given in (self.hidden or {}).items():
             levels = tuple(given if isinstance(given, Iterable) else range(checked_whole("hidden", given, 2)))
@@ -438,8 +482,6 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         )
         absent = np.stack([table[name] == 0 for name in schema.names], axis=1)
         if absent.any() and (extra or self.missing == "em"):
-            if weight is not None and not weight.all():  # what does not count need not be possible
-                table, weight = table.take(np.flatnonzero(weight)), weight[weight > 0]
             return self._climb(table, weight, stats, graph)
         return self._settle(stats, graph)
 
@@ -454,7 +496,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
     def _settle(self, stats: Statistics, graph: DAG) -> Self:
         self._check(stats)
         network = self._estimate(stats, graph)
-        self.stats_, self.schema_ = stats, stats.schema
+        self.stats_, self.schema_, self.runs_ = stats, stats.schema, None
         self._take(network, None)
         return self
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors.network import CPT, Network
+from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.directed import ClassFamily, Directed, Left, TableFamily
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
@@ -35,6 +36,8 @@ from bayes_engine.table.schema import Schema, Variable
 SEARCHED = ("hill-climb", "exact")
 FIXED = ("naive", "tan")
 Arcs: TypeAlias = DAG | Iterable[Arc]
+MANY = 200
+"""So many rows with cells not known are worth a junction tree."""
 
 
 class BayesianNetworkClassifier(SemiNaive):
@@ -271,21 +274,50 @@ class BayesianNetworkClassifier(SemiNaive):
 
     def _joint(self, X: Any) -> tuple[Table, Array]:
         """For the posterior alone: the families that the class takes part in, where all their cells are known; the
-        others' terms are the same in every class. Where an unsmoothed zero could be among them, all are asked."""
+        others' terms are the same in every class. Where an unsmoothed zero could be among them, all are asked. Of many
+        rows with other cells the junction tree knows the joint sooner than the ledger."""
         table = self._encode(X)
-        if any(dirichlet(self.alpha, name).may_be_zero for name in (*self.schema_.names, None)):
-            return table, self.factor_.log(table)
-        near = self._near()
+        zeros = any(dirichlet(self.alpha, name).may_be_zero for name in (*self.schema_.names, None))
+        near = self.factor_ if zeros else self._near()
         columns = {d.variable.name for f in near.all_families for d in f.parents} | set(near.names)
         known = np.ones(table.n, dtype=bool)
         for f in self.factor_.families:
             if f.variable.name in columns:
                 known &= f.known(table)
+        plain = ~known & self._in_network(table)
+        if plain.sum() < MANY:
+            plain[:] = False
         joint = np.empty((table.n, len(self.classes_)))
-        for rows, factor in ((np.flatnonzero(known), near), (np.flatnonzero(~known), self.factor_)):
-            if len(rows):
-                joint[rows] = factor.log(table if len(rows) == table.n else table.take(rows))
+        for which, log_joint in ((known, near.log), (plain, self._inferred), (~known & ~plain, self.factor_.log)):
+            if len(rows := np.flatnonzero(which)):
+                joint[rows] = log_joint(table if len(rows) == table.n else table.take(rows))
         return table, joint
+
+    def _in_network(self, X: Table) -> NDArray[np.bool_]:
+        """(n,) the rows that `network_` can hold: without a smoothed unseen value, and where leaves of numbers have no
+        parent but the class."""
+        inside = np.ones(X.n, dtype=bool)
+        for f in self.factor_.families:
+            inside &= f.domain.places(X) < f.domain.size if isinstance(f, TableFamily) else not f.parents
+        return inside
+
+    def _inferred(self, X: Table) -> Array:
+        """(n, C) log P(c, x) in nats: P(e) by the junction tree, each class being entered as one more finding."""
+        network = self.network_
+        places = np.full((X.n, len(network.cpts)), HIDDEN)
+        leaves = np.zeros((X.n, len(self.classes_)))
+        for f in self.factor_.families:
+            if isinstance(f, TableFamily):
+                places[:, network.position[f.variable.name]] = f.domain.places(X)
+            else:
+                rows = np.flatnonzero(f.known(X))
+                leaves[rows] += f.term(X.take(rows), (), None)
+        tree = junction_tree(network)
+        joint = np.empty_like(leaves)
+        for c in range(len(self.classes_)):
+            places[:, network.position[self.target_.name]] = c
+            joint[:, c] = tree.log_evidence(places)
+        return joint + leaves
 
     def _near(self) -> Directed:
         """The factor without the families that the class takes no part in."""

@@ -7,7 +7,7 @@ McCallum, Thrun & Mitchell 2000). With all labels hidden, word counts give the m
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -49,7 +49,8 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimator : NaiveBayes (mixed tables; None takes its defaults), MultinomialNB or BernoulliNB (counts, CSR too). What
         is no maximum of a likelihood or a posterior is refused where a label is hidden: smoothing="zero-only",
-        variance="unbiased", cut points found by the labels; a class that falls on the variance floor has collapsed.
+        variance="unbiased", cut points found by the labels; so are kernel densities and texts, for which there are no
+        steps. A class that falls on the variance floor has collapsed.
     hidden : the value that stands for a hidden label, besides NaN and None.
     classes : None: those among the labels; a list of them; a number where all labels are hidden (they are then called
         0, 1, … in descending order of their weight, unless a start is given).
@@ -320,7 +321,8 @@ def _fit_for_em(inner: GenerativeClassifier) -> None:
         raise ParameterError(
             "variance='unbiased' does not go with hidden labels: it maximizes no likelihood; take variance='mle'"
         )
-    if inner.discretize == "mdlp":
+    chosen = getattr(inner, "likelihoods", None)
+    if "mdlp" in (inner.discretize, *(chosen.values() if isinstance(chosen, Mapping) else (chosen,))):
         raise ParameterError(
             "discretize='mdlp' does not go with hidden labels: it cuts by the labels; take another way of cutting, "
             "or none"

@@ -51,6 +51,7 @@ class Move(NamedTuple):
 
     @property
     def arc(self) -> Arc:
+        """The arc as it stands before the move, or will."""
         return (self.parent, self.child)
 
     def applied(self, graph: DAG) -> DAG:
@@ -106,6 +107,7 @@ class FamilyScore(NamedTuple):
 
     @property
     def score(self) -> float:
+        """In nats."""
         return self.log_likelihood - self.penalty
 
 
@@ -118,14 +120,17 @@ class Bill:
 
     @property
     def score(self) -> float:
+        """The sum over the families, in nats."""
         return math.fsum(f.score for f in self.families)
 
     @property
     def log_likelihood(self) -> float:
+        """LL(B|D) of the maximum likelihood tables, in nats."""
         return math.fsum(f.log_likelihood for f in self.families)
 
     @property
     def penalty(self) -> float:
+        """What the tables cost, in nats."""
         return math.fsum(f.penalty for f in self.families)
 
     @property
@@ -135,6 +140,7 @@ class Bill:
 
     @cached_property
     def by_child(self) -> Mapping[str, FamilyScore]:
+        """The lines by the family's child."""
         return {f.child: f for f in self.families}
 
 
@@ -146,6 +152,7 @@ class FamilyChange(NamedTuple):
 
     @property
     def delta(self) -> float:
+        """How much the score rises, in nats."""
         return self.after.score - self.before.score
 
 
@@ -159,6 +166,7 @@ class Change:
 
     @property
     def delta(self) -> float:
+        """How much the score rises, in nats."""
         return math.fsum(f.delta for f in self.families)
 
 
@@ -336,7 +344,17 @@ def bill_of_change(
 
 
 def changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:
-    """The families that a move touches, before and after it."""
+    """The families that a move touches, before and after it; `parents` are those of every node before.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.encode import encode
+    >>> from bayes_engine.table.schema import Schema
+    >>> frame = pd.DataFrame({"rain": list("nnyy"), "wet": list("nnyy")})
+    >>> scorer = Scorer(FamilyCounts(encode(frame, Schema.from_dtypes(frame))), "bic")
+    >>> [change] = changes(scorer, {"rain": (), "wet": ()}, Move("add", "rain", "wet"))
+    >>> change.after.parents, round(change.delta, 4)  # 4 log 2 − ½ log 4
+    (('rain',), 2.0794)
+    """
     return tuple(
         FamilyChange(scorer.family(name, parents[name]), scorer.family(name, after))
         for name, after in move.parents(parents).items()
@@ -344,5 +362,5 @@ def changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) 
 
 
 def scorer_of(counts: FamilyCounts, score: ScoreName | Scorer, sample_size: float) -> Scorer:
-    """A scorer that is given is used with all that it remembers."""
+    """The score of this name over these counts; a scorer that is given is used with all that it remembers."""
     return score if isinstance(score, Scorer) else Scorer(counts, score, sample_size=sample_size)

@@ -40,6 +40,7 @@ class Trail(NamedTuple):
 
     @property
     def open(self) -> bool:
+        """Whether every node inside it is open."""
         return all(p.open for p in self.passages)
 
     @property
@@ -101,7 +102,11 @@ def separated(graph: DAG, a: str, b: str, given: Collection[str] = ()) -> bool:
 
 
 def trail(graph: DAG, nodes: tuple[str, ...], given: Collection[str]) -> Trail:
-    """A path with what the given nodes do to it."""
+    """A path (its nodes, end to end) with what the given nodes do to it.
+
+    >>> trail(DAG("abc", [("a", "b"), ("b", "c")]), ("a", "b", "c"), ["b"]).open
+    False
+    """
     z = frozenset(given)
     inside = zip(nodes, nodes[1:], nodes[2:], strict=False)
     return Trail(
@@ -113,7 +118,11 @@ def trail(graph: DAG, nodes: tuple[str, ...], given: Collection[str]) -> Trail:
 
 def paths(graph: DAG, a: str, b: str, longer: int | None = None) -> Iterator[tuple[str, ...]]:
     """Every path between two nodes whatever the directions, no node twice, the shortest first, then in node order;
-    `longer`: none by more than this longer than the shortest."""
+    `longer`: none by more than this longer than the shortest.
+
+    >>> list(paths(DAG("abcd", [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")]), "a", "d"))
+    [('a', 'b', 'd'), ('a', 'c', 'd')]
+    """
     distance = _distances(graph, b)
     if a not in distance:
         return

@@ -48,6 +48,7 @@ class SearchStep:
 
     @property
     def delta(self) -> float:
+        """How much the score rose, in nats."""
         return math.fsum(f.delta for f in self.families)
 
 
@@ -97,6 +98,7 @@ class Search:
 
     @property
     def score(self) -> float:
+        """Of the graph, in nats."""
         return self.bill.score
 
 

@@ -776,7 +776,7 @@ def _(factor: TableFamily, X: Table) -> tuple[Source, ...]:
         return tuple(Given(float(exp(v))) for v in np.moveaxis(factor.lookup, 0, -1)[tuple(places)])
     here = tuple(places[:-1])
     counts, totals = np.moveaxis(factor.counts, 0, -1)[tuple(places)], np.moveaxis(factor.totals, 0, -1)[here]
-    added = factor.added[(slice(None), *here)]
+    added = np.moveaxis(factor.added, 0, -2)[here]  # (C, S)
     return tuple(_fraction(n, total, a, places[-1]) for n, total, a in zip(counts, totals, added, strict=True))
 
 

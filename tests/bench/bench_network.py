@@ -1,13 +1,12 @@
 """Exact inference beside pyAgrum, as ratios of CPU time in one run: `python -m tests.bench.bench_network`.
 
 Alarm (37 nodes), five findings at random places and of positive probability; one thread. pyAgrum is asked as one asks
-it: an engine, its evidence, `makeInference`, the posteriors; also with one engine for all queries. Needs pyagrum.
+it: an engine, its evidence, `makeInference`, the posteriors; also with one engine for all queries. Needs pyagrum in
+the same Python.
 """
 
 from __future__ import annotations
 
-import gzip
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from bayes_engine.factors.network import HIDDEN
 from bayes_engine.inference.junction_tree import JunctionTree
 from tests.bench.bench_gaussian import Ratio, cpu
 
-ALARM = Path(__file__).parents[1] / "oracles" / "networks" / "alarm.bif.gz"
+ALARM = Path(__file__).parent / "alarm.bif"
 QUERIES, FINDINGS, TARGET = 1000, 5, "HISTORY"
 SINGLE = 200
 """Of the queries so many are asked one by one."""
@@ -29,10 +28,7 @@ SINGLE = 200
 def ratios() -> list[Ratio]:
     peer = pytest.importorskip("pyagrum")
     peer.setNumberOfThreads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "alarm.bif"
-        path.write_bytes(gzip.decompress(ALARM.read_bytes()))
-        theirs = peer.loadBN(str(path))
+    theirs = peer.loadBN(str(ALARM))
     network = read_bif(ALARM)
     tree = JunctionTree(network)
     rng = np.random.default_rng(0)

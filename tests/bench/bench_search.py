@@ -1,11 +1,10 @@
 """Hill climbing beside pyAgrum, by CPU time and by the scores reached: `python -m tests.bench.bench_search`.
 
-One thread, same rows, BIC. ALARM_BIF names the alarm network (or the first argument does), from which 10,000 rows are
-drawn; PYAGRUM_PYTHON is a Python that has pyAgrum. Both sides read the rows from one CSV file, or take them from one
-frame in memory; ours climbs with its defaults. The scores are compared over 20 orders of the columns, every graph of
-theirs scored by us. BN_SAMPLES names a folder with bnlearn's samples (bn-alarm5000.csv, bn-insurance3000.csv and the
-two small ones), where R bnlearn's hill climbing reached what is written here; ours must be no worse at the median over
-20 orders of the columns and over 20 permutations of their names.
+One thread, same rows, BIC: 10,000 drawn from the alarm network. PYAGRUM_PYTHON names a Python that has pyAgrum. Both
+sides read the rows from one CSV file, or take them from one frame in memory; ours climbs with its defaults. The scores
+are compared over 20 orders of the columns, every graph of theirs scored by us. BN_SAMPLES names a folder with bnlearn's
+samples (bn-alarm5000.csv, bn-insurance3000.csv and the two small ones), where R bnlearn's hill climbing reached what is
+written here; ours must be no worse at the median over 20 orders of the columns and over 20 permutations of their names.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema
 from tests.bench.bench_naive_bayes import Ratio, cpu
 
+ALARM = Path(__file__).parent / "alarm.bif"
 ROWS, ORDERS, SLACK = 10_000, 20, 0.01
 BNLEARN = {
     "bn-asia": -11107.2933,
@@ -67,12 +67,9 @@ def counted(frame: pd.DataFrame) -> FamilyCounts:
     return FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
 
 
-def alarm() -> pd.DataFrame | None:
-    """10,000 rows of the alarm network, if its file is named."""
-    path = os.environ.get("ALARM_BIF")
-    if path is None:
-        return None
-    network = read_bif(Path(path))
+def alarm() -> pd.DataFrame:
+    """10,000 rows of the alarm network."""
+    network = read_bif(ALARM)
     places = sample(network, ROWS, np.random.default_rng(0))
     levels = {cpt.name: np.array(cpt.variable.levels, dtype=object) for cpt in network.cpts}
     return pd.DataFrame({name: levels[name][places[:, j]] for j, name in enumerate(network.names)})
@@ -85,7 +82,7 @@ def shuffled(names: Sequence[str]) -> list[list[str]]:
 def climbing() -> tuple[list[Ratio], dict[str, list[float]]]:
     """Times, and the scores that both reach in every order of the columns."""
     python, frame = os.environ.get("PYAGRUM_PYTHON"), alarm()
-    if python is None or frame is None:
+    if python is None:
         return [], {}
     orders = shuffled(frame.columns)
     with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +132,7 @@ def reached(frames: object) -> list[float]:
 def test_ratios_and_scores_against_pyagrum() -> None:
     ratios, scores = climbing()
     if not ratios:
-        pytest.skip("no peer: set PYAGRUM_PYTHON and ALARM_BIF")
+        pytest.skip("no peer: set PYAGRUM_PYTHON")
     for ratio in ratios:
         assert ratio.value <= ratio.bound, f"{ratio.what}: {ratio.value:.3f}, wanted {ratio.bound:.3f} at most"
     assert statistics.median(scores["ours"]) >= statistics.median(scores["pyAgrum"])
@@ -166,9 +163,7 @@ def _main(report: Callable[[str], object]) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        os.environ["ALARM_BIF"] = sys.argv[1]
-    for name in ("ALARM_BIF", "PYAGRUM_PYTHON", "BN_SAMPLES"):
+    for name in ("PYAGRUM_PYTHON", "BN_SAMPLES"):
         if name not in os.environ:
             print(f"{name} is not set: what needs it is left out", file=sys.stderr)  # noqa: T201
     _main(print)

@@ -171,7 +171,10 @@ def test_the_levels_of_a_hidden_node_stand_by_weight_whatever_the_seed() -> None
             np.testing.assert_allclose(p.p, q.p, atol=1e-5)
         assert model.trace_ is not None
         np.testing.assert_array_equal(model.trace_.last.parameters["z"].p, model.network_["z"].p)
+        assert model.runs_ is not None
         assert model.trace_.last.objective == pytest.approx(max(t.last.objective for t in model.runs_.traces))
+    again = models[0].set_params(structure=[], hidden=None).fit(rows)  # nothing of the fit before is left
+    assert again.trace_ is None and again.runs_ is None
 
 
 @pytest.mark.parametrize("ending", ["bif", "xml"])
