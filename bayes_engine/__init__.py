@@ -9,18 +9,26 @@ from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPo
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from bayes_engine.models.costs import costs
 from bayes_engine.models.discretizer import MDLPDiscretizer
 from bayes_engine.models.fisher import FisherDiscriminant
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.lazy import LazyNaiveBayes
+from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.minimum_risk import MinimumRiskClassifier
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.network import BayesianNetwork
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
+from bayes_engine.models.selective import SelectiveNaiveBayes, select_features
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
+from bayes_engine.models.weighted import WeightedNaiveBayes
+from bayes_engine.priors import Dirichlet
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.working.credible import credible
+from bayes_engine.working.plausible import plausible
 
 __all__ = [
     "AODE",
@@ -34,6 +42,7 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "Decision",
+    "Dirichlet",
     "EstimationWarning",
     "FisherDiscriminant",
     "FlipMargins",
@@ -42,8 +51,10 @@ __all__ = [
     "ImpliedLosses",
     "Inquiry",
     "KDependence",
+    "LazyNaiveBayes",
     "Ledger",
     "LinearDiscriminantAnalysis",
+    "LookUp",
     "LossMatrix",
     "MDLPDiscretizer",
     "MinimumRiskClassifier",
@@ -53,20 +64,26 @@ __all__ = [
     "Reading",
     "Refusal",
     "Schema",
+    "SelectiveNaiveBayes",
     "SemiSupervisedNB",
     "Stand",
     "Status",
     "UndefinedPosterior",
     "Variable",
+    "WeightedNaiveBayes",
     "ask",
+    "costs",
+    "credible",
     "dataset_names",
     "estimated_risk",
     "held_out",
     "interview",
     "load_dataset",
     "mixture_table",
+    "plausible",
     "read_table",
     "risk_scorer",
+    "select_features",
 ]
 
 __version__ = "0.1.0"

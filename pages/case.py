@@ -11,6 +11,7 @@ from pages.shared import ask, data, fill_in, super_parents, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
 from pages.shared.margins import how_firm
+from pages.shared.plausible import how_sure
 from pages.shared.ready import ready
 from pages.shared.state import bound, change, current, finish
 from pages.shared.verdict import contributions, pronounce
@@ -65,6 +66,7 @@ else:
             st.warning(problem)
             finish()
         pronounce(one, exact)
+        how_sure(one, exact)
         how_firm(one, exact)
         contributions(one, exact)
 

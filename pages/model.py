@@ -6,26 +6,28 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import beliefs, data, shelf, size
+from pages.shared import beliefs, data, estimation, shelf, size
 from pages.shared.compare import compare
 from pages.shared.escape import md
 from pages.shared.ready import unfit
 from pages.shared.state import bound, current, finish
+from pages.shared.ways import ways
 
-VIEWS = ("conditionals", "compare")
+VIEWS = ("conditionals", "ways", "compare")
 
 table = data.table_in_use()
 view = current().seen("model_view", "conditionals")
 view = view if view in VIEWS else "conditionals"
 heading = {
     "conditionals": _("What does the model believe of each class?"),
+    "ways": _("When is the counting done?"),
     "compare": _("Which model decides best, and is it really better?"),
 }
 st.title(heading[view])
 if table.parts is None:
     unfit(table)
     finish()
-names = {"conditionals": _("Class-conditionals"), "compare": _("Compare")}
+names = {"conditionals": _("Class-conditionals"), "ways": _("Ways of use"), "compare": _("Compare")}
 st.segmented_control(
     _("View"),
     list(VIEWS),
@@ -36,6 +38,9 @@ st.segmented_control(
 )
 if view == "compare":
     compare(table)
+    finish()
+if view == "ways":
+    ways(table)
     finish()
 spec = shelf.choose_model(table)
 try:
@@ -59,6 +64,7 @@ else:
     with figure:
         beliefs.draw(table, fitted, found)
     beliefs.behind(table, fitted, found)
+    estimation.estimated(table, fitted, found)
 
 prior, numbers = st.columns([5, 6], gap="medium")
 with prior:

@@ -44,12 +44,13 @@ with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
     if source.lost():
         st.warning(
             _(
-                "This link speaks of a network file that was opened elsewhere. Open the same file under Ask, Exchange, and "
-                "everything is as it was; until then you see the first network."
+                "This link speaks of a network file that was opened elsewhere. Open the same file under Ask, Exchange, "
+                "and everything is as it was; until then you see the first network."
             )
         )
 try:
-    network = source.source()
+    with st.spinner(_("Searching …")):
+        network = source.source()
 except BayesEngineError as error:
     st.error(error.message.local(md))
     go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")

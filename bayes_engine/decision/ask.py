@@ -7,6 +7,8 @@ prices one question at a time, so two questions that pay only together are not f
 The answers are weighed by the model's own P(c, x_j | x), and what is believed before the question is their sum over
 x_j. That is P(c | x) where a model is one distribution; AODE, which takes in a super-parent with each answer, is not
 quite one, and so no question is ever worth less than nothing but its cost.
+
+A text is no question, for nobody can list the answers: where it is not known it stays so.
 """
 
 from __future__ import annotations
@@ -26,9 +28,20 @@ from scipy.special import ndtr
 from bayes_engine.covariance import inverse_root
 from bayes_engine.decision.loss import TIE, Decision, LossMatrix, decide, judge
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor, normal_log_density
+from bayes_engine.factors import (
+    LOG_2PI,
+    ClassPrior,
+    Factor,
+    GaussianFactor,
+    Product,
+    TableFactor,
+    normal_log_density,
+)
 from bayes_engine.factors.columns import Terms
 from bayes_engine.factors.gaussian import LinearFactor, QuadraticFactor
+from bayes_engine.factors.kernel import KernelFactor
+from bayes_engine.factors.poisson import PoissonFactor
+from bayes_engine.factors.text import TextFactor
 from bayes_engine.inference.averaged import Averaged
 from bayes_engine.inference.directed import HIDDEN, Directed, GaussianFamily, integrating
 from bayes_engine.ledger import JOINT, Ledger, Status
@@ -39,6 +52,10 @@ from bayes_engine.table.schema import Schema, Variable
 REACH = np.linspace(-9.0, 9.0, 73)
 """Where a Gaussian is looked at first, in its standard deviations; 2·10⁻¹⁹ of it lies beyond."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
+FEW = 64
+"""Of more densities than this, those of a kernel, the line is shared out among their common points."""
+FEWER_NODES = np.polynomial.legendre.leggauss(3)
+"""What suffices for panels of a quarter of a bump."""
 CLOSE = 1e-8
 """How closely a point where the decision changes is found, in standard deviations. Both risks are equal there, so that
 the integral is off by the square of it."""
@@ -46,6 +63,12 @@ ROUNDING = 1e-13
 """A difference of risks that is this small beside their terms is none."""
 PANELS = 2**13
 """Panels after which a quadrature stops refining."""
+MOST_DENSITIES = 2**22
+"""Densities that are computed at once."""
+TAIL = 45.0
+"""Of a count e⁻⁴⁵ = 3·10⁻²⁰ is left out on either side of the counts that are summed, less than a float can tell."""
+MOST_COUNTS = 2**20
+"""Of more counts than this every second, third, … is taken: their standard deviations are then some 10⁴ counts."""
 MOST_CASES = 2_000
 """Up to this many joint answers to all questions are enumerated."""
 
@@ -165,7 +188,9 @@ def ask(
 
     `loss` is as `LossMatrix.from_any` takes it, refusal rows included; `amount` is the case's own, where amounts
     multiply losses (`LossMatrix.at_amount`); `costs`, in their units, are one number or a number a feature, 0 for the
-    rest. Gains are exact for discrete features and for Gaussian ones, else by quadrature with its `error`.
+    rest. Gains are exact for discrete features, for Gaussian ones and for kernel densities; for counts they are sums
+    over 0, 1, 2, … that leave out less than 10⁻¹⁹ of the probability; else by quadrature with its `error`. A text is
+    never asked.
 
     Raises ParameterError where X is not one row, a cost is no finite number, or the model counts terms; LossError where
     the loss speaks of other classes, or the amount is negative or no number.
@@ -214,8 +239,8 @@ def interview(
     most: int | None = None,
     amount: float | None = None,
 ) -> Interview:
-    """Ask a full row X, from nothing known, the best question each time until none pays (or `most` were asked). A cell
-    that is missing in X cannot be answered and is passed over. Raises what `ask` raises.
+    """Ask a full row X, from nothing known but its texts, the best question each time until none pays (or `most` were
+    asked). A cell that is missing in X cannot be answered and is passed over. Raises what `ask` raises.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X = pd.DataFrame({"spots": ["yes", "yes", "no", "no"], "age": ["old", "new", "old", "new"]})
@@ -225,7 +250,7 @@ def interview(
     ([('spots', 'no')], 'well', 0.1)
     """
     full, losses = _case(model, X, prior_of_use), _losses(model, loss, amount)
-    told: list[str] = []
+    told = [name for name in full.known if full.schema[name].textual]
     steps: list[Step] = []
     while True:
         inquiry = _inquiry(replace(full, known=frozenset(told)), losses, costs)
@@ -407,13 +432,15 @@ class Gaussians(Answers):
         return low, np.append(low[1:], np.inf), action
 
     def information(self) -> float:
+        nodes, weights = (NODES, WEIGHTS) if len(self.weight) <= FEW else FEWER_NODES
         x = self._grid
         half = np.diff(x) / 2.0
-        at = ((x[:-1] + half)[:, None] + half[:, None] * NODES).ravel()
-        share = self.density(at) @ self._owned
+        at = ((x[:-1] + half)[:, None] + half[:, None] * nodes).ravel()
+        step, owned = max(MOST_DENSITIES // len(self.weight), 1), self._owned
+        share = np.concatenate([self.density(at[i : i + step]) @ owned for i in range(0, len(at), step)])
         of_class = np.bincount(self.owner, self.weight, minlength=self.classes)
         apart = _times_log(share.sum(axis=1)) + share @ log(np.where(of_class > 0, of_class, 1.0))
-        return float((half[:, None] * WEIGHTS).ravel() @ (_times_log(share).sum(axis=1) - apart))
+        return float((half[:, None] * weights).ravel() @ (_times_log(share).sum(axis=1) - apart))
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
         low, high, action = self.pieces(loss.table)
@@ -426,14 +453,90 @@ class Gaussians(Answers):
         return np.asarray(self.owner[:, None] == np.arange(self.classes), dtype=float)
 
     @property
+    def _reach(self) -> Array:
+        """Where each of them is looked at first, in its standard deviations."""
+        return REACH
+
+    @property
     def _grid(self) -> Array:
-        return np.unique(self.mean + self.sd * REACH[:, None])
+        reach = self._reach
+        if len(self.mean) <= FEW:
+            return np.unique(self.mean + self.sd * reach[:, None])
+        step = self.sd * (reach[1] - reach[0])  # those of one width look at the same points, however many they are
+        return np.unique(np.rint(self.mean / step + np.rint(reach / (reach[1] - reach[0]))[:, None]) * step)
+
+    def slope(self, x: Array, density: Array) -> Array:
+        """(n, M) the derivatives of the densities (n, M)."""
+        return np.asarray(density * (self.mean - x[:, None]) / self.sd**2)
 
     def _at(self, x: Array, cost: Array) -> tuple[Array, Array, Array]:
         """Risk (n, A) of every action, its slope, and the size (n,) of what is summed."""
-        density = self.density(x)
-        slope = density * (self.mean - x[:, None]) / self.sd**2
-        return density @ cost.T, slope @ cost.T, density @ np.abs(cost).max(axis=0)
+        step, largest = max(MOST_DENSITIES // len(self.weight), 1), np.abs(cost).max(axis=0)
+        found = []
+        for some in (x[i : i + step] for i in range(0, len(x), step)):
+            density = self.density(some)
+            found.append((density @ cost.T, self.slope(some, density) @ cost.T, density @ largest))
+        risk, slope, size = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return risk, slope, size
+
+
+@dataclass(frozen=True)
+class Averages(Gaussians):
+    """Weka's kernels: each Gaussian averaged over ± half the `width` about its mean, (Φ(b) − Φ(a))/width with a and b
+    the ends in standard deviations."""
+
+    width: float
+
+    def density(self, x: Array) -> Array:
+        low, high = self._ends(x)
+        upper = low > 0  # the small tail keeps its digits
+        part = np.where(upper, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+        return np.asarray(self.weight / self.width * part)
+
+    def slope(self, x: Array, density: Array) -> Array:
+        low, high = (exp(-0.5 * (end * end + LOG_2PI)) for end in self._ends(x))
+        return np.asarray(self.weight / (self.width * self.sd) * (high - low))
+
+    def mass(self, low: Array, high: Array) -> Array:
+        part = self._below(high) - self._below(low)
+        return np.asarray((self.weight * np.clip(part, 0.0, 1.0)) @ self._owned)
+
+    def _below(self, x: Array) -> Array:
+        """(n, M) ∫ up to x, by ∫Φ(z) dz = zΦ(z) + φ(z) =: G(z): σ/width (G(b) − G(a))."""
+        finite = np.where(np.isfinite(x), x, 0.0)
+        a, b = (z * ndtr(z) + exp(-0.5 * (z * z + LOG_2PI)) for z in self._ends(finite))
+        return np.where(np.isfinite(x)[:, None], (b - a) * self.sd / self.width, (x > 0)[:, None])
+
+    def _ends(self, x: Array) -> tuple[Array, Array]:
+        z, half = (x[:, None] - self.mean) / self.sd, 0.5 * self.width / self.sd
+        return z - half, z + half
+
+    @property
+    def _reach(self) -> Array:
+        """A bump is up to six standard deviations wide."""
+        return np.arange(-48.0, 49.0) / 4.0
+
+
+@dataclass(frozen=True)
+class Counts(Answers):
+    """`share` (n, C): P(c, x_j = k | x) of the counts k at `x` (n,) ascending, beyond which there is nothing to speak
+    of; of very many each stands for those up to the next."""
+
+    share: Array
+    x: Array
+
+    def gain(self, table: Array) -> tuple[float, float]:
+        return Levels(self.share, ()).gain(table)
+
+    def information(self) -> float:
+        return Levels(self.share, ()).information()
+
+    def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
+        action = (self.share @ loss.table.T).argmin(axis=1)
+        starts = np.flatnonzero(np.append(True, action[1:] != action[:-1]))
+        ends = [-math.inf, *self.x[starts[1:] - 1].tolist(), math.inf]
+        for k, part in enumerate(np.split(self.share, starts[1:])):
+            yield _outcome(part.sum(axis=0), loss, int(action[starts[k]]), low=ends[k], high=ends[k + 1])
 
 
 @dataclass(frozen=True)
@@ -540,8 +643,8 @@ class _Case:
 
     @property
     def open(self) -> tuple[str, ...]:
-        """The features that may be asked, in the table's order."""
-        return tuple(name for name in self.schema.names if name not in self.known)
+        """The features that may be asked, in the table's order: no text."""
+        return tuple(v.name for v in self.schema if v.name not in self.known and not v.textual)
 
     def ledger(self, tried: Sequence[Cells]) -> Ledger:
         """The joint (n, C) of the known cells with those of `tried`, all others integrated out, at the prior of use."""
@@ -588,6 +691,15 @@ class _Case:
                 yield name, self._numbers(name)
 
     def _numbers(self, name: str) -> Answers:
+        part, power = self._part(name)
+        chosen = self.schema[name].likelihood is not None and isinstance(self.model.factor_, Product)
+        if (part is None and chosen) or not power:  # set aside
+            return Levels(_shares(self.log_joint), (None,))
+        if isinstance(part, PoissonFactor):
+            counts = _counts(part.rate, power)
+            return Counts(_shares(self.log_joint + power * part.at(counts)), counts)
+        if isinstance(part, KernelFactor) and power == 1.0:
+            return self._bumps(part)
         try:
             found = _gaussians(self, name)
         except NotImplementedError:
@@ -600,6 +712,24 @@ class _Case:
         there = weight > 0
         sd = np.sqrt(variance)
         return Gaussians(weight[there], mean[there], sd[there], owner[there], len(self.model.classes_))
+
+    def _part(self, name: str) -> tuple[Any, float]:
+        """The factor that a column has to itself and, where it is weighted, its weight; None if it has none."""
+        for part in _leaves(self.model.factor_):
+            own = getattr(part, "part", part)
+            variable = getattr(own, "variable", None)
+            if variable is not None and variable.name == name:
+                return own, 1.0 if own is part else float(part.weight)  # type: ignore[attr-defined]
+        return None, 1.0
+
+    def _bumps(self, part: KernelFactor) -> Gaussians:
+        """The bumps of a kernel density, those of each class in its own share."""
+        of_class = _shares(self.log_joint)[0] / part.weight.sum(axis=1)
+        owner, at = np.nonzero((part.weight > 0) & (of_class > 0)[:, None])
+        weight, mean, sd = of_class[owner] * part.weight[owner, at], part.points[at], part.bandwidth[owner]
+        if part.precision is None:
+            return Gaussians(weight, mean, sd, owner, len(of_class))
+        return Averages(weight, mean, sd, owner, len(of_class), part.precision)
 
     def _curve(self, name: str) -> Curve:
         """The density is found from the middle of the column outwards, by powers of two."""
@@ -627,7 +757,23 @@ def _together(model: Model, known: Sequence[frozenset[str]]) -> Iterator[tuple[f
     yield from groups.items()
 
 
-def _case(model: Model, X: Any, prior_of_use: Mapping[Any, float] | None) -> _Case:
+def _counts(rate: Array, weight: float) -> Array:
+    """The counts within which Poisson distributions of these rates (C,), to the power of a weight, lie but for e^−TAIL:
+    Bernstein's inequality, P(|k − λ| ≥ t) ≤ 2 exp(−t²/(2(λ + t/3))).
+
+    >>> _counts(np.array([0.0]), 1.0).tolist() == list(range(31))
+    True
+    """
+    needed = TAIL / weight
+    reach = needed / 3.0 + np.sqrt(needed**2 / 9.0 + 2.0 * needed * rate)
+    low, high = np.maximum(np.floor(rate - reach), 0.0), np.ceil(rate + reach)
+    step = np.ceil((high - low + 1.0).sum() / MOST_COUNTS)
+    return np.unique(np.concatenate([np.arange(a - a % step, b + 1.0, step) for a, b in zip(low, high, strict=True)]))
+
+
+def _case(model: Any, X: Any, prior_of_use: Mapping[Any, float] | None) -> _Case:
+    if hasattr(model, "counted"):  # a lazy model would count for every cell that is tried
+        model = model.counted()
     row = _one_row(model, X)
     return _Case(model, row, frozenset(name for name in row.columns if row[name].notna().iloc[0]), prior_of_use)
 
@@ -674,9 +820,12 @@ def _gaussians(case: _Case, name: str) -> tuple[Array, Array, Array] | None:
             return case.log_joint, (part.moments.pivot + part.moments.offset)[None], part.variance[None]
         if isinstance(part, LinearFactor | QuadraticFactor):
             return (case.log_joint, *_conditional(case, part, name)) if name in part.names else None
-    if all(isinstance(part, ClassPrior | GaussianFactor | TableFactor) for part in _leaves(factor)):
+    if all(isinstance(part, _OF_ONE_COLUMN) for part in _leaves(factor)):
         return None
     raise NotImplementedError
+
+
+_OF_ONE_COLUMN = (ClassPrior, GaussianFactor, TableFactor, KernelFactor, PoissonFactor, TextFactor)
 
 
 def _conditional(case: _Case, part: LinearFactor | QuadraticFactor, name: str) -> tuple[Array, Array]:

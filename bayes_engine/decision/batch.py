@@ -24,6 +24,8 @@ BLOCK = 50_000
 """Rows that are explained at once."""
 STRONGEST = 3
 """How many contributions make a reason."""
+LONGEST = 60
+"""Characters of a cell that stand in a reason."""
 STATUS_NAMES: Mapping[int, str] = {
     Status.OK: "ok",
     Status.IMPOSSIBLE: "impossible",
@@ -146,7 +148,7 @@ def reasons(
     top = np.argsort(-pull, axis=1, kind="stable")[:, :STRONGEST]
     heard = np.take_along_axis(pull, top, axis=1)
     names = [name for name, _ in terms]
-    cells = [rows.cells[name].iloc[at].tolist() if name in rows.cells else [""] * len(at) for name in names]
+    cells = [[_short(c) for c in rows.cells[name].iloc[at]] if name in rows.cells else [""] * len(at) for name in names]
     for i, (columns, pulls) in enumerate(zip(top.tolist(), heard.tolist(), strict=True)):
         strong = [(j, v) for j, v in zip(columns, pulls, strict=True) if v >= 0.005]
         said[places[i]] = ", ".join(f"{names[j]} = {cells[j][i]} ({signed(v)})" for j, v in strong) or silent
@@ -233,6 +235,11 @@ def free_names(wanted: list[str], taken: set[str]) -> list[str]:
         taken.add(free)
         names.append(free)
     return names
+
+
+def _short(cell: str) -> str:
+    """A cell within a reason: of a long text its beginning, on one line."""
+    return cell if len(cell) <= LONGEST and "\n" not in cell else " ".join(cell.split())[: LONGEST - 1] + "…"
 
 
 def _rivals(

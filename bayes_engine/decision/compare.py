@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
 from bayes_engine.decision.evaluate import (
     DRAWS,
@@ -24,6 +25,7 @@ from bayes_engine.decision.evaluate import (
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, TableError
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, TableFactor, normal_log_density, variance_estimate
+from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
@@ -341,13 +343,14 @@ class Bill(NamedTuple):
         return self.penalty - self.log_likelihood
 
 
-_BILLED = (ClassPrior, ClassFamily, TableFactor, TableFamily, GaussianFactor, GaussianFamily)
+_BILLED = (ClassPrior, ClassFamily, TableFactor, TableFamily, GaussianFactor, GaussianFamily, PoissonFactor)
 _LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "variance": "mle", "unseen": "ignore"}
 
 
 def mdl(model: Any) -> Bill | None:
     """The bill of a fitted naive Bayes, SPODE, TAN or k-DB, from its statistics; None for a model that is no product of
-    conditional distributions of single columns (AODE is a mean of models).
+    conditional distributions of single columns (AODE is a mean of models), has a kernel density (which takes the rows
+    themselves for its numbers) or counts words (whose number grows with the texts).
 
     The likelihood is that of class and known cells under maximum-likelihood estimates, whatever the model's smoothing;
     a cell whose parents are not all known is billed by its class alone.
@@ -402,6 +405,10 @@ def _bill(part: Any, stats: Statistics, floor: float) -> tuple[float, int]:
             return _gaussian_likelihood(moments, moments.offset, variance), k + (1 if tied else k)
         case GaussianFamily(cells=cells, classes=classes):
             return _family_likelihood(part, cells, classes, floor)
+        case PoissonFactor(n=n, total=total, rate=rate):
+            column = stats.values.columns[part.variable.name]
+            orderings = float((column.weight @ gammaln(column.points + 1.0)).sum())
+            return float((xlogy(total, rate) - n * rate).sum()) - orderings, len(n)
     raise TypeError(f"no bill for {type(part).__name__}")
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import positions
@@ -24,19 +26,35 @@ class Explains(Protocol):
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of the plane: a numeric feature from `low` to `high`, or the `levels` of a discrete one."""
+    """One side of the plane: a numeric feature from `low` to `high`, or the `levels` of a discrete one. Of a feature
+    that `counts` only whole numbers have a probability: the plane has a step for each, from k − ½ to k + ½."""
 
     name: str
     levels: tuple[Level, ...] = ()
     low: float = 0.0
     high: float = 1.0
+    counts: bool = False
 
     def ticks(self, n: int) -> list[Any]:
-        """The values at which the plane is computed: all levels, or `n` numbers at the middle of equal steps."""
+        """The values at which the plane is computed: all levels, or `n` numbers at the middle of equal steps, of counts
+        the whole numbers nearest to them.
+
+        >>> Axis("calls", low=-0.5, high=2.5, counts=True).ticks(6)
+        [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]
+        """
         if self.levels:
             return list(self.levels)
         step = (self.high - self.low) / n
-        return [self.low + step * (i + 0.5) for i in range(n)]
+        middles = [self.low + step * (i + 0.5) for i in range(n)]
+        return [self.nearest(v) for v in middles]
+
+    def nearest(self, place: float) -> float:
+        """The number at a place on this side: of counts the whole number whose step it is on.
+
+        >>> Axis("calls", low=-0.5, high=2.5, counts=True).nearest(1.6), Axis("mass").nearest(1.6)
+        (2.0, 1.6)
+        """
+        return max(float(math.floor(place + 0.5)), 0.0) if self.counts else place
 
     def position(self, value: Any) -> float | None:
         """Where a value stands on this side: the number itself, or the number of its level from 0; None if missing."""
@@ -57,13 +75,35 @@ class Plane:
 
 
 def axis_of(variable: Variable, column: pd.Series) -> Axis:
-    """The range to draw: the data's, with a margin of 6 % on each side."""
+    """The range to draw: the data's, with a margin of 6 % on each side; of a column with a Poisson likelihood from half
+    a count below the least to half a count above the greatest. Raises ParameterError on a text, which is no axis.
+
+    >>> calls = Variable("calls", "count", likelihood="poisson")
+    >>> axis_of(calls, pd.Series([1, 4, None]))
+    Axis(name='calls', levels=(), low=0.5, high=4.5, counts=True)
+    """
+    if variable.kind == "text":
+        raise ParameterError("column '{column}' is a text, which is no axis of a plane", column=variable.name)
     if variable.discrete:
         return Axis(variable.name, variable.levels)
     values = column.dropna().astype(float)
     low, high = float(values.min()), float(values.max())
+    if variable.likelihood == "poisson":
+        return _of_counts(Axis(variable.name, low=low, high=high))
     margin = 0.06 * (high - low) or abs(low) * 0.1 or 1.0
     return Axis(variable.name, low=low - margin, high=high + margin)
+
+
+def _of_counts(axis: Axis) -> Axis:
+    low, high = max(math.floor(axis.low + 0.5), 0), max(math.floor(axis.high + 0.5), 0)
+    return replace(axis, low=low - 0.5, high=high + 0.5, counts=True)
+
+
+def _as_read(model: Any, axis: Axis) -> Axis:
+    """The axis as the model reads it: a number that it counts has steps."""
+    schema: Schema | None = getattr(getattr(model, "estimator_", model), "schema_", None)
+    counted = schema is not None and axis.name in schema and schema[axis.name].likelihood == "poisson"
+    return _of_counts(axis) if counted and not axis.counts else axis
 
 
 def posterior_plane(
@@ -76,7 +116,8 @@ def posterior_plane(
 ) -> Plane:
     """The posterior over the plane of features `x` and `y` (`size` steps a numeric side).
 
-    The other features are integrated out exactly (generative models can), or held at their values in `fixed`.
+    The other features are integrated out exactly (generative models can), or held at their values in `fixed`. An axis
+    of numbers that the model counts (Poisson) becomes one of counts.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X = pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0], "mass": [3.0, 4.0, 4.5, 6.0]})
@@ -85,6 +126,7 @@ def posterior_plane(
     >>> plane.posterior.shape, plane.posterior.argmax(axis=2).tolist()
     ((1, 4, 2), [[1, 1, 0, 0]])
     """
+    x, y = _as_read(model, x), None if y is None else _as_read(model, y)
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
     n = len(across) * len(up)
     columns: dict[str, Any] = {}

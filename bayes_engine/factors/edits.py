@@ -72,7 +72,7 @@ def bad_rows(cpt: CPT, numbers: Sequence[float]) -> tuple[BadRow, ...]:
     for k, given in enumerate(conditions(cpt)):
         row = numbers[k * size : (k + 1) * size]
         wrong = not all(math.isfinite(v) and v >= 0 for v in row)
-        total = math.fsum(row)
+        total = sum(row)  # not fsum, which raises where numbers of a forged link are too large to add
         if wrong or abs(total - 1.0) > SUMS:
             found.append(BadRow(k, given, total, wrong))
     return tuple(found)
@@ -88,8 +88,9 @@ def normalized(cpt: CPT, numbers: Sequence[float], row: int) -> Numbers:
     """
     size = cpt.p.shape[-1]
     kept = [v if math.isfinite(v) and v > 0 else 0.0 for v in numbers[row * size : (row + 1) * size]]
-    total = math.fsum(kept)
-    new = [v / total if total > 0 else 1.0 / size for v in kept]
+    most = max(kept)
+    total = math.fsum(v / most for v in kept) if most else 0.0
+    new = [v / most / total if most else 1.0 / size for v in kept]
     return (*numbers[: row * size], *new, *numbers[(row + 1) * size :])
 
 

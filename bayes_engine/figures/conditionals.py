@@ -28,48 +28,59 @@ HISTOGRAM_FROM = 40
 
 
 def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
-    """P(level | class) as grouped bars; where smoothing acts, the outline is the bare fraction of counts."""
+    """P(level | class) as grouped bars; where smoothing acts, the bare fraction of counts stands behind each, wide and
+    pale."""
     figure = go.Figure()
     places = list(range(len(levels)))
     plain = [[table.plain(s)[k] or 0.0 for s in places] for k in range(len(classes))]
     written = _texts(table, len(levels) * (len(classes) + 0.5))
-    above = {"textposition": "outside", "cliponaxis": False, "constraintext": "none", "textangle": 0}
-    for k, name in enumerate(classes):
-        heights = [step.factors[k] for step in table.steps]
-        figure.add_bar(
-            x=places,
-            y=heights,
-            name=name,
-            offsetgroup=str(k),
-            marker={"color": colour_of(k, dark), "line": {"width": 0}},
-            text=[
-                t if not table.smoothed or p >= bare else ""
-                for t, p, bare in zip(written[k], heights, plain[k], strict=True)
-            ],
-            hovertext=[_bar_hover(table, s, k, levels[s], name) for s in places],
-            hovertemplate="%{hovertext}<extra></extra>",
-            **above,
-        )
+    tallest = max([p for step in table.steps for p in step.factors] + [p for row in plain for p in row])
+    wide = 0.74 / len(classes)
+    at = [[s + wide * (k - (len(classes) - 1) / 2) for s in places] for k in range(len(classes))]
     for k in range(len(classes)) if table.smoothed else ():
-        heights = [step.factors[k] for step in table.steps]
         figure.add_bar(
-            x=places,
+            x=at[k],
             y=plain[k],
-            offsetgroup=str(k),
+            width=0.97 * wide,
+            opacity=0.3,
             hoverinfo="skip",
             name=_("counted, without smoothing"),
             legendgroup="plain",
+            legendrank=2000,
             showlegend=k == 0,
-            marker={"color": "rgba(0,0,0,0)", "line": {"width": 1.4, "color": INK[dark]}},
-            text=[t if p < bare else "" for t, p, bare in zip(written[k], heights, plain[k], strict=True)],
-            **above,
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
         )
-    tallest = max([p for step in table.steps for p in step.factors] + [p for row in plain for p in row])
+    for k, name in enumerate(classes):
+        heights = [step.factors[k] for step in table.steps]
+        figure.add_bar(
+            x=at[k],
+            y=heights,
+            width=(0.62 if table.smoothed else 0.94) * wide,
+            name=name,
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
+            legendgroup=str(k),
+            hovertext=[_bar_hover(table, s, k, levels[s], name) for s in places],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+        figure.add_scatter(
+            x=at[k],
+            y=[
+                (max(p, bare) if table.smoothed else p) + 0.012 * tallest
+                for p, bare in zip(heights, plain[k], strict=True)
+            ],
+            text=written[k],
+            mode="text",
+            textposition="top center",
+            cliponaxis=False,
+            hoverinfo="skip",
+            legendgroup=str(k),
+            showlegend=False,
+        )
     height = 360 if table.variable.cuts is None else 270  # the values that were cut stand above
-    figure.update_layout(height=height, barmode="group", bargap=0.28, bargroupgap=0.06, **_frame())
+    figure.update_layout(height=height, barmode="overlay", **_frame())
     figure.update_xaxes(tickvals=places, ticktext=list(levels), showgrid=False, automargin=True)
     title = _("P(class, level)") if table.joint else _("P(level | class)")
-    figure.update_yaxes(title=title, range=[0.0, tallest * 1.16], nticks=6)
+    figure.update_yaxes(title=title, range=[0.0, tallest * 1.18], nticks=6)
     return figure
 
 

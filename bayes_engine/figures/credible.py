@@ -4,6 +4,7 @@ P(c|x) over all plausible models. Labels come in escaped for Plotly."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,7 +24,7 @@ def estimate_marks(found: Estimates, *, levels: Sequence[str], classes: Sequence
     """Each level of each class on a line of its own: the plain share as a ring, Laplace's estimate as a diamond, the
     estimate under the prior in use as a dot on its credible interval."""
     figure = go.Figure()
-    n = len(classes)
+    n, prior = len(classes), _("Jeffreys") if found.bare else _("prior in use")
     for k, name in enumerate(classes):
         rows = [s + 0.8 * (k + 0.5) / n - 0.4 for s in range(len(levels))]
         colour = colour_of(k, dark)
@@ -31,7 +32,7 @@ def estimate_marks(found: Estimates, *, levels: Sequence[str], classes: Sequence
         for estimate, symbol, size, what in (
             (found.likely, "circle-open", 11, _("maximum likelihood")),
             (found.laplace, "diamond-open", 8, "Laplace"),
-            (found.used, "circle", 7, _("prior in use")),
+            (found.used, "circle", 7, prior),
         ):
             figure.add_scatter(
                 x=estimate.value[k].tolist(),
@@ -47,7 +48,7 @@ def estimate_marks(found: Estimates, *, levels: Sequence[str], classes: Sequence
     for symbol, size, what in (
         ("circle-open", 11, _("maximum likelihood")),
         ("diamond-open", 8, "Laplace"),
-        ("circle", 7, _("prior in use, with its interval")),
+        ("circle", 7, prior + _(", with its 95 % interval")),
     ):
         mark = {"symbol": symbol, "size": size, "color": INK[dark], "line": {"width": 1.6, "color": INK[dark]}}
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=what)
@@ -120,10 +121,15 @@ def gaussian_fans(
         beneath = [-(k + 1) * 0.055 * top] * len(values[k])
         figure.add_scatter(x=values[k].tolist(), y=beneath, mode="markers", marker=marks, showlegend=False,
                            hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
-    figure.update_layout(height=300 + 12 * max(len(classes) - 3, 0), margin={"l": 8, "r": 8, "t": 30, "b": 8})
+    figure.update_layout(
+        height=320 + 12 * max(len(classes) - 3, 0),
+        margin={"l": 8, "r": 8, "t": 34, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    )
     figure.update_xaxes(title=name, range=[low, high], showgrid=False, nticks=7)
     floor = -(len(classes) + 0.8) * 0.055 * top
-    figure.update_yaxes(title=_("density p(x | class)"), range=[floor, top], nticks=5, rangemode="nonnegative")
+    figure.update_yaxes(title=_("density p(x | class)"), range=[floor, top], nticks=5)
     return figure
 
 
@@ -131,19 +137,22 @@ def _density(x: Array, mean: float, sd: float) -> Array:
     return np.asarray(exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)))
 
 
-def bands(found: Plausible, order: Sequence[int], *, classes: Sequence[str], dark: bool = False) -> go.Figure:
+def bands(
+    found: Plausible, order: Sequence[int], *, classes: Sequence[str], colours: Sequence[str], dark: bool = False
+) -> go.Figure:
     """P(c|x) of each class: 95 % of the plausible models as a bar, their median as a stroke, the model's own as a dot.
-    `order` are the classes' positions in `found`, a class's place there being its colour."""
+    `order` are the classes' positions in `found`."""
     figure = go.Figure()
     low, middle, high = found.band()
-    for row, k in enumerate(order):
-        colour = colour_of(row, dark)
-        said = f"P({classes[row]} | x)<br>" + _("95 % from {low} to {high}, median {median}, the model's own {own}").format(
-            low=number(float(low[k])), high=number(float(high[k])), median=number(float(middle[k])),
-            own=number(float(found.own[k])))  # fmt: skip
+    for row, (k, colour) in enumerate(zip(order, colours, strict=True)):
+        text = _("95 % from {low} to {high}, median {median}, the model's own {own}")
+        places = {"low": low, "high": high, "median": middle, "own": found.own}
+        said = f"P({classes[row]} | x)<br>" + text.format(**{n: number(float(v[k])) for n, v in places.items()})
         hover = {"hovertext": said, "hovertemplate": "%{hovertext}<extra></extra>", "showlegend": False}
         ends = [float(low[k]), float(high[k])]
-        figure.add_scatter(x=ends, y=[row, row], mode="lines", line={"width": 9, "color": colour}, opacity=0.35, **hover)
+        figure.add_scatter(
+            x=ends, y=[row, row], mode="lines", line={"width": 9, "color": colour}, opacity=0.35, **hover
+        )
         stroke = {"symbol": "line-ns-open", "size": 15, "line": {"width": 2}, "color": colour}
         figure.add_scatter(x=[float(middle[k])], y=[row], mode="markers", marker=stroke, cliponaxis=False, **hover)
         dot = {"size": 9, "color": colour, "line": {"width": 1.5, "color": GROUND[dark]}}
@@ -157,22 +166,24 @@ def bands(found: Plausible, order: Sequence[int], *, classes: Sequence[str], dar
 
 
 def histogram_of(
-    found: Plausible, label: object, *, name: str, colour: str, line: float | None = None, dark: bool = False
+    found: Plausible, label: object, *, name: str, colour: str, needed: float | None = None, dark: bool = False
 ) -> go.Figure:
     """P(label|x) over all plausible models: their share in each twentieth, the middle 95 % in full colour; the model's
-    own value, and dotted the probability from which on the decision is another one. `name` is the class's."""
+    own value, and dotted where the decision turns, at `needed` nats of log-odds. `name` is the class's."""
     shares, edges = found.histogram(label)
     k = found.classes.index(label)
     low, _median, high = (float(v) for v in found.band()[:, k])
     middle, wide = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
-    inside = [a < high and b > low for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    inside = [a < high and b > low for a, b in pairwise(edges)]
     figure = go.Figure(
         go.Bar(
             x=middle.tolist(),
             y=shares.tolist(),
             width=wide * 0.94,
             marker={"color": colour, "opacity": [0.75 if there else 0.28 for there in inside], "line": {"width": 0}},
-            customdata=[[f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for a, b, s in zip(edges, edges[1:], shares, strict=False)],
+            customdata=[
+                [f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for a, b, s in zip(edges, edges[1:], shares, strict=False)
+            ],
             hovertemplate="%{customdata[0]} – %{customdata[1]}: %{customdata[2]}<extra></extra>",
         )
     )
@@ -187,8 +198,10 @@ def histogram_of(
         text=_("this model {p}").format(p=number(own, 3)),
         xanchor="right" if own > 0.85 else "left" if own < 0.15 else "center",
     )
-    if line is not None:
-        figure.add_vline(x=line, line={"width": 1.5, "color": MUTED["cost"], "dash": "dot"})
+    if needed is not None:
+        figure.add_vline(
+            x=1.0 / (1.0 + float(exp(-needed))), line={"width": 1.5, "color": MUTED["cost"], "dash": "dot"}
+        )
     figure.update_layout(height=170, margin={"l": 8, "r": 12, "t": 24, "b": 8}, showlegend=False, bargap=0)
     figure.update_xaxes(title=f"P({name} | x)", range=[-0.01, 1.01], nticks=6, showgrid=False)
     figure.update_yaxes(title=_("share of models"), tickformat=".0%", nticks=4)

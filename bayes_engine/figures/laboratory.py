@@ -72,8 +72,8 @@ def excess_bars(
         margin={"l": 8, "r": 14, "t": 8, "b": 8},
     )  # fmt: skip
     figure.update_yaxes(autorange="reversed", showgrid=False, ticks="", ticksuffix=" ")
-    ends = np.array([misfit, misfit + finite + np.nan_to_num(curve.error[:, 0]), shown])
-    top, low = max(float(np.nanmax(ends)), 1e-4), min(float(np.nanmin([finite + misfit, shown])), 0.0)
+    ends = [*misfit, *(misfit + finite + np.nan_to_num(curve.error[:, 0])), *shown]
+    top, low = float(np.nanmax([*ends, 1e-4])), float(np.nanmin([*(finite + misfit), *shown, 0.0]))
     figure.update_xaxes(nticks=6, zeroline=True, tickformat="~g", range=[low - 0.04 * top, 1.06 * top])
     return figure
 

@@ -10,8 +10,10 @@ from bayes_engine.figures.theme import CLASS_COLOURS, GROUND, template
 from bayes_engine.inference.answer import Together
 from bayes_engine.numerals import certain
 
-ROW = 44
-"""Height of a row of cells, in pixels."""
+ROW, PLAIN = 44, 20
+"""Height of a row of cells, in pixels: with numbers in them, and without."""
+WRITTEN = 48
+"""So many cells have room for their numbers; of more the darkest is the most probable, not probability 1."""
 BELIEF, SEEN = ("#5F86A6", "#7FA9CC"), ("#1F5F96", "#8CC4F2")
 """(on light, on dark) of the bars of a node that is not asked about, and of one that is observed."""
 
@@ -35,28 +37,35 @@ def joint_table(
 
     rows = zip(found.p.tolist(), product.tolist(), strict=True)
     texts = [[text(*pair) for pair in zip(*row, strict=True)] for row in rows]
+    written = found.p.size <= WRITTEN
+    across, down = (
+        {
+            "tickvals": list(range(len(own))),
+            "ticktext": [f"{v}{gap}{certain(float(p))}" for v, p in zip(own, of, strict=True)],
+        }
+        for own, of, gap in ((levels[1], found.of_b, "<br>"), (levels[0], found.of_a, "  "))
+    )  # by position: two long names may look the same
     figure = go.Figure(
         go.Heatmap(
             z=found.p,
-            x=[f"{v}<br>{certain(float(p))}" for v, p in zip(levels[1], found.of_b, strict=True)],
-            y=[f"{v}  {certain(float(p))}" for v, p in zip(levels[0], found.of_a, strict=True)],
-            text=texts if found.p.size <= 48 else None,
-            texttemplate="%{text}" if found.p.size <= 48 else None,
+            text=texts if written else None,
+            texttemplate="%{text}" if written else None,
             colorscale=[[0.0, GROUND[dark]], [1.0, CLASS_COLOURS[0][dark]]],
             zmin=0.0,
-            zmax=1.0,
+            zmax=1.0 if written else float(found.p.max()),
             xgap=2,
             ygap=2,
             showscale=False,
-            hovertemplate="%{y}, %{x}: %{z:.6g}<extra></extra>",
+            customdata=[[f"{a}, {b}" for b in levels[1]] for a in levels[0]],
+            hovertemplate="%{customdata}: %{z:.6g}<extra></extra>",
         )
     )
-    side = {"showgrid": False, "ticks": "", "type": "category"}
+    side = {"showgrid": False, "zeroline": False, "ticks": "", "tickmode": "array"}
     figure.update_layout(
         template=template(dark),
-        height=90 + max(ROW * len(levels[0]), 100),
+        height=90 + max((ROW if written else PLAIN) * len(levels[0]), 100),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis={**side, "title": {"text": names[1]}, "side": "top"},
-        yaxis={**side, "title": {"text": names[0]}, "autorange": "reversed"},
+        xaxis={**side, **across, "title": {"text": names[1]}, "side": "top"},
+        yaxis={**side, **down, "title": {"text": names[0]}, "autorange": "reversed"},
     )
     return figure

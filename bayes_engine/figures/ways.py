@@ -39,4 +39,4 @@ def work_lines(
         type="log", title=_("seconds") if measured else _("cells, entries, additions"), dtick=1, exponentformat="power"
     )
     return figure.update_layout(template=template(dark), height=330, hovermode="closest",
-                                margin={"l": 4, "r": 12, "t": 40, "b": 4})  # fmt: skip
+                                margin={"l": 4, "r": 28, "t": 40, "b": 4})  # fmt: skip

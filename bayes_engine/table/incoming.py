@@ -1,7 +1,8 @@
 """A second table, of rows to be classified: cells as text → the model's columns, by name, in its order and types.
 
-The training table said what the columns are, so nothing is guessed here: a cell is a level, a number, missing, a value
-not seen in training, or unreadable. An unreadable cell costs its own row only, and every cell stays at hand as text.
+The training table said what the columns are, so nothing is guessed here: a cell is a level, a number, a text, missing,
+a value not seen in training, or unreadable. An unreadable cell costs its own row only, and every cell stays at hand as
+text.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a text cell must not begin with in a file that a spreadsheet opens: it would be run as a formula."""
 
 
-Why = Literal["no number", "infinite", "not seen in training", "missing", "negative"]
+Why = Literal["no number", "no count", "infinite", "not seen in training", "missing", "negative"]
 
 
 class BadCell(NamedTuple):
@@ -110,10 +111,13 @@ def receive(
         if name not in stripped:
             columns[name] = (
                 np.full(len(cells), np.nan) if variable.numeric
+                else pd.Series([None] * len(cells), cells.index, dtype=object) if variable.textual
                 else pd.Categorical.from_codes(np.full(len(cells), -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
         elif variable.numeric:
             columns[name] = _take_numbers(variable, cells[name], *numbers[name], bad, notes)
+        elif variable.textual:
+            columns[name] = _take_texts(name, cells[name], tokens, notes)
         else:
             columns[name] = _take_levels(variable, cells[name], stripped[name], tokens, unseen, mark, bad, notes)
         if missing == "error":
@@ -260,9 +264,25 @@ def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadabl
         notes[:] = [m for m in notes if m.column != name or "infinite" not in m.message.template]
         notes.append(note("column '{column}': rows with an infinite number, not decided: {n}", "warning", column=name,
                           n=int(infinite.sum())))  # fmt: skip
+    fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
+    if variable.likelihood == "poisson" and fractions.any():
+        row = int(fractions.argmax())
+        bad.add(fractions, name, cells, "no count")
+        notes.append(note("column '{column}': cells that are none of the counts 0, 1, 2, …: {n}, the first in row "
+                          "{row} ('{value}'); these rows are not decided", "warning", column=name,
+                          n=int(fractions.sum()), row=row + 1, value=str(cells.iloc[row])[:40]))  # fmt: skip
     if (absent := np.isnan(values) & ~unreadable).any() and not absent.all():
         _note_missing(name, int(absent.sum()), notes)
     return values
+
+
+def _take_texts(name: str, cells: pd.Series, tokens: Sequence[str] | None, notes: list[Note]) -> pd.Series:
+    """Texts as they stand there, without the apostrophe that `guarded` put before one. A word not seen in training is
+    no flaw of a text: it says nothing."""
+    absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))
+    if absent.any():
+        _note_missing(name, int(absent.sum()), notes)
+    return cells.map(lambda cell: _unguarded(str(cell))).astype(object).mask(absent, None)
 
 
 def _note_missing(name: str, n: int, notes: list[Note]) -> None:

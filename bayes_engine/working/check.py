@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bayes_engine.language import Message
-from bayes_engine.working.derive import Density, Fraction, Step, Working
+from bayes_engine.working.derive import Density, Fraction, Kernel, Rate, Step, Words, Working
 from bayes_engine.working.render import AS_IN_FILE, Names, cell_of, given_of, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
@@ -169,6 +169,24 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
             "Take the values of {column} in the rows with {target} = {label}: their mean, the sum of the squared "
             "deviations divided by {degrees}, its root; then the normal density at {value}.",
             said | {"degrees": "n" if source.ddof == 0 else "n−1"},
+        )
+    if isinstance(source, Rate):
+        return Message(
+            "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by their "
+            "number plus {added}, is the rate λ; then λ^x e^−λ/x! at x = {value}.",
+            said | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
+        )
+    if isinstance(source, Kernel):
+        return Message(
+            "Take the values of {column} in the rows with {target} = {label}: at {value}, the mean of the normal "
+            "densities about each of them, with the standard deviation h = {bandwidth}.",
+            said | {"bandwidth": f"{source.bandwidth:.6g}"},
+        )
+    if isinstance(source, Words):
+        return Message(
+            "Multiply, over the words of {column}, the probability of each in the rows with {target} = {label}; for "
+            "words that are asked only if they are there, those that are absent count too.",
+            said,
         )
     return Message("This number was set, not counted: look at the model's settings.")
 

@@ -404,7 +404,8 @@ class Size(NamedTuple):
     """How many numbers a model costs. Of the discrete columns, as one joint table, as factors of this model, as naive
     Bayes: cells are what a table holds; free parameters are what is left to choose when each distribution must sum to 1
     (the class prior included), of which AODE, a mean of models, has no count. Of the numeric columns, means, variances
-    and covariances: of this model and of naive Bayes."""
+    and covariances: of this model and of naive Bayes. Of counts the `rates`; of texts the free probabilities of their
+    `terms`; of kernel densities the training `values` that they keep: as many as there are known rows."""
 
     joint_cells: int
     factor_cells: int
@@ -414,6 +415,9 @@ class Size(NamedTuple):
     naive_free: int
     gaussian: int = 0
     naive_gaussian: int = 0
+    rates: int = 0
+    terms: int = 0
+    values: int = 0
 
 
 def size(levels: Sequence[int], classes: int) -> Size:
@@ -434,7 +438,8 @@ def model_size(model: GenerativeClassifier) -> Size:
 
     Under parents a discrete column has K·ΠS_parents·S_j cells and K·ΠS_parents·(S_j − 1) free parameters, a numeric one
     a mean and a variance in each of K·ΠS_parents cells. A variance that the classes share is one; a full covariance of
-    d columns has d(d + 1)/2 entries.
+    d columns has d(d + 1)/2 entries. A count has K rates; a text of V terms has K·(V − 1) free probabilities as a
+    multinomial and K·V as a Bernoulli; a kernel density is the training rows themselves.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> X = [[0.0, 1.0], [1.0, 5.0], [2.0, 4.0], [2.5, 4.5]]
@@ -444,7 +449,14 @@ def model_size(model: GenerativeClassifier) -> Size:
     k, parts, factor = len(model.target_.levels), _parts(model), model.factor_
     discrete = size([_levels(f) for f in parts if isinstance(f, TableFactor | TableFamily)], k)
     numeric = [f for f in parts if isinstance(f, GaussianFactor | GaussianFamily)]
-    naive = discrete._replace(naive_gaussian=2 * k * len(numeric))
+    texts = [f for f in parts if isinstance(f, TextFactor)]
+    naive = discrete._replace(
+        naive_gaussian=2 * k * len(numeric),
+        rates=k * sum(isinstance(f, PoissonFactor) for f in parts),
+        terms=k * sum(len(f.counts.names) - (not f.presence) for f in texts),
+        values=round(sum(model.stats_.values.columns[f.variable.name].total.sum() for f in parts
+                         if isinstance(f, KernelFactor))),
+    )  # fmt: skip
     if isinstance(factor, Discriminant):
         d, spreads = len(numeric), factor.gaussian.covariance.size // len(numeric) ** 2
         entries = d if getattr(model, "covariance", "full") == "diagonal" else d * (d + 1) // 2

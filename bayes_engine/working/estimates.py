@@ -1,5 +1,5 @@
-"""Estimation as a subject of its own: one column's numbers by maximum likelihood, by Laplace and under the prior in use,
-with what is known of each; and Gaussians that so few rows leave plausible."""
+"""Estimation as a subject of its own: a column's numbers by maximum likelihood, by Laplace and under the prior in use,
+with what is known of each; and the Gaussians that so few rows leave plausible."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.numerals import number
 from bayes_engine.working.conditionals import choices
-from bayes_engine.working.credible import Belief, DirichletBelief, GaussianBelief, Interval, credible
+from bayes_engine.working.credible import (
+    Belief,
+    DirichletBelief,
+    GaussianBelief,
+    Interval,
+    _leaves,
+    _unsmoothed,
+    credible,
+)
 
 
 class Estimate(NamedTuple):
@@ -23,19 +31,35 @@ class Estimate(NamedTuple):
     value: Array
     interval: Interval | None
 
+    def at(self, levels: Sequence[int], classes: int) -> Estimate:
+        """Of the first classes these levels."""
+        cut = (slice(0, classes), list(levels))
+        ends = self.interval
+        return Estimate(self.value[cut], ends and Interval(ends.low[cut], ends.high[cut]))
+
+    def written(self, k: int, s: int) -> str:
+        """The interval of a cell: «0.1088 – 0.6097»."""
+        return " – ".join(number(float(end[k, s])) for end in self.interval) if self.interval else ""
+
 
 @dataclass(frozen=True)
 class Estimates:
     """One table P(level | class, parents' cells) estimated three ways, (C, S) each, classes in the order wanted:
     `counts`, the plain shares (NaN where a class has no row), Laplace's, and the posterior mean under the prior in use,
-    which adds `added`."""
+    which adds `added`. `bare` says that the model itself adds nothing: the prior is Jeffreys' then."""
 
     counts: Array
     added: Array
     likely: Estimate
     laplace: Estimate
     used: Estimate
-    notes: tuple[Message, ...]
+    bare: bool
+
+    def at(self, levels: Sequence[int], classes: int) -> Estimates:
+        """Of the first `classes` these levels."""
+        cut = (slice(0, classes), list(levels))
+        likely, laplace, used = (e.at(levels, classes) for e in (self.likely, self.laplace, self.used))
+        return replace(self, counts=self.counts[cut], added=self.added[cut], likely=likely, laplace=laplace, used=used)
 
 
 @dataclass(frozen=True)
@@ -48,7 +72,6 @@ class Moments:
     variance_interval: Interval
     degrees: Array
     kappa: Array
-    notes: tuple[Message, ...]
 
     @property
     def free(self) -> Array:
@@ -79,7 +102,7 @@ def estimates(
     [[0.6364, 0.2727, 0.0909]] [[0.8784, 0.5561, 0.3085]]
     [[0.6842, 0.2632, 0.0526]] [[0.9203, 0.5668, 0.2493]]
     """
-    belief, order, notes = _belief(model, column, classes)
+    belief, order = _belief(model, column, classes)
     at: tuple[Any, ...] = (slice(None), *_cells(belief, given or {}))
     if isinstance(belief, GaussianBelief):
         centre, kappa, degrees, square, fixed = (
@@ -87,7 +110,7 @@ def estimates(
         )
         here = replace(belief, centre=centre, kappa=kappa, degrees=degrees, square=square, fixed=fixed)
         found = here.mean_interval(level), here.variance_interval(level)
-        return Moments(here.mean, *found, degrees, kappa, notes)
+        return Moments(here.mean, *found, degrees, kappa)
     pick = order if len(belief.counts) > 1 else [0] * len(order)  # the class is no parent: the same for every class
     counts, added = (a[at][pick] for a in (belief.counts, belief.added))
     used = DirichletBelief(belief.domain, (), counts, added)
@@ -100,7 +123,7 @@ def estimates(
         Estimate(plain, None),
         Estimate(laplace.mean, laplace.interval(level)),
         Estimate(used.mean, used.interval(level)),
-        notes,
+        any(_unsmoothed(f) for f in _leaves(model.factor_) if _column(f) == column),
     )
 
 
@@ -123,7 +146,7 @@ def plausible_gaussians(
     >>> bool(abs(np.median(mean) - 8) < 0.02), bool(abs(np.median(2 / sd**2) - 1.386) < 0.03)  # the median of χ²₂
     (True, True)
     """
-    belief, order, _notes = _belief(model, column, [label])
+    belief, order = _belief(model, column, [label])
     if not isinstance(belief, GaussianBelief):
         raise ParameterError("column '{column}' is no Gaussian in this model", column=column)
     at = (order[0], *_cells(belief, given or {}))
@@ -138,13 +161,17 @@ def plausible_gaussians(
 
 def _belief(
     model: GenerativeClassifier, column: str, classes: Sequence[Any] | None
-) -> tuple[DirichletBelief | GaussianBelief, list[int], tuple[Message, ...]]:
-    believed = credible(model)
-    found: Belief | None = believed.columns.get(column)
+) -> tuple[DirichletBelief | GaussianBelief, list[int]]:
+    found: Belief | None = credible(model).columns.get(column)
     if not isinstance(found, DirichletBelief | GaussianBelief):
         raise ParameterError("column '{column}' has neither a table nor a Gaussian in this model", column=column)
     levels = model.target_.levels
-    return found, [levels.index(c) for c in (levels if classes is None else classes)], believed.notes
+    return found, [levels.index(c) for c in (levels if classes is None else classes)]
+
+
+def _column(factor: Any) -> str | None:
+    """The column that a factor is of; none for the class prior."""
+    return getattr(getattr(factor, "variable", None), "name", None)
 
 
 def _cells(belief: DirichletBelief | GaussianBelief, given: Mapping[str, Any]) -> tuple[int, ...]:

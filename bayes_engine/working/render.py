@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from math import inf
 from typing import Any, NamedTuple, Protocol
 
 import pandas as pd
@@ -19,6 +20,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.derive import (
+    Bump,
     Density,
     Fraction,
     Given,
@@ -31,6 +33,8 @@ from bayes_engine.working.derive import (
     Step,
     Summed,
     Term,
+    Words,
+    WordTerm,
     Working,
     by_hand,
     variance_from,
@@ -57,6 +61,8 @@ class _AsInFile:
 
 
 AS_IN_FILE: Names = _AsInFile()
+MOST_OPENED = 12
+"""So many words or training values are written out beneath a number."""
 
 # numbers --------------------------------------------------------------------------------------------------------
 
@@ -311,8 +317,7 @@ def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, f
         for step in working.steps:
             number = _origin(working, step, k) + factor(working, step, k, digits)
             lines.append(f"  {heading(working, step, k, names)} = {number}")
-            if isinstance(step.sources[k], Density):
-                lines.append("    " + moments(working, step, k))
+            lines += ["    " + line for line in behind(working, step, k, names)]
         if working.additive:
             lines.append(f"  {_('log joint (nats)')} = {log_joint(working, k, digits)}")
         lines.append(f"  {_('joint')} = {joint(working, k, digits)}")
@@ -344,6 +349,73 @@ def moments(working: Working, step: Step, k: int) -> str:
         return (f"n = {count(d.n)}{more}, x̄ = {show(d.lent.mean)} → {show(d.mean)}, s² = {show(d.variance)}, "
                 f"s = {show(d.sd)}")  # fmt: skip
     return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
+
+
+def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most: int = MOST_OPENED) -> list[str]:
+    """What the number of a step was made of, in lines: of a Gaussian its moments; of a Poisson its rate; of a kernel
+    density the training values that add most; of a text its terms, those that move the posterior most first. Up to
+    `most` of these."""
+    source = step.sources[k]
+    if isinstance(source, Density):
+        return [moments(working, step, k)]
+    if isinstance(source, Rate):
+        return [f"λ = {_rate(source)} = {_moment(working, source.rate)}"]
+    if isinstance(source, Kernel):
+        shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
+        rest = 1.0 - sum(share for _said, share in shares)
+        more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
+        return [f"x_i: {', '.join([*(said for said, _share in shares), *more])}"] if shares else []
+    if isinstance(source, Words):
+        lines = [f"{one_line(t.term)}{_times(t)}: {_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
+                 for t in (source.terms[v] for v in telling(step)[:most])]  # fmt: skip
+        rest = sum(source.terms[v].log_value for v in telling(step)[most:])
+        if len(source.terms) > most:
+            lines.append(_("{n} other terms: {nats}").format(n=len(source.terms) - most, nats=signed(rest, DIGITS)))
+        if source.absent:
+            lines.append(_("all terms that do not stand in it: {nats}").format(nats=signed(source.absent, DIGITS)))
+        return lines
+    return []
+
+
+def loudest(source: Kernel) -> list[Bump]:
+    """The training values that add most to a kernel density, the first of them first; what adds next to nothing is left
+    out.
+
+    >>> loudest(Kernel(-0.9, 0.5, 3.0, 1.0, None, (Bump(0.0, 1.0, 0.3), Bump(1.0, 2.0, 0.7)), False))[0].value
+    1.0
+    """
+    return sorted((b for b in source.bumps if b.share >= 0.0005), key=lambda b: -b.share)
+
+
+def telling(step: Step) -> list[int]:
+    """The places of the terms of a text, those first whose contributions differ most between the classes; of equals in
+    their order.
+
+    >>> from bayes_engine.working.derive import WordTerm
+    >>> hi, free = (WordTerm(t, 1.0, v, Fraction(1.0, 2.0, 0.0, 2)) for t, v in (("hi", -0.7), ("free", -0.7)))
+    >>> texts = (Words(-1.4, (hi, free)), Words(-3.0, (hi, free._replace(log_value=-2.3))))
+    >>> telling(Step(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
+    [1, 0]
+    """
+    each = [s.terms for s in step.sources if isinstance(s, Words)]
+    spread = [max(t.log_value for t in of) - min(t.log_value for t in of) for of in zip(*each, strict=True)]
+    return sorted(range(len(spread)), key=lambda v: -spread[v] if spread[v] == spread[v] else inf)  # −∞ in all of them
+
+
+def _times(term: WordTerm) -> str:
+    return f" × {count(term.times)}" if term.times != 1 else ""
+
+
+def _log_of(source: Fraction, times: float) -> str:
+    return f"{count(times)} log {fraction(source)}" if times != 1 else f"log {fraction(source)}"
+
+
+def _rate(source: Rate) -> str:
+    """(total + a · mean)/(n + a) with its numbers."""
+    if not source.added:
+        return f"{count(source.total)}/{count(source.n)}"
+    up = f"({count(source.total)}+{_imagined(source.added)}×{plain(source.mean)})"
+    return f"{up}/({count(source.n)}+{_imagined(source.added)})"
 
 
 def risk_sum(working: Working, i: int, digits: int = DIGITS) -> str:

@@ -386,7 +386,7 @@ def _bars(table: data.InUse, found: LevelTable, on_dark: bool) -> None:
             )
         )
     elif found.smoothed:
-        st.caption(_("Filled: the model's estimate, smoothed. Outline: the bare fraction of counts."))
+        st.caption(_("Full: the model's estimate, smoothed. Pale behind it: the bare fraction of counts."))
 
 
 def _total(step: Step) -> float:

@@ -54,11 +54,11 @@ def says(value: Value) -> str:
     if value[0] == "ess":
         return _("equivalent sample size {n}").format(n=count(value[1]))
     if value[2] == "uniform":
-        return _("m-estimate, m = {m}, shared evenly").format(m=count(value[1]))
-    return _("m-estimate, m = {m}, shared as the column").format(m=count(value[1]))
+        return _("m-estimate, m = {m}, evenly").format(m=count(value[1]))
+    return _("m-estimate, m = {m}").format(m=count(value[1]))
 
 
-def about(*, zeros: bool = False) -> str:
+def meaning(*, zeros: bool = False) -> str:
     """What the kinds mean."""
     said = _(
         "Rows imagined before any is counted. Laplace, Lidstone, Jeffreys: α rows for each level. m-estimate: m rows "
@@ -69,14 +69,14 @@ def about(*, zeros: bool = False) -> str:
     return said
 
 
-def choose(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, help: str = "") -> None:
+def choose(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, about: str = "") -> None:
     """The kind of prior."""
     st.selectbox(
         _("Smoothing"),
         kinds,
         format_func=lambda kind: kind_name(kind) if kind else _("as the other columns"),
         disabled=off,
-        help=help,
+        help=about or None,
         **bound(key, stands, edit),
     )
 
@@ -110,9 +110,9 @@ def slide(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
 def exact(key: str, value: Value, edit: Edit, *, top: float, off: bool = False, bases: Sequence[str] = BASES) -> None:
     """The same to the digit; of an m-estimate how its rows are shared out."""
     if isinstance(value, tuple) and value[0] == "m":
-        named = {"marginal": _("as in the whole column"), "uniform": _("evenly")}
+        named = {"marginal": _("as the column"), "uniform": _("evenly")}
         st.selectbox(
-            _("m rows are shared out"),
+            _("shared out"),
             bases,
             format_func=named.__getitem__,
             disabled=off,

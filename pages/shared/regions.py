@@ -39,12 +39,12 @@ class Axes:
 
 
 def axes_in_use(table: data.InUse) -> Axes:
-    """The axes the state names; at first the two numeric features, or features, that come first."""
+    """The axes the state names; at first the two numeric features, or features, that come first; never a text."""
     features = table.features.variables
-    numeric_first = sorted(range(len(features)), key=lambda i: (not features[i].numeric, i))
+    numeric_first = sorted(_possible(features), key=lambda i: (not features[i].numeric, i))
     chosen = [current().seen("x", -1), current().seen("y", -1)]
     free = iter(i for i in numeric_first if i not in chosen)
-    x, y = (i if 0 <= i < len(features) else next(free, None) for i in chosen)
+    x, y = (i if i in numeric_first else next(free, None) for i in chosen)
     x = y if x is None else x  # the only feature left is the one that stood on the other axis
     assert x is not None
     up = None if y is None or y == x else features[y]
@@ -54,7 +54,7 @@ def axes_in_use(table: data.InUse) -> Axes:
 def region_controls(table: data.InUse) -> Axes:
     """The choice of the axes."""
     axes, features = axes_in_use(table), table.features.variables
-    positions = range(len(features))
+    positions = _possible(features)
 
     def label(i: int) -> str:
         return table.column(features[i].name)
@@ -74,6 +74,11 @@ def region_controls(table: data.InUse) -> Axes:
             **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)),
         )
     return axes
+
+
+def _possible(features: tuple[Variable, ...]) -> list[int]:
+    """The features that can be an axis: all but texts."""
+    return [i for i, v in enumerate(features) if v.kind != "text"]
 
 
 def slice_control(table: data.InUse, axes: Axes) -> None:
@@ -140,7 +145,8 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
     )
 
     def moved(x: float, y: float) -> None:
-        change(lambda state: _moved(state, table, axes, x, y))
+        across, up = grid.x.nearest(x), y if grid.y is None else grid.y.nearest(y)
+        change(lambda state: _moved(state, table, axes, across, up))
 
     def picked(row: int) -> None:
         codes = data.case_codes(table, data.row_values(table, row))

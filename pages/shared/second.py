@@ -149,8 +149,9 @@ def bad_cells(rows: Incoming, n: int) -> None:
     """The cells for which rows are not decided, one by one."""
     if not rows.bad:
         return
-    why = {"no number": _("is no number"), "infinite": _("is infinite"), "missing": _("is missing"),
-           "not seen in training": _("was not seen in training"), "negative": _("is negative")}  # fmt: skip
+    why = {"no number": _("is no number"), "no count": _("is no count: 0, 1, 2, …"), "infinite": _("is infinite"),
+           "missing": _("is missing"), "not seen in training": _("was not seen in training"),
+           "negative": _("is negative")}  # fmt: skip
     listed = pd.DataFrame({
         "row": [cell.row + 1 for cell in rows.bad],
         "column": [clean(cell.column) for cell in rows.bad],

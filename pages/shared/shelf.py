@@ -437,7 +437,8 @@ def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Ca
     hidden = {"variance"} if spec.family in ("lda", "qda") else set()
     hidden |= set() if on.numbers else {"discretize", "bins", "variance", "var_floor"}
     hidden |= set() if spec.family == "aode" else {"smoothing"}
-    return [draw for name, draw in made.items() if name.split("_exact")[0].split("_kind")[0] in values and name not in hidden]
+    knob = {"alpha_kind": "alpha", "alpha_exact": "alpha"}
+    return [draw for name, draw in made.items() if knob.get(name, name) in values and name not in hidden]
 
 
 def _turned(table: data.InUse, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v) -> dict[str, Any]:
@@ -472,7 +473,7 @@ def _prior_kind(table: data.InUse, spec: Spec, *, off: bool) -> None:
         (*prior_knob.KINDS, "zero-only") if zeros else prior_knob.KINDS,
         lambda state, kind: on_active(table, lambda old: with_prior(old, kind))(state),
         off=off,
-        help=prior_knob.about(zeros=zeros),
+        about=prior_knob.meaning(zeros=zeros),
     )
 
 

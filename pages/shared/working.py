@@ -21,10 +21,13 @@ from bayes_engine.working.derive import (
     Density,
     Fraction,
     Given,
+    Kernel,
     Linear,
+    Rate,
     Shift,
     Step,
     Term,
+    Words,
     Working,
     rounded,
     rows_behind,
@@ -436,6 +439,12 @@ def _said_of_term(one: Study, step: Step, source: Term) -> str:
     if step.row == CALIBRATION:
         return _("The calibrated probability over the model's own, q/p: rows held out tell how true a posterior such "
                  "as this one is. The model becomes surer or less sure; no factor above changes.")  # fmt: skip
+    if isinstance(source, Rate):
+        return _said_of_rate(column, source)
+    if isinstance(source, Kernel):
+        return _said_of_kernel(column, source)
+    if isinstance(source, Words):
+        return _said_of_words(step, source)
     if kind == "constant":
         return _("The same in every class: it cancels in the posterior.")
     if isinstance(source, Linear):
@@ -450,6 +459,56 @@ def _said_of_term(one: Study, step: Step, source: Term) -> str:
         return _("−½ log det Σ of the class's covariance: a class that is spread widely is less dense everywhere.")
     return _("−½ (x−μ)ᵀΣ⁻¹(x−μ): how far the case is from the class's mean, measured by the class's own "
              "covariance.")  # fmt: skip
+
+
+def _said_of_rate(column: str, source: Rate) -> str:
+    """How a Poisson rate came about."""
+    said = _("A Poisson distribution: λ^x e^−λ/x! at x = {x}, with the rate λ = {rate}. The {n} values of {column} in "
+             "this class sum to {total}.").format(x=count(source.x), rate=plain(source.rate), n=count(source.n),
+                                                  column=column, total=count(source.total))  # fmt: skip
+    if source.added:
+        said += " " + _("Smoothing adds imagined rows (α = {added}) with the mean of the whole column, {mean}.").format(
+            added=count(source.added), mean=plain(source.mean))  # fmt: skip
+    return said
+
+
+def _said_of_kernel(column: str, source: Kernel) -> str:
+    """What a kernel density stands on."""
+    said = [_("A kernel density: a bump of width h = {h} stands on each of the {n} values of {column} in this class, "
+              "and the factor is the mean of their heights at {x}.").format(
+                  h=plain(source.bandwidth), n=count(source.n), column=column, x=count(source.x))]  # fmt: skip
+    if source.precision is not None:
+        said.append(_("The values are rounded to multiples of {p}, and each bump is the mean over as much.").format(
+            p=plain(source.precision)))  # fmt: skip
+    if source.stands_in:
+        said.append(_("The class has no spread of its own, so the width is the pooled one or the least allowed."))
+    most = [f"{plain(b.value)} ({b.share:.1%})" for b in render.loudest(source)[:6]]
+    if most:
+        said.append(_("The values that add most: {values}.").format(values=", ".join(most)))
+    return " ".join(said)
+
+
+def _said_of_words(step: Step, source: Words) -> str:
+    """What each word of a text adds, those that tell the classes apart first."""
+    if not source.terms and not source.absent:
+        return _("No word of the text stood in a training text: it says nothing.")
+    asked = step.variable is not None and step.variable.likelihood == "bernoulli"
+    said = [_("The product of the words' probabilities to stand in a text of this class, and not to of those that do "
+              "not stand here.") if asked else
+            _("The product of the words' probabilities in this class, each as often as it stands in the "
+              "text.")]  # fmt: skip
+    terms = [source.terms[v] for v in render.telling(step)]
+    if terms:
+        listed = [f"{md(t.term, 40)}{f' × {count(t.times)}' if t.times != 1 else ''} "
+                  f"({render.fraction(t.source)})" for t in terms[: render.MOST_OPENED]]  # fmt: skip
+        said.append(_("Those that tell the classes apart most: {words}.").format(words=", ".join(listed)))
+    if len(terms) > render.MOST_OPENED:
+        rest = sum(t.log_value for t in terms[render.MOST_OPENED :])
+        said.append(_("The {n} others add {nats} nats.").format(
+            n=len(terms) - render.MOST_OPENED, nats=signed(rest, 4)))  # fmt: skip
+    if asked:
+        said.append(_("The absent ones add {nats} nats together.").format(nats=signed(source.absent, 4)))
+    return " ".join(said)
 
 
 def _rows(one: Study, working: Working, step: Step, label: Any, source: Fraction | Density) -> None:

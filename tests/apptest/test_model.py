@@ -166,7 +166,7 @@ def test_every_table_and_every_column_of_it(name: str) -> None:
     for column in range(0, len(data.embedded(name).schema.features), width):
         app = opened("model", State(table=name).showing(column=column, columns_by="table"))
         assert not app.error
-        assert len(app.dataframe) == 3 and len(app.dataframe[2].value)
+        assert len(app.dataframe) >= 3 and len(app.dataframe[2].value)
 
 
 STRANGE = """**bold** $x^2$,<b>a</b> | ![i](http://evil.test/i.png),[c](javascript:1) `k`
@@ -303,7 +303,7 @@ def test_k_parents_each_with_a_selector_of_its_own() -> None:
 
 def test_a_family_keeps_the_knobs_that_both_have() -> None:
     app = opened("model", MELONS.showing(column=KNOCK))
-    app.selectbox(key="knob_smoothing").set_value("all").run()
+    app.selectbox(key="knob_kind").set_value("laplace").run()
     app.number_input(key="knob_alpha").set_value(0.5).run()
     app.segmented_control(key="family").set_value("aode").run()
     assert spec(app) == Spec("textbook", (("alpha", 0.5),), "aode")

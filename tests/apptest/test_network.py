@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -99,7 +100,7 @@ def test_the_most_probable_explanation_is_shown_with_its_probability() -> None:
     table = app.dataframe[0].value
     assert table["node"].tolist() == ["good melon", "sweetness", "colour"]
     assert table["in the explanation"].tolist() == ["good", "high", "green"]
-    assert table["most probable alone"].tolist() == ["good", "high", "dark  ≠"]
+    assert table["alone"].tolist() == ["good", "high", "dark  ≠"]
     assert found.best["色泽"] == "青绿" and "= **0.1399**" in text(app)
 
 
@@ -231,3 +232,30 @@ def test_a_hostile_file_is_shown_as_the_characters_it_holds() -> None:
         assert not app.exception and app.selectbox(key="net").value == "file:abc"
         assert "![x](" not in text(app) and "<b>" not in text(app)
     assert len(app.get("download_button")) == 4
+
+
+def test_a_network_out_of_reach_of_exact_inference_is_refused_in_words_and_can_be_sampled() -> None:
+    names = [[f"v{i}_{j}" for j in range(30)] for i in range(30)]
+    lines = [f"variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}" for row in names for name in row]
+    for i, j in itertools.product(range(30), range(30)):
+        above = [*([names[i - 1][j]] if i else []), *([names[i][j - 1]] if j else [])]
+        rows = "".join(f"({', '.join(given)}) 0.3, 0.7; " for given in itertools.product("ab", repeat=len(above)))
+        given = f" | {', '.join(above)}" if above else ""
+        lines.append(f"probability ( {names[i][j]}{given} ) {{ {rows if above else 'table 0.4, 0.6; '}}}")
+    grid = read_bif("\n".join(["network g { }", *lines]))
+
+    def shown(**view: object) -> AppTest:
+        app = AppTest.from_file(APP, default_timeout=60)
+        app.session_state["networks"] = {"g": ("grid.bif", grid)}
+        app.query_params["s"] = encode(State(language="en").showing(net="file:g", **view))
+        app.switch_page("pages/network.py").run()
+        assert not app.exception
+        return app
+
+    app = shown()
+    assert "exact inference would need tables of" in app.error[0].value
+    assert not shown(net_part="tables").error  # tables can be read and changed all the same
+    app = shown(net_part="elimination")
+    assert "899 nodes would have to be summed out" in app.error[0].value
+    assert app.button(key="net_to_gibbs").label == "Sample it on the tab Gibbs"
+    assert not shown(net_tab="gibbs", net_g_sweeps=50, net_g_chains=4, net_g_burn=0).error

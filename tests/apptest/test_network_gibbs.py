@@ -150,3 +150,11 @@ def test_a_network_learned_from_the_table() -> None:
     state = State(language="en", table="watermelon2").showing(net_tab="gibbs", net="table", net_g_sweeps=50)
     app = opened("network", state)
     assert len(app.dataframe[0].value) == 4
+
+
+def test_a_network_of_many_nodes_begins_with_fewer_sweeps() -> None:
+    for table, sweeps in (("watermelon2", 1000), ("mushroom", 200)):
+        state = State(language="en", table=table).showing(net_tab="gibbs", net="table", net_g_chains=4, net_g_burn=0)
+        given = ((0, 0),) if table == "mushroom" else ()
+        app = opened("network", state.showing(net_evidence=given, net_drawn=True, net_arcs=()))
+        assert app.selectbox(key="net_g_sweeps").value == sweeps

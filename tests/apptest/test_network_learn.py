@@ -4,6 +4,8 @@ taken to ask, and a network on the shelf."""
 from __future__ import annotations
 
 import json
+import math
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +22,8 @@ from bayes_engine.structure.search import Search, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
+from pages.shared.network import learn_run
+from pages.shared.network.learn_run import Run
 from pages.shared.network.learn_words import gain, nats
 from pages.shared.state import Spec, State
 from tests.apptest.opened import opened
@@ -215,6 +219,41 @@ def test_other_tables_have_a_search_too(table: str) -> None:
         assert not app.error
 
 
+def test_the_rows_are_all_counted_and_what_becomes_of_incomplete_ones_is_true_of_the_table() -> None:
+    app = opened("network", State(table="mushroom", language="en").showing(net_tab="learn"))
+    assert "8124 rows" in said(app) and "2480 rows with a missing cell" in said(app)
+    assert "from the rows that show its columns" in said(app) and "by EM" not in said(app)
+    app = opened("network", State(table="penguins", language="en").showing(net_tab="learn"))
+    assert "344 rows" in said(app) and "from all rows, by EM" in said(app)
+
+
+def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = MELONS.showing(net_score="aic", net_parents=4, learn_restarts=7)  # a search of this test's own
+    monkeypatch.setattr(learn_run, "Run", lambda: Run(stop=stopped()))
+    app = opened("network", state)
+    assert "The search was cancelled" in said(app)
+    monkeypatch.undo()
+    app.button(key="learn_again").click().run()
+    assert not app.exception and "The search was cancelled" not in said(app)
+    assert nats(search(melons(), "aic", max_parents=4, restarts=7).score) in said(app)
+
+
+def test_a_search_under_way_is_waited_for_with_a_button_that_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn_run, "GRACE", 0.0)
+    monkeypatch.setattr(learn_run.Run, "work", lambda run, work: None)  # it never ends
+    app = opened("network", MELONS.showing(net_score="aic", net_parents=5, learn_restarts=7))
+    assert "Searching: 0 s" in said(app)
+    app.button(key="learn_stop").click().run()
+    (run, *_others) = app.session_state["learn_runs"].values()
+    assert run.stop.is_set() and app.button(key="learn_stop").disabled
+
+
+def stopped() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
+
+
 def test_a_forged_link_counts_as_nothing_set() -> None:
     junk = {
         "net_method": "magic", "net_score": "beauty", "net_parents": 99, "learn_step": 10**6, "learn_seconds": 1e9,
@@ -310,3 +349,16 @@ def test_forged_arcs_of_a_shelf_network_are_dropped() -> None:
     for arcs in (((0, 1), (1, 0)), ((0, 99),), ("x",), ((True, 1),)):
         app = opened("model", on_shelf("watermelon2", ("structure", arcs)))
         assert not app.error
+
+
+def test_a_change_of_many_free_numbers_is_told_to_the_last_digit() -> None:
+    names = ["edibility", "odor", "spore-print-color", "gill-color", "cap-color", "habitat"]
+    schema = load_dataset("mushroom").schema
+    at = {name: i for i, name in enumerate(schema.names)}
+    parents = tuple((at[name], at[names[-1]]) for name in names[:-1])
+    view = {"net_tab": "learn", "learn_view": "hand", "learn_arcs": parents, "learn_pair": parents[-1]}
+    app = opened("network", State(table="mushroom", language="en").showing(**view))
+    q = [len(schema[name].levels) for name in names[:-1]]
+    r = len(schema[names[-1]].levels)
+    fewer = math.prod(q[:-1]) * (q[-1] - 1) * (r - 1)
+    assert fewer >= 10_000 and f"−{fewer}" in said(app)

@@ -22,6 +22,7 @@ from bayes_engine.exchange import (
     write_bif,
     write_xmlbif,
 )
+from bayes_engine.exchange.csv_tables import write_csv
 from bayes_engine.exchange.tables import MOST_TABLE
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.table.schema import Variable
@@ -119,6 +120,23 @@ def test_what_others_write() -> None:
     # the node's own axis is the slowest in a table
     assert network["light-on"].p[..., 0].tolist() == [[0.5, 0.25, 1.0], [0.0, 0.125, 0.5]]
     assert network["bowel"].p.tolist() == [0.5, 0.25, 0.25]
+
+
+def test_the_words_of_the_format_are_quoted_where_they_are_names() -> None:
+    """pyAgrum and others refuse `network network {`; as a quoted name it is none of the format's words."""
+    kind = Variable("table", "categorical", ("default", "type"), declared=True)
+    network = Network([CPT(kind, (), [0.25, 0.75])])
+    text = write_bif(network, "network")
+    assert 'network "network" {' in text and 'variable "table" {' in text and '{ "default", "type" }' in text
+    assert same(read_bif(text), network)
+    assert write_bif(network).startswith("network unknown {")
+
+
+@pytest.mark.parametrize("write", [write_bif, write_xmlbif, write_csv])
+def test_levels_that_are_one_word_in_a_file_are_refused(write: Callable[[Network], str]) -> None:
+    either = Variable("rain", "categorical", (1, "1"), declared=True)
+    with pytest.raises(ParameterError, match=r"two levels of 'rain' are the same word in a file \(1, 1\)"):
+        write(Network([CPT(either, (), [0.25, 0.75])]))
 
 
 def test_default_fills_what_no_row_gives_wherever_it_stands() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -163,3 +164,14 @@ def test_a_product_that_is_rounded_up_again_and_again_is_not_held() -> None:
     assert found.posterior == pytest.approx(1 / (1 + math.exp(-2.0)))
     assert not underflow(2000, 0.3, 0.001).stuck
     assert not underflow(100, 0.6, 0.001).stuck
+
+
+def test_bars_are_drawn_where_no_sample_could_be_fitted() -> None:
+    truth = gaussians([[-1, 0], [1, 0]], [np.eye(2), np.eye(2)], [0.5, 0.5])
+    curve = learning_curve(truth, of_numbers(), LossMatrix.zero_one(truth.classes), [30], replicates=2)
+    none = np.full_like(curve.mean, np.nan)
+    empty = replace(curve, mean=none, error=none)
+    shown = [float("nan")] * len(curve.names)
+    figure = figures.excess_bars(empty, list(curve.names), ("misfit", "finite", "shown"), shown)
+    low, high = figure.layout.xaxis.range
+    assert low < 0.0 < high < 1.0

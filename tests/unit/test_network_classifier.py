@@ -6,6 +6,7 @@ import itertools
 import pickle
 import warnings
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -352,3 +353,27 @@ def test_another_estimate_keeps_the_structure_and_merging_is_the_fit_of_all_rows
     whole, _ = fitted("watermelon2", structure=MELON_ARCS)
     both = first.merge(second)
     np.testing.assert_allclose(both.predict_proba(table.X), whole.predict_proba(table.X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"alpha": 0}, {"discretize": None}, {"unseen": "smooth"}, {"structure": "tan"}]
+)
+def test_many_rows_with_cells_missing_have_the_posterior_that_the_ledger_says(parameters: dict[str, Any]) -> None:
+    """The junction tree, the class's blanket and the ledger are three ways to one number; unseen values among them."""
+    data = load_dataset("penguins")
+    y, X = data.frame["species"], data.frame.drop(columns="species")
+    model = BayesianNetworkClassifier(**parameters).fit(X, y)
+    hidden = X.mask(np.random.default_rng(0).random(X.shape) < 0.3)
+    hidden["island"] = hidden["island"].astype(object).where(hidden.index % 9 != 0, "Atlantis")
+    tree = BayesianNetworkClassifier._inferred
+    with patch.object(BayesianNetworkClassifier, "_inferred", autospec=True, side_effect=tree) as asked:
+        found = model.predict_proba(hidden)
+    assert asked.called
+    np.testing.assert_allclose(found, model.explain(hidden).posterior(), rtol=1e-9, atol=1e-12)
+
+
+def test_only_features_can_be_given() -> None:
+    model, table = fitted("watermelon2")
+    for name in ("好瓜", "形状"):
+        with pytest.raises(ParameterError, match=f"'{name}' is no feature of this model"):
+            model.explain(table.X.head(1), given=[name])

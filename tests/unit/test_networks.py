@@ -17,7 +17,7 @@ from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
 from bayes_engine.factors.edits import bad_rows, normalized, numbers_of, with_tables
 from bayes_engine.factors.network import Network
 from bayes_engine.figures.network import joint_table
-from bayes_engine.inference.answer import answer, together
+from bayes_engine.inference.answer import Together, answer, together
 from bayes_engine.inference.gibbs import stuck_network
 
 
@@ -152,7 +152,25 @@ def test_two_nodes_together_are_the_enumeration() -> None:
     )
 
 
+def test_many_cells_are_shaded_against_the_most_probable_and_stand_apart_whatever_their_names() -> None:
+    p = np.full((26, 2), 1 / 52)
+    pair = Together("letter", "wet", p, p.sum(axis=1), p.sum(axis=0), 0.0)
+    figure = joint_table(pair, [["same"] * 26, ["same"] * 2], ["letter", "wet"])
+    assert figure.data[0].zmax == 1 / 52
+    assert figure.layout.height < 700
+    assert list(figure.layout.xaxis.tickvals) == [0, 1]
+    assert figure.data[0].customdata[25][1] == "same, same"
+
+
 # tables -----------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_too_large_to_add_are_a_bad_row_and_normalized() -> None:
+    cpt = load_network("asia").network["asia"]
+    (bad,) = bad_rows(cpt, (1e308, 1e308))
+    assert bad.total == math.inf and not bad.wrong
+    assert normalized(cpt, (1e308, 1e308), 0) == (0.5, 0.5)
+    assert normalized(cpt, (0.0, -1.0), 0) == (0.5, 0.5)
 
 
 def test_a_row_that_does_not_sum_to_one_is_named_and_can_be_normalized() -> None:

@@ -48,7 +48,9 @@ def show() -> None:
         else:
             share = found.products[0] / sum(found.products)
             wrong = abs(share - found.posterior) > 1e-6
-            words = _("By products: P(A | x) = {p}, **which is wrong**.") if wrong else _("By products: P(A | x) = {p}.")
+            words = (
+                _("By products: P(A | x) = {p}, **which is wrong**.") if wrong else _("By products: P(A | x) = {p}.")
+            )
             st.markdown(words.format(p=f"{share:.6f}"))
         st.markdown(_("By logs: **P(A | x) = {p}**.").format(p=f"{found.posterior:.6f}"))
         st.caption(

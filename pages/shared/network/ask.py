@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from bayes_engine.errors import BayesEngineError
+from bayes_engine.errors import BayesEngineError, TooLarge
 from bayes_engine.language import _
 from pages.shared.escape import md
 from pages.shared.network.beliefs import beliefs
@@ -15,7 +15,7 @@ from pages.shared.network.exchange import exchange
 from pages.shared.network.separation import separation
 from pages.shared.network.source import Source
 from pages.shared.network.tables import tables
-from pages.shared.state import bound, current
+from pages.shared.state import bound, change, current
 
 
 def ask(source: Source) -> None:
@@ -39,5 +39,14 @@ def ask(source: Source) -> None:
     )
     try:
         parts[part][2](source)
+    except TooLarge as error:
+        st.error(error.message.local(md))
+        st.button(
+            _("Sample it on the tab Gibbs"),
+            icon=":material/casino:",
+            key="net_to_gibbs",
+            on_click=change,
+            args=(lambda s: s.showing(net_tab="gibbs"),),
+        )
     except BayesEngineError as error:
         st.error(error.message.local(md))

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
 from bayes_engine.figures.network import joint_table
 from bayes_engine.inference.answer import Answer, Change, Together, answer, together
@@ -24,6 +25,8 @@ from pages.shared.state import State, bound, change, current, dark
 
 MOVED = 3
 """So many nodes are named as moved most."""
+STILL = 4
+"""So many as not moved."""
 LEAST = 5e-4
 """What moves less did not move."""
 ACROSS = 185
@@ -61,6 +64,14 @@ def answered(source: Source, evidence: dict[str, Any]) -> Answer:
     """What the findings do to every node."""
     findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
     return _answered(source.key, findings, source.network, evidence)
+
+
+def within_reach(source: Source, evidence: dict[str, Any]) -> Answer | None:
+    """The same; None where exact inference is out of reach."""
+    try:
+        return answered(source, evidence)
+    except TooLarge:
+        return None
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -208,8 +219,12 @@ def _moved(source: Source, found: Answer, target: str) -> None:
     if not moved:
         lines = [_("No other node moved.")]
     elif still:
-        named = ", ".join(md(source.name(n), 24) for n in still[:4]) + (" …" if len(still) > 4 else "")
-        lines.append(_("Did not move: {nodes}.").format(nodes=named))
+        named, more = ", ".join(md(source.name(n), 24) for n in still[:STILL]), len(still) - STILL
+        lines.append(
+            _("Did not move: {nodes} and {n} more.").format(nodes=named, n=more)
+            if more > 0
+            else _("Did not move: {nodes}.").format(nodes=named)
+        )
     st.markdown("\n".join(f"- {line}" for line in lines))
     st.caption(_("Dashed outlines are the probabilities before the findings."))
 
@@ -264,7 +279,7 @@ def _explanation(source: Source, found: Answer) -> None:
             {
                 _("node"): clean(source.name(name), 40),
                 _("in the explanation"): clean(source.level(name, best), 40),
-                _("most probable alone"): clean(source.level(name, alone), 40) + ("" if alone == best else "  ≠"),
+                _("alone"): clean(source.level(name, alone), 40) + ("" if alone == best else "  ≠"),
                 "p": f"{certain(p[levels.index(alone)])}",
             }
         )
@@ -359,7 +374,7 @@ def _about(source: Source) -> None:
     method, score, _parents, alpha, bins = sources.settings()
     n = len(source.rows.frame)
     said = [
-        _("Arcs drawn by hand, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)
+        _("Arcs from the tab Learn, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)
         if source.drawn
         else _("Learned from {n} rows: {method}, {score}; tables with α = {alpha:g}.").format(
             n=n, method=method_word(method), score=score_word(score), alpha=alpha

@@ -25,6 +25,8 @@ from pages.shared.network.draw import Marks, draw, is_wide
 from pages.shared.network.source import Source
 from pages.shared.state import bound, change, current
 
+FOLLOWED = 100
+"""So many nodes are summed out before the eyes of a person."""
 ROWS = 32
 """A table of more rows is shown from its beginning."""
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -87,9 +89,7 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
 
 def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[str, ...] | None:
     """The order in which variables are summed out; None: the smallest table first."""
-    graph = source.network.graph
-    above = graph.ancestors([target, *evidence])
-    hidden = [n for n in graph.order if n in above and n != target and n not in evidence]
+    hidden = _hidden(source, evidence, target)
     ways: dict[str, tuple[str, tuple[str, ...] | None]] = {
         "smallest": (_("smallest table first"), None),
         "up": (_("children before parents"), tuple(reversed(hidden))),
@@ -122,6 +122,21 @@ def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[st
         )
     _costs(source, evidence, target, {**{w: o for w, (_words, o) in ways.items()}, "own": chosen}, way, ways)
     return chosen
+
+
+def _hidden(source: Source, evidence: Mapping[str, Any], target: str) -> list[str]:
+    """The nodes that are summed out: others are not needed. Raises TooLarge where nobody could follow."""
+    graph = source.network.graph
+    above = graph.ancestors([target, *evidence])
+    hidden = [n for n in graph.order if n in above and n != target and n not in evidence]
+    if len(hidden) > FOLLOWED:
+        raise TooLarge(
+            "{n} nodes would have to be summed out one by one, too many to follow; ask about a node with at most "
+            "{most} nodes above it and above the findings",
+            n=len(hidden),
+            most=FOLLOWED,
+        )
+    return hidden
 
 
 def _positions(source: Source) -> list[int]:

@@ -47,7 +47,7 @@ def _save(source: Source) -> None:
         (_("Arcs as CSV"), _("parent and child, one arc a line"), f"{name}-arcs.csv", edges_csv),
     )
     for label, use, file, write in formats:
-        button, words = st.columns([2, 3], vertical_alignment="center")
+        button, words = st.columns(2, vertical_alignment="center")
         try:
             text = write(network)
         except BayesEngineError as error:

@@ -22,6 +22,8 @@ SWEEPS = (50, 100, 200, 500, 1000, 2000, 5000)
 CHAINS = (4, 8, 16, 32, 64, 128, 256)
 BURN_IN = (0, 10, 50, 100, 200, 500)
 SEEDS = 10_000
+T, MANY, T_OF_MANY = 1000, 20, 200
+"""So many sweeps at first; in a network of more than `MANY` nodes that are drawn fewer, as each takes longer."""
 
 
 class Knobs(NamedTuple):
@@ -45,7 +47,7 @@ def knobs(asked: Question) -> Knobs:
     hidden = _hidden(asked)
     own = tuple(j for j in state.seen("net_g_own", ()) if j in hidden)
     return Knobs(
-        _among(state.seen("net_g_sweeps", 1000), SWEEPS, 1000),
+        _among(state.seen("net_g_sweeps", 0), SWEEPS, T if len(hidden) <= MANY else T_OF_MANY),
         _among(state.seen("net_g_chains", 64), CHAINS, 64),
         _among(state.seen("net_g_burn", 100), BURN_IN, 100),
         scan if scan in get_args(Scan) else "sequential",

@@ -254,11 +254,13 @@ function createWalk(host) {
     drawChart(t)
   }
 
-  function follow(lit) {                // where the drawing is taller than its window, the lit node stays in sight
-    const high = scroll.clientHeight
-    if (lit < 0 || scroll.scrollHeight <= high + 2) return
-    const y = nodes[lit].cy * svg.clientHeight / svg.viewBox.baseVal.height
+  function follow(lit) {                // where the drawing is larger than its window, the lit node stays in sight
+    if (lit < 0) return
+    const scale = svg.clientHeight / svg.viewBox.baseVal.height, { cx, cy, w } = nodes[lit]
+    const high = scroll.clientHeight, wide = scroll.clientWidth, side = w / 2 * scale + 8
+    const x = cx * scale, y = cy * scale
     if (y - 40 < scroll.scrollTop || y + 40 > scroll.scrollTop + high) scroll.scrollTop = y - high / 2
+    if (x - side < scroll.scrollLeft || x + side > scroll.scrollLeft + wide) scroll.scrollLeft = x - wide / 2
   }
 
   function drawUpdate(k, now, lit, blanket) {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
@@ -10,6 +13,7 @@ from bayes_engine.numerals import count
 from bayes_engine.structure.search import Search
 from pages.shared import data
 from pages.shared.escape import md
+from pages.shared.network import learn_run
 from pages.shared.network import learn_words as said
 from pages.shared.network.learn_film import film
 from pages.shared.network.learn_hand import by_hand
@@ -24,15 +28,20 @@ from pages.shared.network.learn_search import (
     greedy,
     ground,
     optimum,
+    provable,
+    run_key,
     scorer,
     task,
+    wants_optimum,
 )
-from pages.shared.network.source import Source
+from pages.shared.network.source import Source, completed
 from pages.shared.ready import unfit
 from pages.shared.router import go
-from pages.shared.state import bound, current
+from pages.shared.state import bound, current, speak
 
 VIEWS = ("search", "hand")
+LOOK = 0.5
+"""Seconds between two looks at a search under way."""
 
 
 def learn(source: Source) -> None:
@@ -50,14 +59,20 @@ def learn(source: Source) -> None:
     asked = task(here)
     _rows(here)
     knobs(here, asked)
+    wanted = (asked, greedy(asked), *((provable(asked),) if wants_optimum(here) else ()))
+    learn_run.only([run_key(here, t) for t in wanted])
     try:
-        with st.spinner(_("Searching …"), show_time=True):
+        with st.spinner(_("Searching …")):
             result = found(here, asked)
             best = result if result.status == "optimum" else optimum(here, asked)
+            climb = found(here, greedy(asked)) if asked.method == "exact" and result is best else None
     except BayesEngineError as error:  # a knob forbids it: it can be turned back above
         st.error(error.message.local(md))
         return
-    _answer(here, asked, result, best)
+    except learn_run.UnderWay as search:
+        _waiting(search.run)
+        return
+    _answer(here, asked, result, best, climb)
     names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
     view = current().seen("learn_view", "search")
     view = view if view in VIEWS else "search"
@@ -78,19 +93,49 @@ def learn(source: Source) -> None:
 
 def _rows(here: Ground) -> None:
     """What is learned from, in a line."""
-    counts = here.counts
+    frame, left_out = here.rows.frame, here.counts.left_out
     told = _("From the table in use, **{table}**: {n} rows, {d} columns, {y} among them.").format(
-        table=md(here.table.title), n=count(counts.n), d=len(here.names), y=md(here.table.column(here.target), 40)
+        table=md(here.table.title), n=count(len(frame)), d=len(here.names), y=md(here.table.column(here.target), 40)
     )
-    if counts.left_out:
-        told += " " + _(
-            "{n} rows with a missing cell count for no score, as scores are comparable over the same rows only; the "
-            "tables are then estimated from all rows, by EM."
-        ).format(n=counts.left_out)
+    if left_out:
+        words = (
+            _("{n} rows with a missing cell count for no score; the tables are then estimated from all rows, by EM.")
+            if completed(here.rows)
+            else _("{n} rows with a missing cell count for no score; each table is then estimated from the rows that "
+                   "show its columns.")
+        )  # fmt: skip
+        told += " " + words.format(n=count(left_out))
     st.caption(told)
 
 
-def _answer(here: Ground, asked: Task, result: Search, best: Search | None) -> None:
+def _waiting(run: learn_run.Run) -> None:
+    """How far a long search is, and a button that stops it; once it is done, the page is drawn with its result."""
+
+    @st.fragment(run_every=LOOK)
+    def looking() -> None:
+        speak()
+        if run.done.is_set():
+            st.rerun()
+        told = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
+        if (far := run.far) is not None:
+            total = "" if far.total is None else f" / {far.total}"
+            told.append(_("steps: {n}").format(n=f"{far.done}{total}"))
+            if math.isfinite(far.score):
+                told.append(_("best so far: {value}").format(value=said.nats(far.score)))
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            st.button(
+                _("Stop and show the best so far"),
+                icon=":material/stop_circle:",
+                key="learn_stop",
+                disabled=run.stop.is_set(),
+                on_click=run.stop.set,
+            )
+            st.markdown(" · ".join(told))
+
+    looking()
+
+
+def _answer(here: Ground, asked: Task, result: Search, best: Search | None, climb: Search | None) -> None:
     """What was found, and whether it is the best there is."""
     short = said.in_short(asked.score)
     n = len(result.graph.arcs)
@@ -100,8 +145,16 @@ def _answer(here: Ground, asked: Task, result: Search, best: Search | None) -> N
     told = [head, said.ended(result)]
     if not n and asked.method in SEARCHED:
         told.append(_("No arc is worth its price here: each would cost more than it explains."))
-    told += _compared(here, asked, result, best)
-    (st.warning if result.status == "time" else st.markdown)(" ".join(told))
+    told += _compared(here, asked, result, best, climb)
+    (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(told))
+    if result.status == "cancelled":
+        st.button(
+            _("Search again"),
+            icon=":material/play_arrow:",
+            key="learn_again",
+            on_click=learn_run.forget,
+            args=(run_key(here, asked),),
+        )
     if best is None and AT_ONCE < len(here.names) <= AFFORDABLE:
         st.toggle(
             _("Compute the optimum too"),
@@ -112,11 +165,10 @@ def _answer(here: Ground, asked: Task, result: Search, best: Search | None) -> N
         )
 
 
-def _compared(here: Ground, asked: Task, result: Search, best: Search | None) -> list[str]:
-    """Did the greedy search find the optimum? In words."""
+def _compared(here: Ground, asked: Task, result: Search, best: Search | None, climb: Search | None) -> list[str]:
+    """Did the greedy search find the optimum? In words; `climb` is that search where the optimum was asked for."""
     tolerance = scorer(here, asked).tolerance
-    if asked.method == "exact" and result.status == "optimum":
-        climb = found(here, greedy(asked))
+    if climb is not None:
         lost = result.score - climb.score
         if lost <= tolerance:
             return [_("Did the greedy search find it? Yes: hill climbing ends at the same score.")]

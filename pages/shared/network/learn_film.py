@@ -81,9 +81,9 @@ def _frame(here: Ground, asked: Task, result: Search, best: Search | None, sourc
     _steps(here, result)
 
 
-def high(here: Ground) -> int:
-    """At most so many pixels for the drawing."""
-    return 560 if len(here.names) <= BESIDE else 720
+def high(here: Ground) -> int | None:
+    """At most so many pixels for the drawing; one that takes the whole width is as high as it needs."""
+    return 560 if len(here.names) <= BESIDE else None
 
 
 def cells(here: Ground) -> tuple[Any, Any, Any]:

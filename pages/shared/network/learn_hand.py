@@ -154,9 +154,7 @@ def offered(here: Ground, mine: DAG, pair: tuple[int, int]) -> list[Move]:
 def _offer(here: Ground, asked: Task, mine: DAG, move: Move) -> None:
     """A change with its button and its bill; one that cannot be made says why."""
     do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
-    label = do[move.operation].format(
-        a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24)
-    )
+    label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
     key = f"{move.operation}_{here.at[move.parent]}_{here.at[move.child]}"
     found: Change | None = None
     try:

@@ -32,17 +32,17 @@ def knobs(here: Ground, asked: Task) -> None:
             _("Method"),
             METHODS,
             format_func=said.method,
-            width=210,
+            width=180,
             help=" ".join(f"{said.method(m)}: {said.method_help(m)}" for m in METHODS),
             **_knob("learn_method", asked.method, "net_method"),
         )
         st.selectbox(
-            _("Score"), SCORES, format_func=said.score, width=150, **_knob("learn_score", asked.score, "net_score")
+            _("Score"), SCORES, format_func=said.score, width=136, **_knob("learn_score", asked.score, "net_score")
         )
         st.selectbox(
             _("Parents at most"),
             range(1, 9),
-            width=130,
+            width=116,
             disabled=not searched,
             **_knob("learn_parents", asked.parents, "net_parents"),
         )

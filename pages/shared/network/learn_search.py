@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -16,8 +16,10 @@ from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import Bill, ScoreName, Scorer, bill
 from bayes_engine.structure.search import Method, Search, search
+from bayes_engine.structure.trace import Progress
 from bayes_engine.table.encode import encode
 from pages.shared import data
+from pages.shared.network.learn_run import Work, outcome
 from pages.shared.network.source import BINS, PARENTS, Rows, rows_of
 from pages.shared.state import State, current
 
@@ -169,28 +171,53 @@ def _number(key: str, default: float, low: float, top: float) -> float:
 # what is found ----------------------------------------------------------------------------------------------------
 
 
+class _Stopped(Exception):
+    """A search that a person stopped; its result is the session's, and in no cache."""
+
+
 def found(here: Ground, asked: Task) -> Search:
     """The structure that the task's method finds. Raises BayesEngineError on contradictions, or where it costs too
-    much."""
-    return _found(here.rows.digest, here.bins, asked, here)
+    much, and UnderWay where it is not done yet."""
+    try:
+        return _found(here.rows.digest, here.bins, asked, here)
+    except _Stopped:
+        return outcome(run_key(here, asked), _work(here, asked)).outcome()
+
+
+def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
+    """What the session calls the search of a task."""
+    return here.rows.digest, here.bins, asked
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _found(digest: str, bins: int, asked: Task, _here: Ground) -> Search:
-    constrained = asked.method in SEARCHED
-    constraints = _here.constraints(asked) if constrained else Constraints()
-    start = DAG(_here.names, _here.arcs(asked.start)) if asked.start else None
-    return search(
-        _here.counts,
-        scorer(_here, asked),
-        method=asked.method,
-        start=start,
-        order=[_here.names[i] for i in asked.order] if asked.method == "k2" else None,
-        target=_here.target,
-        constraints=constraints,
-        restarts=asked.restarts,
-        time_budget=asked.seconds,
-    )
+    result = outcome((digest, bins, asked), _work(_here, asked)).outcome()
+    if result.status == "cancelled":
+        raise _Stopped
+    return result
+
+
+def _work(here: Ground, asked: Task) -> Work:
+    """The search of a task, to be run in a thread: everything of the page is taken here."""
+    constraints = here.constraints(asked) if asked.method in SEARCHED else Constraints()
+    judge = scorer(here, asked)
+
+    def work(cancel: Callable[[], bool], report: Callable[[Progress], None]) -> Search:
+        return search(
+            here.counts,
+            judge,
+            method=asked.method,
+            start=DAG(here.names, here.arcs(asked.start)) if asked.start else None,
+            order=[here.names[i] for i in asked.order] if asked.method == "k2" else None,
+            target=here.target,
+            constraints=constraints,
+            restarts=asked.restarts,
+            time_budget=asked.seconds,
+            cancel=cancel,
+            progress=report,
+        )
+
+    return work
 
 
 def greedy(asked: Task) -> Task:
@@ -198,13 +225,23 @@ def greedy(asked: Task) -> Task:
     return replace(asked, method="hill-climb", order=(), start=())
 
 
+def provable(asked: Task) -> Task:
+    """The same task, for the best graph of all."""
+    return replace(asked, method="exact", order=(), start=(), restarts=0)
+
+
+def wants_optimum(here: Ground) -> bool:
+    """Whether the best graph of all is computed beside the method's."""
+    few = len(here.names) <= AT_ONCE or current().seen("learn_optimum", False)
+    return len(here.names) <= AFFORDABLE and few
+
+
 def optimum(here: Ground, asked: Task) -> Search | None:
     """The best graph of all under the same constraints; None where it is too dear, or not finished in time."""
-    wanted = len(here.names) <= AT_ONCE or current().seen("learn_optimum", False)
-    if len(here.names) > AFFORDABLE or not wanted:
+    if not wants_optimum(here):
         return None
     with suppress(ParameterError):
-        best = found(here, replace(asked, method="exact", order=(), start=(), restarts=0))
+        best = found(here, provable(asked))
         return best if best.status == "optimum" else None
     return None
 

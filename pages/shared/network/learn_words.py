@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.numerals import count, signed
+from bayes_engine.numerals import count
 from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import Search
 from pages.shared.escape import clean, md
@@ -150,7 +150,8 @@ def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
             (_("score"), before.score, after.score),
         ]
         lines = [(name, nats(old), nats(new), gain(new - old)) for name, old, new in rows]
-        lines.insert(1, (_("free"), str(before.free), str(after.free), signed(after.free - before.free, 0)))
+        more = f"{after.free - before.free:+d}".replace("-", "−")
+        lines.insert(1, (_("free"), str(before.free), str(after.free), more))
         cells = [[f":small[{cell}]" if cell else "" for cell in line] for line in (heads, *lines)]
         cells[-1] = [f"**{cell}**" for cell in cells[-1]]
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (cells[0], [":--", *["--:"] * 3], *cells[1:])))

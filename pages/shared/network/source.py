@@ -194,6 +194,11 @@ def rows_of(table: data.InUse) -> Rows:
     return Rows(table.key, frame, schema, parts.weight, tuple(v.name for v in columns if v.numeric))
 
 
+def completed(rows: Rows) -> bool:
+    """Whether cells that are not known are filled in by EM."""
+    return int(rows.frame.isna().any(axis=1).sum()) <= COMPLETED
+
+
 def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
     """The arcs the state holds as drawn by hand; None where a search is to find them. Forged ones count as not set."""
     state = current()
@@ -243,8 +248,7 @@ def _learned(table: data.InUse) -> Source:
 def _model(
     key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
 ) -> BayesianNetwork:
-    few = int(_rows.frame.isna().any(axis=1).sum()) <= COMPLETED
-    missing: Literal["em", "known"] = "em" if few else "known"
+    missing: Literal["em", "known"] = "em" if completed(_rows) else "known"
     model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, missing=missing)
     if _arcs is not None:
         return model.fit(_rows.frame, sample_weight=_rows.weight)

@@ -13,13 +13,15 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.shared.escape import clean, md
 from pages.shared.network import source as sources
-from pages.shared.network.beliefs import answered, target_of, toggle
+from pages.shared.network.beliefs import target_of, toggle, within_reach
 from pages.shared.network.draw import Marks, draw, is_wide
 from pages.shared.network.source import Source
 from pages.shared.state import bound, change, current
 
 NAMED = 5
 """So many bad rows are named with a button each."""
+PARENT, NUMBER, SUM = 80, 68, 52
+"""Widths of the columns in pixels: so that tables of two parents are seen whole on a projector."""
 
 
 def tables(source: Source) -> None:
@@ -30,11 +32,11 @@ def tables(source: Source) -> None:
         side = st.container()
         figure = st.container()
     else:
-        figure, side = st.columns([11, 9], gap="large")
+        figure, side = st.columns([11, 10], gap="small")
     with figure:
         draw(
             source,
-            answer=answered(source, evidence),
+            answer=within_reach(source, evidence),
             marks=Marks(nodes=dict.fromkeys(evidence, "evidence")),
             selected=node,
             on_node=lambda name: change(lambda s: s.showing(net_node=source.place(name))),
@@ -84,11 +86,12 @@ def _editor(source: Source, cpt: CPT, numbers: Numbers) -> None:
         columns=[*(f"g{j}" for j in range(len(above))), *(f"p{k}" for k in range(size)), "sum"],
     )
     config: dict[str, Any] = {
-        f"g{j}": st.column_config.TextColumn(clean(source.name(n), 40), disabled=True) for j, n in enumerate(above)
+        f"g{j}": st.column_config.TextColumn(clean(source.name(n), 40), disabled=True, width=PARENT)
+        for j, n in enumerate(above)
     }
     for k, level in enumerate(source.levels(cpt.name)):
-        config[f"p{k}"] = st.column_config.TextColumn(clean(level, 40), required=True, max_chars=20)
-    config["sum"] = st.column_config.TextColumn("Σ", disabled=True, width="small")
+        config[f"p{k}"] = st.column_config.TextColumn(clean(level, 40), required=True, max_chars=20, width=NUMBER)
+    config["sum"] = st.column_config.TextColumn("Σ", disabled=True, width=SUM)
     turn = st.session_state.setdefault("net_cpt_turn", 0)  # a grid in which something was typed is never shown again
     key = f"net_cpt_{source.place(cpt.name)}_{hash(numbers):x}_{turn}"
 

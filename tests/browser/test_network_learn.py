@@ -1,0 +1,70 @@
+"""What only a browser shows of the tab *learn*: two nodes clicked and joined, Back, the search played and stopped."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from pages.shared.state import State, encode
+from tests.browser.test_main_job import settled
+from tests.browser.test_understand import state_of
+
+MELONS = State(language="en", table="watermelon2").showing(net_tab="learn")
+NAVEL, STALK = 4, 1  # their places among the columns
+
+
+def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) -> None:
+    page.goto(f"{app.url}/network?s={encode(MELONS.showing(learn_view='hand'))}")
+    settled(page)
+    drawing = page.get_by_test_id("graph")
+    arc = drawing.get_by_role("button", name="navel → stalk", exact=True)
+    expect(arc).to_have_count(0)
+    drawing.get_by_role("button", name="navel", exact=True).click()
+    settled(page)
+    stalk = drawing.get_by_role("button", name="stalk", exact=True)  # the second by keys
+    stalk.focus()
+    page.keyboard.press("Enter")
+    add = page.get_by_role("button", name="Add navel → stalk")
+    expect(add).to_be_visible()
+    settled(page)
+    assert dict(state_of(page).view)["learn_pair"] == (NAVEL, STALK)
+    add.click()
+    expect(arc).to_be_visible()
+    expect(page.get_by_test_id("stMetric").first).to_contain_text("−123.9979")
+    settled(page)
+    assert dict(state_of(page).view)["learn_arcs"] == ((NAVEL, STALK),)
+    page.go_back()
+    expect(page.get_by_test_id("stMetric").first).to_contain_text("−125.1891")
+    expect(page.get_by_role("button", name="Add navel → stalk")).to_be_visible()
+
+
+def test_the_search_is_played_and_stepped(page: Page, app) -> None:
+    page.goto(f"{app.url}/network?s={encode(MELONS.showing(learn_step=0))}")
+    settled(page)
+    drawn = page.get_by_test_id("graph").locator(".edge:not(.rejected)")
+    expect(drawn).to_have_count(0)
+    page.locator(".st-key-learn_next button").first.click()
+    expect(page.get_by_text(re.compile("^Step 1 of 6:"))).to_be_visible()
+    expect(drawn).to_have_count(1)
+    page.locator(".st-key-learn_play button").first.click()
+    expect(page.get_by_text(re.compile("^Step 6 of 6:"))).to_be_visible()
+    expect(drawn).to_have_count(6)
+    page.locator(".st-key-learn_first button").first.click()
+    expect(page.get_by_text(re.compile("^The start: 0 arcs"))).to_be_visible()
+
+
+def test_a_long_search_says_how_far_it_is_and_is_stopped(page: Page, app) -> None:
+    view = {"net_tab": "learn", "net_score": "log-likelihood", "net_parents": 8, "learn_restarts": 50, "net_bins": 8}
+    state = State(language="en", table="breast-cancer").showing(**view, learn_seconds=60.0)
+    page.goto(f"{app.url}/network?s={encode(state)}")
+    stop = page.get_by_role("button", name="Stop and show the best so far")
+    expect(stop).to_be_visible()
+    expect(page.get_by_text(re.compile("best so far: −"))).to_be_visible()
+    stop.click()
+    expect(page.get_by_text("The search was cancelled: this is the best graph found until then.")).to_be_visible()
+    expect(page.get_by_test_id("graph")).to_be_visible()
+    page.get_by_role("button", name="Search again").click()
+    expect(stop).to_be_visible()
+    page.get_by_role("radio", name="Ask").click()  # and it may be left alone
+    expect(page.get_by_role("heading", name="What does a finding change elsewhere?")).to_be_visible()
