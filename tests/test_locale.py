@@ -126,7 +126,7 @@ def literals(node: ast.AST) -> Iterator[str]:
 
 def has_words(text: str) -> bool:
     """Two letters in a row, icons, colours, pseudo-HTML, Plotly's %{fields}, LaTeX and addresses aside."""
-    plain = re.sub(r":[\w/-]+(:|\[)|<[^>]*>|%\{[^}]*\}|\$[^$]*\$|https?://\S+", "", text)
+    plain = re.sub(r":[\w/-]+(:|\[)|<[^>]*>|%\{[^}]*\}|\$\$[^$]*\$\$|\$[^$]*\$|https?://\S+", "", text)
     return bool(re.search(r"[A-Za-z]{2}|[\u4e00-\u9fff]", plain))
 
 

@@ -345,5 +345,5 @@ def underflow_lines(found: Underflow, names: tuple[str, str, str], *, dark: bool
             )  # fmt: skip
     figure.update_layout(template=template(dark), height=360, margin={"l": 8, "r": 12, "t": 40, "b": 8})
     figure.update_xaxes(title="d", rangemode="tozero")
-    figure.update_yaxes(title="log₁₀", nticks=7)
+    figure.update_yaxes(tickprefix="10<sup>", ticksuffix="</sup>", nticks=7)
     return figure

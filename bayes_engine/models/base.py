@@ -214,7 +214,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         table = self._encode(X, self.missing if given is None else "marginalize")
         for name in given or ():
-            if name not in self.schema_:
+            if len(self.schema_) and name not in self.schema_:  # a matrix of terms has no schema
                 raise ParameterError("'{column}' is no feature of this model, so it cannot be given", column=str(name))
         rows = tuple(self._rows(table, given))
         ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))

@@ -197,13 +197,9 @@ def _multinomial(n: int, seed: int) -> None:
                 product=number_of_log(found.value),
             )
         )
-    st.markdown(
-        "$$\\log L=\\sum_s n_s\\log\\theta_s="
-        + "+".join(f"{c}\\log {t:.2f}" for c, t in zip(counts, theta, strict=True))
-        + "\\qquad\\hat\\theta_s=\\frac{n_s}{n}:\\;"
-        + ",\\;".join(f"\\tfrac{{{c}}}{{{n}}}" for c in counts)
-        + "$$"
-    )
+    terms = "+".join(f"{c}\\log {t:.2f}" for c, t in zip(counts, theta, strict=True))
+    best = ",\\;".join(f"\\tfrac{{{c}}}{{{n}}}" for c in counts)
+    st.markdown(f"$$\\log L=\\sum_s n_s\\log\\theta_s={terms}\\qquad\\hat\\theta_s=\\frac{{n_s}}{{n}}:\\;{best}$$")
     st.caption(
         _("Gradient n_s/θ_s − n: {gradient}; each is 0 at the top.").format(
             gradient=_(", ").join(_signed(g, 2) for g in found.gradient)

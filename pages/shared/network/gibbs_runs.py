@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
 import pandas as pd
@@ -233,7 +234,7 @@ def _named(asked: Question, message: Message) -> Message:
         return message
     for j, name in enumerate(asked.network.names):
         nodes = nodes.replace(f"'{name}'", asked.name(j))
-    return Message(message.template, {**message.params, "nodes": nodes})
+    return replace(message, params={**message.params, "nodes": nodes})
 
 
 def _weighting(found: Compared) -> None:
