@@ -259,3 +259,12 @@ def test_a_network_out_of_reach_of_exact_inference_is_refused_in_words_and_can_b
     assert "899 nodes would have to be summed out" in app.error[0].value
     assert app.button(key="net_to_gibbs").label == "Sample it on the tab Gibbs"
     assert not shown(net_tab="gibbs", net_g_sweeps=50, net_g_chains=4, net_g_burn=0).error
+
+
+def test_alpha_also_acts_where_em_completed_the_cells() -> None:
+    drawn = {}
+    for alpha in (1.0, 500.0):
+        app = network("penguins", net="table", net_alpha=alpha)
+        assert not app.exception and "completed by EM" in text(app)
+        drawn[alpha] = [shares(app, node) for node in nodes(app)]
+    assert drawn[1.0] != drawn[500.0]

@@ -389,8 +389,6 @@ def _about(source: Source) -> None:
         )
     if source.model.trace_ is not None:
         said.append(_("Cells not known are completed by EM."))
-    elif source.model.missing == "known" and source.rows.frame.isna().any(axis=None):
-        said.append(_("Cells not known: each table is counted from the rows that show all of its columns."))
     for line in said:
         st.caption(":material/info: " + line)
 

@@ -34,7 +34,7 @@ from pages.shared.network.learn_search import (
     task,
     wants_optimum,
 )
-from pages.shared.network.source import Source, completed
+from pages.shared.network.source import Source
 from pages.shared.ready import unfit
 from pages.shared.router import go
 from pages.shared.state import bound, current, speak
@@ -98,12 +98,9 @@ def _rows(here: Ground) -> None:
         table=md(here.table.title), n=count(len(frame)), d=len(here.names), y=md(here.table.column(here.target), 40)
     )
     if left_out:
-        words = (
-            _("{n} rows with a missing cell count for no score; the tables are then estimated from all rows, by EM.")
-            if completed(here.rows)
-            else _("{n} rows with a missing cell count for no score; each table is then estimated from the rows that "
-                   "show its columns.")
-        )  # fmt: skip
+        words = _(
+            "{n} rows with a missing cell count for no score; the tables are then estimated from all rows, by EM."
+        )
         told += " " + words.format(n=count(left_out))
     st.caption(told)
 

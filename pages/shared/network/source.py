@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import pandas as pd
 import streamlit as st
@@ -38,9 +38,8 @@ BINS = 3
 """Columns of numbers are cut into so many intervals with equally many rows."""
 PATIENCE = 20.0
 """Seconds after which a search gives the best it found."""
-COMPLETED = 500
-"""EM fills cells in while at most so many rows have one that is not known; beyond, a table is counted from the rows
-that show all of its family."""
+SETTLED = {"tol": 1e-7, "max_iter": 500}
+"""When EM, which completes cells not known, has settled: nats per row, and steps at most."""
 FOUND = ("hill-climb", "exact", "tree")
 """The methods a link may ask for; other structures travel as arcs."""
 
@@ -194,11 +193,6 @@ def rows_of(table: data.InUse) -> Rows:
     return Rows(table.key, frame, schema, parts.weight, tuple(v.name for v in columns if v.numeric))
 
 
-def completed(rows: Rows) -> bool:
-    """Whether cells that are not known are filled in by EM."""
-    return int(rows.frame.isna().any(axis=1).sum()) <= COMPLETED
-
-
 def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
     """The arcs the state holds as drawn by hand; None where a search is to find them. Forged ones count as not set."""
     state = current()
@@ -240,7 +234,7 @@ def _learned(table: data.InUse) -> Source:
     how = ("arcs", arcs) if arcs is not None else ("search", method, score, parents)
     key = f"{rows.digest}|{hash((how, bins)):x}"
     model = _model(key, rows, arcs, method, score, parents, bins)
-    model = _smoothed(f"{key}|{alpha}", model, alpha)
+    model = _smoothed(f"{key}|{alpha}", model, alpha, rows)
     return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, table, rows, model)
 
 
@@ -248,8 +242,7 @@ def _learned(table: data.InUse) -> Source:
 def _model(
     key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
 ) -> BayesianNetwork:
-    missing: Literal["em", "known"] = "em" if completed(_rows) else "known"
-    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, missing=missing)
+    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, **SETTLED)
     if _arcs is not None:
         return model.fit(_rows.frame, sample_weight=_rows.weight)
     return model.learn(
@@ -262,10 +255,15 @@ def _model(
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _smoothed(key: str, _model: BayesianNetwork, _alpha: float) -> BayesianNetwork:
-    """The model under another prior; one object for one content, for by the object the junction tree is kept."""
-    unchanged = _alpha == _model.alpha or _model.trace_ is not None
-    return _model if unchanged else _model.with_params(alpha=_alpha)
+def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> BayesianNetwork:
+    """The model under another prior; one object for one content, for by the object the junction tree is kept. What EM
+    completed depends on the prior: then the same graph is fitted anew."""
+    if _alpha == _model.alpha:
+        return _model
+    if _model.trace_ is None:
+        return _model.with_params(alpha=_alpha)
+    given = {**_model.get_params(), "structure": _model.graph_, "alpha": _alpha}
+    return BayesianNetwork(**given).fit(_rows.frame, sample_weight=_rows.weight)
 
 
 def counts(found: Source) -> FamilyCounts:

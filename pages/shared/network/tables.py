@@ -170,9 +170,8 @@ def _learned(source: Source, cpt: CPT) -> None:
         step=0.5,
         help=_("The Dirichlet prior: (n + α)/(N + αS), eq. 7.20 within each row of the table."),
         width=240,
-        disabled=source.model.trace_ is not None,
         **bound("net_alpha", sources.settings()[3], lambda s, v: s.showing(net_alpha=float(v), net_cpts=())),
     )
     if source.model.trace_ is not None:
-        st.caption(_("Cells not known are completed by EM, with α = 1."))
+        st.caption(_("Cells not known are completed by EM."))
     st.caption(_("{n} free numbers in this table.").format(n=number(cpt.free).split(".")[0]))
