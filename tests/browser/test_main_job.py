@@ -70,8 +70,7 @@ def test_a_loss_moves_decision_regions_and_risk_and_back_undoes_it(page: Page, a
     assert regions(page) != before
     assert risk(page) != price
     expect(page.get_by_text("Judged bad although")).to_be_visible()
-    edited = page.url
-    assert "s=" in edited
+    page.wait_for_url("**s=**")
 
     page.get_by_role("link", name="Model", exact=True).click()
     page.wait_for_url("**/model**")
@@ -140,7 +139,7 @@ def test_the_case_is_dragged_and_moved_by_keys_on_start(page: Page, app) -> None
     expect(plane).to_have_attribute("data-decision", "bad")
     expect(page.get_by_text("Judged bad")).to_be_visible()
     assert "s=" in page.url
-    case.focus()
+    page.wait_for_url("**s=**")
     for _ in range(15):
         page.keyboard.press("Shift+ArrowUp")
     expect(page.get_by_text("Judged good")).to_be_visible()
