@@ -138,8 +138,8 @@ def test_the_case_is_dragged_and_moved_by_keys_on_start(page: Page, app) -> None
     page.mouse.up()
     expect(plane).to_have_attribute("data-decision", "bad")
     expect(page.get_by_text("Judged bad")).to_be_visible()
-    assert "s=" in page.url
     page.wait_for_url("**s=**")
+    case.focus()
     for _ in range(15):
         page.keyboard.press("Shift+ArrowUp")
     expect(page.get_by_text("Judged good")).to_be_visible()
