@@ -20,7 +20,9 @@ def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) ->
     drawing = page.get_by_test_id("graph")
     arc = drawing.get_by_role("button", name="navel → stalk", exact=True)
     expect(arc).to_have_count(0)
+    opened = page.url
     drawing.get_by_role("button", name="navel", exact=True).click()
+    page.wait_for_url(lambda url: url != opened)  # the run that draws the choice has ended
     settled(page)
     stalk = drawing.get_by_role("button", name="stalk", exact=True)  # the second by keys
     stalk.focus()
