@@ -42,15 +42,10 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file's tests run in one process, and those in the browser all in one: two browsers at once would only wait for
-    each other."""
     for item in items:
-        group = str(item.path)
         for room in ("browser", "bench"):
             if (ROOT / "tests" / room) in item.path.parents:
                 item.add_marker(room)
-                group = room
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 class App(NamedTuple):
