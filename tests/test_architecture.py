@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 FLOORS = (
-    {"errors", "logspace", "language", "numerals"},
+    {"errors", "logspace", "language", "numerals", "progress"},
     {"table"},
     {"stats"},
     {"priors", "covariance"},
@@ -20,7 +20,7 @@ FLOORS = (
     {"inference", "em", "exchange"},
     {"decision"},
     {"models"},
-    {"working"},
+    {"working", "doctor"},
     {"figures"},
     {"scale"},
     {"store", "datasets"},
