@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, GaussianFactor, Product, Row, RowKind, TableFactor
+from bayes_engine.factors.fixed_point import Screened, screened
 from bayes_engine.logspace import Array, log
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
@@ -31,6 +32,12 @@ class Sum(Product):
 
     def log(self, X: Table) -> Array:
         return self._with_prior(self.parts[-1].log(X))
+
+    def screened(self, X: Table) -> Screened | None:
+        """The largest class of each row, by way of fixed point; None where that is no way."""
+        terms = self.parts[-1]
+        assert isinstance(terms, Terms)
+        return terms.screened(X, self._with_prior(np.zeros((1, len(terms.present))))[0])
 
     def _with_prior(self, columns: Array) -> Array:
         total = columns.T  # (C, n), ours
@@ -94,9 +101,9 @@ class Tables(Product):
     def log(self, X: Table) -> Array:
         if X.n < WORTH_JOINING or any(part.missing_is_level for part in self.parts):
             return super().log(X)
-        joint = np.zeros((len(self.parts[0].lookup), X.n))
+        joint = np.empty((len(self.parts[0].lookup), X.n))
         term = np.empty(X.n)
-        for group, table in self._groups:
+        for k, (group, table) in enumerate(self._groups):
             kind = np.uint16 if table.shape[1] <= JOINT_ENTRIES else np.intp
             code = np.zeros(X.n, dtype=kind)
             for part in group:
@@ -106,7 +113,9 @@ class Tables(Product):
                 np.add(code, column if column.max() < size else np.minimum(column, size - 1).astype(kind), out=code)
             where = code.astype(np.intp)
             for total, row in zip(joint, table, strict=True):
-                total += np.take(row, where, out=term, mode="clip")
+                found = np.take(row, where, out=term if k else total, mode="clip")
+                if k:
+                    total += found
         return joint.T
 
     @cached_property
@@ -166,6 +175,14 @@ class Terms(Factor):
         if self._never is not None:
             joint[_linear(X, *self._never) > 1e-12] = -np.inf
         return joint.T
+
+    def screened(self, X: Table, prior: Array) -> Screened | None:
+        """As `fixed_point.screened`, with log `prior` (C,) added; None where a term is impossible in a class, too."""
+        assert isinstance(X, Matrix)
+        if self.among is not None or self._never is not None:
+            return None
+        weight, bias = self._finite
+        return screened(X, weight, bias + prior)
 
     def of(self, given: Collection[str]) -> Terms:
         """The factor with all other terms integrated out."""

@@ -10,6 +10,7 @@ from scipy.special import erfcx
 
 from bayes_engine.factors import LOG_2PI, Factor, Row, variance_estimate
 from bayes_engine.logspace import Array, exp, log
+from bayes_engine.progress import steps
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import DENSE_CELLS
@@ -131,7 +132,7 @@ def log_kernel_density(
     found = np.empty(len(x))
     step = max(1, DENSE_CELLS // max(len(points), 1))
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(x), step):
+        for start in steps(range(0, len(x), step)):
             block = x[start : start + step]
             at = np.searchsorted(points, block)
             near = np.minimum(np.abs(block - points[np.maximum(at - 1, 0)]),

@@ -81,35 +81,40 @@ class MatrixClassifier(GenerativeClassifier):
     # predicting: a block of rows at a time ------------------------------------------------------------------------
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        return self._by_block(X, lambda joint: joint, defined=False)
+        return self._by_block(self._encode(X), lambda joint, top: joint, defined=False)
 
     def predict_log_proba(self, X: Any) -> Array:
-        return self._by_block(X, log_normalize)
+        return self._by_block(self._encode(X), lambda joint, top: log_normalize(joint))
 
     def predict_proba(self, X: Any) -> Array:
-        return self._by_block(X, normalize)
+        return self._by_block(self._encode(X), normalize)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        best = self._by_block(X, lambda joint: joint.argmax(axis=1)[:, None], columns=1, kind=np.intp)
-        return np.asarray(self.classes_[best[:, 0]])
+        best = self._largest(self._encode(X))
+        return np.asarray(self.classes_[best])
+
+    def _largest(self, table: Table) -> NDArray[np.intp]:
+        """(n,) the position of the class with the largest joint, the first of several."""
+        return self._by_block(table, lambda joint, top: joint.argmax(axis=1)[:, None], columns=1, kind=np.intp)[:, 0]
 
     def _by_block(
         self,
-        X: Any,
-        of: Callable[[Array], NDArray[Any]],
+        table: Table,
+        of: Callable[[Array, Array], NDArray[Any]],
         *,
         columns: int | None = None,
         kind: type = float,
         defined: bool = True,
     ) -> NDArray[Any]:
-        """(n, columns) `of` the joint of each block: beyond input and output, no more than a block is held."""
-        table = self._encode(X)
+        """(n, columns) `of` the joint of each block and its largest (n, 1): beyond input and output, no more than a
+        block is held."""
         found: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
         for rows in slices(table.n, ROWS_AT_ONCE):
             joint = self.factor_.log(table.take(rows))
-            if defined and np.isneginf(joint.max(axis=1)).any():
+            top = joint.max(axis=1, keepdims=True)
+            if defined and np.isneginf(top).any():
                 self._defined(table, self.factor_.log(table))  # which names the rows
-            found[:, rows] = of(joint).T
+            found[:, rows] = of(joint, top).T
         return found.T
 
     def _names(self) -> tuple[str, ...]:
@@ -318,7 +323,8 @@ class CategoricalNB(_Smoothed):
         codes = np.empty(values.shape[::-1], dtype=np.uint8)
         low, high = 0.0, 0.0
         for rows, block in Matrix.of(values).blocks():
-            low, high = min(low, block.min()), max(high, block.max())
+            if not _in_a_byte(block):
+                low, high = min(low, block.min()), max(high, block.max())
             if low > -1.0 and high < 256.0:
                 codes[:, rows] = block.astype(np.uint8).T
         self._refuse_negative(int(low))
@@ -346,8 +352,7 @@ class CategoricalNB(_Smoothed):
             values, size = frame.values[:, j], len(variable.levels)
             kind = code_dtype(size)
             strange = values >= size if values.max() >= size else None
-            codes = values.astype(kind)
-            codes += kind(1)  # 0 stands for missing
+            codes = np.add(values, 1, dtype=kind, casting="unsafe")  # 0 stands for missing
             if strange is not None:
                 if unseen == "error":
                     raise TableError(
@@ -390,6 +395,11 @@ class CategoricalNB(_Smoothed):
         return np.array([len(v.levels) for v in self.schema_], dtype=np.int64)
 
 
+def _in_a_byte(block: NDArray[Any]) -> bool:
+    """Whether these are whole numbers of 0 … 255, by one pass over them."""
+    return block.dtype.kind in "iu" and 0 <= int(np.bitwise_or.reduce(block, axis=None)) < 256
+
+
 class _TermNB(_Smoothed):
     """Naive Bayes of a matrix of terms, dense or CSR, from the sums of each term by class."""
 
@@ -398,6 +408,14 @@ class _TermNB(_Smoothed):
     def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
         assert isinstance(X, Matrix)
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
+
+    def _largest(self, table: Table) -> NDArray[np.intp]:
+        found = self.factor_.screened(table)
+        if found is None:
+            return super()._largest(table)
+        if found.close.any():
+            found.largest[found.close] = super()._largest(table.take(found.close))
+        return np.asarray(found.largest)
 
     def _vocabulary(self) -> tuple[str, ...]:
         known = getattr(self, "stats_", None)

@@ -81,7 +81,7 @@ def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts
     sums = np.zeros((labels.n_classes, len(names)))
     if labels.soft is None and sparse.issparse(X.values):
         # a block is worth its pass over the sums if it has more cells; an eighth of X is the most to be held twice
-        for rows, block in X.blocks(max(SPARSE_CELLS, min(4 * sums.size, X.values.nnz // 8))):
+        for rows, block in X.blocks(max(SPARSE_CELLS, min(4 * sums.size, X.values.nnz // 8)), np.int64):
             _add_sparse(sums, block, labels.take(rows))
     else:
         for rows, block in X.blocks():
@@ -94,9 +94,16 @@ def _add_sparse(sums: Array, block: sparse.csr_array, labels: Labels) -> None:
     kind = block.indices.dtype if sums.size <= np.iinfo(block.indices.dtype).max else np.int64
     cells = np.repeat((labels.codes * sums.shape[1]).astype(kind), np.diff(block.indptr))
     cells += block.indices
-    weight = np.ones(block.shape[0]) if labels.weight is None else labels.weight
+    weight = np.ones(block.shape[0], dtype=_exact(block)) if labels.weight is None else labels.weight
     by_cell = assembled(sparse.csc_array, (sums.size, block.shape[0]), block.data, cells, block.indptr)
     sums += (by_cell @ weight).reshape(sums.shape)
+
+
+def _exact(block: sparse.csr_array) -> type:
+    """The type that adds up a block: whole numbers as they are where no sum of them can wrap, which spares a copy."""
+    whole = block.dtype == np.int64 and block.nnz
+    most = max(int(block.data.max()), -int(block.data.min())) if whole else 0
+    return np.int64 if whole and most * block.nnz < 2**53 else float
 
 
 @dataclass(frozen=True)

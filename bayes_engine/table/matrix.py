@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema
 
@@ -75,14 +76,22 @@ class Matrix(Table):
                     bad[rows] = np.isinf(block).any(axis=1)
         return bad
 
-    def blocks(self, cells: int | None = None) -> Iterator[tuple[slice, Any]]:
-        """Consecutive rows with about `cells` (stored) cells each: which they are, and their values."""
+    def blocks(self, cells: int | None = None, kind: type = float) -> Iterator[tuple[slice, Any]]:
+        """Consecutive rows with about `cells` (stored) cells each: which they are, and their values; 1 and 0 as `kind`,
+        where a cell says no more."""
         stored = self.values.nnz if sparse.issparse(self.values) else self.n * self.values.shape[1]
         cells = cells or (SPARSE_CELLS if sparse.issparse(self.values) else DENSE_CELLS)
         step = max(1, min(self.n, cells * self.n // max(stored, 1)))
+        ones: NDArray[Any] | None = None
         for rows in slices(self.n, step):
             block = _rows(self.values, rows)
-            yield rows, block if self.above is None else _indicator(block, self.above)
+            if self.above is None:
+                yield rows, block
+            elif sparse.issparse(block) and block.nnz and block.data.min() > self.above:  # all that is stored is there
+                ones = ones if ones is not None and len(ones) >= block.nnz else np.ones(block.nnz, dtype=kind)
+                yield rows, assembled(sparse.csr_array, block.shape, ones[: block.nnz], block.indices, block.indptr)
+            else:
+                yield rows, _indicator(block, self.above, kind)
 
 
 def matrix(X: Table) -> Array:
@@ -92,7 +101,7 @@ def matrix(X: Table) -> Array:
 
 def slices(n: int, size: int) -> Iterator[slice]:
     """Consecutive rows, `size` at a time."""
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+    return (slice(start, min(start + size, n)) for start in steps(range(0, n, size)))
 
 
 def sum_of_squares(block: Array) -> float:
@@ -111,10 +120,10 @@ def _rows(values: Any, rows: slice) -> Any:
     return assembled(sparse.csr_array, shape, values.data[within], values.indices[within], bounds - bounds[0])
 
 
-def _indicator(block: Any, above: float) -> Any:
+def _indicator(block: Any, above: float, kind: type) -> Any:
     if not sparse.issparse(block):
-        return (block > above).astype(float)
-    there = (block.data > above).astype(float)
+        return (block > above).astype(kind)
+    there = (block.data > above).astype(kind)
     return assembled(sparse.csr_array, block.shape, there, block.indices, block.indptr)
 
 

@@ -1,0 +1,94 @@
+"""The largest class by fixed point: equal to the exact sum wherever it does not pass the row on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import naive_bayes as peers
+
+from bayes_engine.factors.fixed_point import screened
+from bayes_engine.models import classic
+from bayes_engine.table.matrix import Matrix
+
+
+def words(n: int = 400, terms: int = 300, most: int = 6, seed: int = 0) -> sparse.csr_array:
+    rng = np.random.default_rng(seed)
+    return sparse.csr_array(rng.integers(0, most, (n, terms)) * (rng.random((n, terms)) < 0.1))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 5])
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint16])
+def test_the_largest_is_the_exact_one(classes: int, kind: type) -> None:
+    X = words().astype(kind)
+    rng = np.random.default_rng(classes)
+    weight, bias = rng.normal(size=(300, classes)), rng.normal(size=classes)
+    found = screened(Matrix.of(X), weight, bias)
+    assert found is not None
+    exact = (X.astype(float) @ weight + bias).argmax(axis=1)
+    assert (found.largest == exact)[~found.close].all()
+    assert found.close.mean() < 0.05
+
+
+@pytest.mark.parametrize("above", [0.0, 2.0])
+def test_a_term_that_is_there_or_not(above: float) -> None:
+    X = words().astype(float) * 1.5
+    rng = np.random.default_rng(0)
+    weight, bias = rng.normal(size=(300, 3)), rng.normal(size=3)
+    found = screened(Matrix.of(X, above), weight, bias)
+    assert found is not None
+    exact = ((X.toarray() > above) @ weight + bias).argmax(axis=1)
+    assert (found.largest == exact)[~found.close].all()
+
+
+def test_what_rounding_could_decide_is_passed_on() -> None:
+    """Two classes that differ by less than the last bit, and two that are equal."""
+    weight = np.zeros((300, 3))
+    weight[:, 1] = 1e-12
+    weight[:, 2] = -1.0
+    found = screened(Matrix.of(words()), weight, np.zeros(3))
+    assert found is not None
+    assert found.close.all()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        words().astype(float),  # fractions are possible
+        words().toarray(),  # dense
+        sparse.csr_array((3, 300), dtype=np.int64),  # nothing is stored
+        words().astype(np.uint64),  # beyond a signed word
+        words() * 10**12,  # too large for half a word
+        words() * -(10**12),
+    ],
+    ids=["floats", "dense", "empty", "uint64", "huge", "hugely negative"],
+)
+def test_where_this_is_no_way(X) -> None:
+    assert screened(Matrix.of(X), np.random.default_rng(0).normal(size=(300, 3)), np.zeros(3)) is None
+
+
+def test_many_classes_and_infinite_weights_take_the_other_way() -> None:
+    assert screened(Matrix.of(words()), np.zeros((300, 6)), np.zeros(6)) is None
+    weight = np.zeros((300, 2))
+    weight[7, 1] = -np.inf
+    assert screened(Matrix.of(words()), weight, np.zeros(2)) is None
+
+
+def test_a_class_of_prior_zero_is_never_the_largest() -> None:
+    found = screened(Matrix.of(words()), np.zeros((300, 3)), np.array([-np.inf, 0.5, -np.inf]))
+    assert found is not None
+    assert (found.largest == 1).all()
+    assert not found.close.any()
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
+@pytest.mark.parametrize("classes", [2, 3, 5, 7])
+def test_predictions_are_scikit_learns(name: str, classes: int) -> None:
+    """Ties, too: equal rows in every class."""
+    X, y = words(600), np.random.default_rng(1).integers(0, classes, 600)
+    X = sparse.vstack([X, sparse.csr_array((5, 300), dtype=X.dtype)]).tocsr()
+    y = np.append(y, np.zeros(5, dtype=int))
+    ours, peer = getattr(classic, name)().fit(X, y), getattr(peers, name)().fit(X, y)
+    assert (ours.predict(X) == peer.predict(X)).all()
+    joint = ours.predict_joint_log_proba(X)
+    assert (ours.predict(X) == ours.classes_[joint.argmax(axis=1)]).all()
