@@ -51,7 +51,7 @@ def screened(X: Matrix, weight: Array, bias: Array) -> Screened | None:
     if not np.isfinite(reach):
         return None
     largest, close = np.empty(X.n, dtype=np.intp), np.empty(X.n, dtype=bool)
-    bits, words = BITS + 1, []
+    bits, words = BITS, _packed(_rounded(over, BITS))
     for rows, block in X.blocks(kind=np.int64):
         terms = np.diff(block.indptr)
         biggest = max(float(block.data.max(initial=0)), -float(block.data.min(initial=0)))
@@ -59,8 +59,7 @@ def screened(X: Matrix, weight: Array, bias: Array) -> Screened | None:
         if fit < LEAST_BITS:
             return None
         if fit < bits:
-            bits = min(fit, BITS)
-            words = _packed(np.rint(over * 2.0**bits).astype(np.int64))
+            bits, words = fit, _packed(_rounded(over, fit))
         sums = np.empty((classes, block.shape[0]))
         sums[0] = bias[0]
         for k, word in enumerate(words):
@@ -81,6 +80,10 @@ def _first_two(sums: Array) -> tuple[NDArray[np.intp], Array]:
         where[own > top] = c
         np.maximum(top, own, out=top)
     return where, top - second
+
+
+def _rounded(over: Array, bits: int) -> NDArray[np.int64]:
+    return np.rint(over * 2.0**bits).astype(np.int64)
 
 
 def _packed(fixed: NDArray[np.int64]) -> list[NDArray[np.int64]]:

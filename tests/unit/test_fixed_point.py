@@ -30,6 +30,15 @@ def test_the_largest_is_the_exact_one(classes: int, kind: type) -> None:
     assert found.close.mean() < 0.05
 
 
+def test_few_small_counts_have_all_the_bits() -> None:
+    X = words(40, 5, 2)
+    weight = np.random.default_rng(0).normal(size=(5, 4))
+    found = screened(Matrix.of(X), weight, np.zeros(4))
+    assert found is not None
+    assert (found.largest == (X @ weight).argmax(axis=1))[~found.close].all()
+    assert (found.close == (np.diff(X.indptr) == 0)).all()  # without a term all classes are equal
+
+
 @pytest.mark.parametrize("above", [0.0, 2.0])
 def test_a_term_that_is_there_or_not(above: float) -> None:
     X = words().astype(float) * 1.5
