@@ -5,7 +5,6 @@ Differences are paired: they are means over the same rows, and their bootstrap i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from bayes_engine.decision.evaluate import (
     weights_in_use,
 )
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, TableError
+from bayes_engine.errors import TableError, hearing
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, TableFactor, normal_log_density, variance_estimate
 from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamily, TableFamily
@@ -120,6 +119,19 @@ def score(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> dic
     """
     judged = _judged({"": held}, prior_of_use)
     return _score(judged.posteriors[""], judged.truth, judged.weight, held.classes)
+
+
+def surprises(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> NDArray[np.intp]:
+    """The rows, from 0, whose true class was held impossible: each makes the log-loss infinite.
+
+    >>> sure = HeldOut(("a", "b"), log([[0.9, 0.1], [1.0, 0.0]]), np.ones((2, 2)) / 2, np.array([0, 1]), np.ones(2), "")
+    >>> surprises(sure).tolist(), score(sure)["log_loss"]
+    ([1], inf)
+    """
+    p, status = held.posterior(prior_of_use)
+    at = np.maximum(held.truth, 0)
+    impossible = p[np.arange(len(at)), at] == 0.0
+    return np.flatnonzero(impossible & (status == Status.OK) & (held.truth >= 0) & (held.weight > 0))
 
 
 def _score(p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
@@ -364,8 +376,7 @@ def mdl(model: Any) -> Bill | None:
     if not all(isinstance(part, _BILLED) for part in _parts(model.factor_)):
         return None
     changed = {k: v for k, v in _LIKELIEST.items() if k in model.estimation_parameters}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         factor = model.with_params(**changed).factor_
     stats: Statistics = model.stats_
     bills = [_bill(part, stats, float(model.var_floor)) for part in _parts(factor)]

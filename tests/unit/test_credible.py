@@ -234,7 +234,7 @@ def test_known_is_what_the_case_shows() -> None:
 # draws ----------------------------------------------------------------------------------------------------------------
 
 
-def test_log_gamma_is_a_gamma_also_where_floats_end() -> None:
+def test_NF53_log_gamma_is_a_gamma_also_where_floats_end() -> None:
     rng = np.random.default_rng(0)
     shapes = np.array([0.02, 0.5, 3.0])
     drawn = log_gamma(shapes, 4000, rng)

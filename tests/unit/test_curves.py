@@ -236,7 +236,7 @@ def test_one_probability_for_all_is_one_bin() -> None:
     assert (found["low"][0], found["high"][0]) == (pytest.approx(0.1078, abs=1e-4), pytest.approx(0.6032, abs=1e-4))
 
 
-def test_what_cannot_be_drawn_is_said() -> None:
+def test_NF57_what_cannot_be_drawn_is_said() -> None:
     held = rows(20)
     with pytest.raises(ParameterError, match="there is no class 'dead'"):
         one_against_rest(held, "dead")

@@ -86,7 +86,7 @@ def test_asia_with_blocks_is_right_and_converged() -> None:
     assert math.isnan(run.rhat[0]) and (run.rhat[1:7] < 1.01).all() and (run.ess[1:7] >= 400).all()
 
 
-def test_asia_one_node_at_a_time_is_never_converged() -> None:
+def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
     """either = yes with lung = yes and tub = no cannot be left for either = no: two flips would be needed at once."""
     net = asia()
     e = net.places({"dysp": "yes"})
@@ -196,7 +196,7 @@ def test_the_stuck_net_is_stuck_and_the_block_frees_it() -> None:
     assert free.event is not None and abs(free.event.estimate - 0.7) <= 4 * free.event.mc_error
 
 
-def test_chains_that_agree_are_still_not_converged_where_islands_part_them() -> None:
+def test_NF39_chains_that_agree_are_still_not_converged_where_islands_part_them() -> None:
     net = stuck_network()
     e = net.places({"equal": "yes"})
     for seed in range(40):
@@ -208,7 +208,7 @@ def test_chains_that_agree_are_still_not_converged_where_islands_part_them() -> 
     pytest.fail("no seed started all chains on one island")
 
 
-def test_slow_is_not_yet() -> None:
+def test_NF40_slow_is_not_yet() -> None:
     net = stuck_network(noise=0.001)
     e = net.places({"equal": "yes"})
     run = gibbs(net, e, rng=np.random.default_rng(0), chains=16, sweeps=300, begin="consistent")
@@ -218,7 +218,7 @@ def test_slow_is_not_yet() -> None:
     assert few.status == "not yet"
 
 
-def test_chains_that_all_stand_still_are_not_converged() -> None:
+def test_NF40_chains_that_all_stand_still_are_not_converged() -> None:
     """Without a zero, but next to stuck: where no draw differs from another, nothing tells how far the chains got."""
     net = stuck_network(noise=1e-9)
     e = net.places({"equal": "yes"})

@@ -20,7 +20,7 @@ WATERMELON = DAG(  # Zhou, fig. 7.2
 )
 
 
-def test_a_cycle_is_named_and_the_shortest_one() -> None:
+def test_NF45_a_cycle_is_named_and_the_shortest_one() -> None:
     with pytest.raises(ParameterError, match=r"the arcs close a cycle: b → c → b"):
         DAG("abcd", [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "b")])
     with pytest.raises(ParameterError, match="a → a"):

@@ -103,7 +103,7 @@ def test_a_tree_is_made_once(asia: Network) -> None:
 # ---------------------------------------------------------------------- size
 
 
-def test_a_large_grid_is_refused_in_words() -> None:
+def test_NF52_a_large_grid_is_refused_in_words() -> None:
     network = grid(30, np.random.default_rng(0))
     tree = JunctionTree(network)
     assert tree.cost.cells > 2**31
@@ -162,7 +162,7 @@ def test_a_chain_of_ten_thousand_seen_nodes() -> None:
     assert np.isfinite(tree.marginals(half[None], targets=["x05001"]).p["x05001"]).all()
 
 
-def test_probabilities_of_1e_300_are_not_zero() -> None:
+def test_NF50_probabilities_of_1e_300_are_not_zero() -> None:
     tiny = 1e-300
     network = chain(np.array([[1.0 - tiny, tiny], [tiny, 1.0 - tiny]]), 5)
     row = network.places({"x00000": "no", "x00002": "yes", "x00003": "no", "x00004": "yes"})
@@ -172,7 +172,7 @@ def test_probabilities_of_1e_300_are_not_zero() -> None:
     np.testing.assert_allclose(found.p["x00001"], [[0.5, 0.5]], rtol=1e-12)
 
 
-def test_what_became_too_small_may_come_to_count() -> None:
+def test_NF50_what_became_too_small_may_come_to_count() -> None:
     """Messages of 1e-320 are not exact as float64: the second finding leaves only them."""
     a, b, c = (Variable(name, "categorical", ("no", "yes")) for name in "abc")
     tables = [
@@ -199,7 +199,7 @@ def test_the_chest_clinic(asia: Network) -> None:
     assert found.log_evidence[0] == pytest.approx(0.0, abs=1e-14)
 
 
-def test_impossible_evidence_names_the_smallest_conflict(asia: Network) -> None:
+def test_NF49_impossible_evidence_names_the_smallest_conflict(asia: Network) -> None:
     tree = junction_tree(asia)
     evidence = {"smoke": "yes", "lung": "yes", "tub": "yes", "either": "no", "xray": "no"}
     rows = np.stack([asia.places({}), asia.places(evidence)])

@@ -93,12 +93,12 @@ def test_the_chest_clinic_answers() -> None:
 
 
 @pytest.mark.parametrize("ask", [lambda m, e: m.query("xray", e), lambda m, e: m.gibbs(e), lambda m, e: m.likelihood_weighting(e, 10)])  # noqa: E501  # fmt: skip
-def test_impossible_evidence_is_named(ask: Any) -> None:
+def test_NF49_impossible_evidence_is_named(ask: Any) -> None:
     with pytest.raises(ImpossibleEvidence, match=r"lung = yes, either = no|either = no, lung = yes"):
         ask(BayesianNetwork.of(chest()), {"smoke": "yes", "lung": "yes", "either": "no"})
 
 
-def test_a_table_edited_by_hand() -> None:
+def test_NF47_a_table_edited_by_hand() -> None:
     model = BayesianNetwork.of(chest())
     edited = model.with_cpt("tub", [0.5, 0.5])
     assert edited.query("tub")["yes"] == 0.5 and model.query("tub")["yes"] == 0.01
@@ -106,7 +106,7 @@ def test_a_table_edited_by_hand() -> None:
         model.with_cpt("lung", [[0.1, 0.9], [0.02, 0.99]])
 
 
-def test_rows_within_a_millionth_of_one_are_divided_by_their_sum() -> None:
+def test_NF47_rows_within_a_millionth_of_one_are_divided_by_their_sum() -> None:
     model = BayesianNetwork.of(chest())
     assert model.with_cpt("tub", [0.5, 0.4999995]).network_["tub"].p.sum() == 1.0
     with pytest.raises(ParameterError, match=r"P\(tub\) sums to 0\.999998"):

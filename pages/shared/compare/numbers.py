@@ -9,16 +9,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import LEVEL, bins_for
+from bayes_engine.decision.compare import LEVEL, bins_for, surprises
 from bayes_engine.figures.comparison import Reading
 from bayes_engine.figures.comparison import dial as readings_figure
 from bayes_engine.language import _
 from bayes_engine.numerals import number
+from pages.shared import data
 from pages.shared.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
 from pages.shared.dial import is_tiny
 from pages.shared.escape import clean, plotly_text
 from pages.shared.state import State, bound, change, current, dark
 
+ROWS_NAMED = 5
+"""So many rows are named of those that make a log-loss infinite."""
 MEASURES = ("risk", "error", "log_loss", "brier")
 
 
@@ -163,9 +166,19 @@ def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
     if endless:
         listed = _(", ").join(judged.title(n) for n in endless)
         said.append(
-            _("No difference can be given for {models}: a true class was held impossible.").format(models=listed)
+            _("No difference can be given for {models}: a true class was held impossible, in row {rows}.").format(
+                models=listed, rows=_surprising(judged, [best, *endless])
+            )
         )
     return " ".join(said)
+
+
+def _surprising(judged: Judged, models: list[str]) -> str:
+    """The first rows, as the table counts them, in which one of the models held the true class impossible."""
+    assert judged.table.parts is not None
+    found = {int(i) for n in models for i in surprises(judged.held[n], data.prior_of_use(judged.table))}
+    rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(found)[:ROWS_NAMED]]
+    return _(", ").join(rows) + (" …" if len(found) > ROWS_NAMED else "")
 
 
 def _caption(judged: Judged) -> None:
