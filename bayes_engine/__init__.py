@@ -5,7 +5,7 @@ from bayes_engine.decision.ask import Inquiry, ask, interview
 from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.decision.margins import FlipMargins, ImpliedLosses, Refusal, Stand
-from bayes_engine.errors import BayesEngineError, EstimationWarning, UndefinedPosterior
+from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, UndefinedPosterior
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.models.classic import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
@@ -25,6 +25,7 @@ from bayes_engine.models.selective import SelectiveNaiveBayes, select_features
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.priors import Dirichlet
+from bayes_engine.store import load_model, save_model
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.working.credible import credible
@@ -68,6 +69,7 @@ __all__ = [
     "SemiSupervisedNB",
     "Stand",
     "Status",
+    "StoreError",
     "UndefinedPosterior",
     "Variable",
     "WeightedNaiveBayes",
@@ -79,10 +81,12 @@ __all__ = [
     "held_out",
     "interview",
     "load_dataset",
+    "load_model",
     "mixture_table",
     "plausible",
     "read_table",
     "risk_scorer",
+    "save_model",
     "select_features",
 ]
 

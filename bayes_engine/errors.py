@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copyreg import __newobj__  # type: ignore[attr-defined]
 from typing import Any
 
@@ -56,8 +60,49 @@ class LossError(BayesEngineError):
     """A loss matrix with a wrong label, a missing cell or a value that is no number."""
 
 
+class StoreError(BayesEngineError):
+    """A file that cannot be what it was saved as, or something that has no place in one."""
+
+
 class EstimationWarning(_Said, UserWarning):
     """An estimate had to be replaced or a column set aside; the message names which."""
+
+
+_heard: ContextVar[list[Message] | None] = ContextVar("bayes_engine_heard", default=None)
+
+
+@contextmanager
+def hearing() -> Iterator[list[Message]]:
+    """What estimates have to say inside comes into the list, and nobody is warned.
+
+    `warnings.catch_warnings` would change the filters of the whole process, under the feet of every other thread.
+
+    >>> with hearing() as notes:
+    ...     tell(EstimationWarning("column '{column}' is set aside", column="size"))
+    >>> str(notes[0])
+    "column 'size' is set aside"
+    """
+    notes: list[Message] = []
+    token = _heard.set(notes)
+    try:
+        yield notes
+    finally:
+        _heard.reset(token)
+
+
+def tell(warning: EstimationWarning, stacklevel: int = 1) -> None:
+    """Warn, or where somebody is `hearing`, tell them.
+
+    >>> with hearing() as notes:
+    ...     tell(EstimationWarning("one class has no row"))
+    >>> len(notes)
+    1
+    """
+    notes = _heard.get()
+    if notes is None:
+        warnings.warn(warning, stacklevel=stacklevel + 1)
+    else:
+        notes.append(warning.message)
 
 
 class UndefinedPosterior(BayesEngineError):

@@ -255,7 +255,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clas
         return w, float(-w @ (i + j) / 2.0)
 
     def _closeness(self, X: Any) -> Array:
-        Z = self.transform(X)
+        Z = np.asarray(self.transform(X))  # a frame under set_output
         means = (self.means_ - self.xbar_) @ self.scalings_
         closeness = -0.5 * ((Z[:, None, :] - means) ** 2).sum(axis=2)
         closeness[:, self.gaussian_.stats_.class_weight == 0] = -np.inf

@@ -198,3 +198,11 @@ def test_tests_of_assumptions_refuse_what_has_no_covariance() -> None:
         mardia(np.column_stack([x, 2 * x]))
     with pytest.raises(TableError, match=r"a class has 2 row\(s\)"):
         mardia(np.zeros((2, 3)))
+
+
+def test_predictions_do_not_hang_on_what_transform_gives() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    plain = FisherDiscriminant().fit(X, y)
+    framed = FisherDiscriminant().set_output(transform="pandas").fit(X, y)
+    assert isinstance(framed.transform(X), pd.DataFrame)
+    assert (framed.predict(X) == plain.predict(X)).all()

@@ -1,0 +1,118 @@
+"""How far a long computation is, and a way to stop it: its loops tell whoever watches, and nobody has to.
+
+A loop that may take long goes over `steps(items)`, or calls `tick(done, total)`. Loops inside loops fill their part of
+the step they stand in. Who wants to know, or to stop it, computes under `watching`; who does not pays a look at a
+context variable for each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from typing import TypeVar
+
+T = TypeVar("T")
+Report = Callable[[float, int], None]
+"""(done, total): of the outermost loop under way, with the part of the present step that is done."""
+PACE = 0.05
+"""The watcher is asked at most once in so many seconds."""
+
+
+class Cancelled(BaseException):
+    """Whoever watched has called it off. No Exception, like asyncio's: nothing that mends a fault may catch it."""
+
+
+class _Watcher:
+    """Who watches, when to ask next, and the [done, total] of every loop under way, the outermost first."""
+
+    def __init__(self, cancel: Callable[[], bool], report: Report | None) -> None:
+        self.cancel, self.report = cancel, report
+        self.due = 0.0
+        self.loops: list[tuple[int, int]] = []
+        self.most = 0.0  # told of the outermost: a step may hold several loops, each from its own beginning
+
+    def look(self, done: int, total: int) -> None:
+        """Ask whether to stop, and tell how far it is, unless that was done a moment ago."""
+        if monotonic() < self.due:
+            return
+        if self.cancel():
+            raise Cancelled
+        if self.report is not None:
+            (first, of), *inner = (*self.loops, (done, total)) if total or not self.loops else self.loops
+            part, width = 0.0, 1.0
+            for i, n in inner:
+                if n:
+                    width /= n
+                    part += i * width
+            if of:
+                self.most = max(self.most, first + part) if self.loops else float(first)
+                self.report(min(self.most, float(of)), of)
+        self.due = monotonic() + PACE
+
+
+_watcher: ContextVar[_Watcher | None] = ContextVar("bayes_engine_progress", default=None)
+
+
+@contextmanager
+def watching(cancel: Callable[[], bool], report: Report | None = None) -> Iterator[None]:
+    """Long loops inside ask `cancel` whether to stop, which then raises Cancelled, and `report` how far they are.
+
+    Of this thread alone, or of this asyncio task. `cancel` may also wait: the computation waits with it.
+
+    >>> far = []
+    >>> with watching(lambda: False, lambda done, total: far.append(done / total)):
+    ...     rows = [row * row for row in steps(range(4))]
+    >>> far[0], rows
+    (0.0, [0, 1, 4, 9])
+    """
+    token = _watcher.set(_Watcher(cancel, report))
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def watched() -> bool:
+    """Whether somebody watches.
+
+    >>> watched()
+    False
+    """
+    return _watcher.get() is not None
+
+
+def tick(done: int = 0, total: int = 0) -> None:
+    """A step of a long loop: `done` of `total` (0: not known) are behind. Raises Cancelled where it is called off.
+
+    >>> tick(3, 10)
+    """
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher.look(done, total)
+
+
+def steps(items: Iterable[T], total: int | None = None) -> Iterator[T]:
+    """The items, with a tick before each; `total` is their number where they cannot tell it themselves.
+
+    >>> list(steps("abc"))
+    ['a', 'b', 'c']
+    """
+    watcher = _watcher.get()
+    if watcher is None:
+        return iter(items)
+    return _told(watcher, items, total if total is not None else len(items) if isinstance(items, Sized) else 0)
+
+
+def _told(watcher: _Watcher, items: Iterable[T], total: int) -> Generator[T]:
+    depth = len(watcher.loops)
+    if not depth:
+        watcher.most = 0.0
+    try:
+        for i, item in enumerate(items):
+            watcher.loops[depth:] = [(i, total)]
+            watcher.look(0, 0)
+            yield item
+    finally:
+        del watcher.loops[depth:]

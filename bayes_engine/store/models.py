@@ -1,0 +1,134 @@
+"""Models as files: `save_model` and `load_model`."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import IO, Any, NoReturn
+
+import numpy as np
+
+from bayes_engine.errors import BayesEngineError, StoreError, hearing
+from bayes_engine.models.look_up import LookUp
+from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
+from bayes_engine.store.forms import FORMS, Form
+from bayes_engine.store.hints import fits
+from bayes_engine.store.sound import check_look_up
+from bayes_engine.store.values import Reader, Writer
+
+
+def save_model(
+    model: Any, path_or_file: str | os.PathLike[str] | IO[bytes] | None = None, *, limit: int = MOST_BYTES
+) -> bytes | None:
+    """Write a model of this library, fitted or not, to a path or an open file; without either, return the bytes.
+
+    Predictions of the loaded model are bit-identical, and its statistics are those of the saved one. A path is written
+    whole or not at all. A LazyNaiveBayes keeps its rows, and so does its file. Raises StoreError where the model, or
+    something in it, has no place in a file, or the file would have more than `limit` bytes.
+
+    >>> from bayes_engine import NaiveBayes, load_model, save_model
+    >>> X, y = [["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"]
+    >>> model = load_model(save_model(NaiveBayes().fit(X, y)))
+    >>> model.partial_fit([["crisp"]], ["good"]).stats_.class_weight.tolist()
+    [2.0, 2.0]
+    """
+    if not isinstance(model, _ANY):
+        _refuse(model, type(model).__name__)
+    writer = Writer(_write)
+    data = pack("model", writer.write(model, type(model).__name__), writer.blobs, limit=limit)
+    if path_or_file is None:
+        return data
+    if isinstance(path_or_file, str | os.PathLike):
+        write_file(path_or_file, data)
+    else:
+        path_or_file.write(data)
+    return None
+
+
+def load_model(
+    path_or_bytes: str | os.PathLike[str] | bytes | bytearray | memoryview | IO[bytes], *, limit: int = MOST_BYTES
+) -> Any:
+    """The model that `save_model` wrote. No file can run code, or take more memory than its own size and a little.
+
+    Raises StoreError, with the reason, on a file that is anything else, holds statistics that no fit has, or has more
+    than `limit` bytes.
+
+    >>> from bayes_engine import load_model
+    >>> load_model(b"PK")
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: this is no file that was saved here: it does not begin as one; choose a saved file
+    """
+    content, blobs = unpack(read_file(path_or_bytes, limit), "model", limit=limit)
+    try:
+        with hearing(), np.errstate(all="ignore"):  # what an estimate has to tell was told at the fit
+            model = Reader(blobs, _READERS).read(content)
+            if isinstance(model, LookUp):
+                check_look_up(model)
+    except StoreError:
+        raise
+    except BayesEngineError as error:
+        raise StoreError("the file does not hold a model: {reason}", reason=error.message) from None
+    except Exception as error:  # a hostile file may go wrong anywhere, and nowhere is it the caller's fault
+        raise StoreError(
+            "the file does not hold a model: its parts do not go together ({reason})", reason=type(error).__name__
+        ) from error
+    if not isinstance(model, _ANY):
+        raise StoreError("the file does not hold a model, but a {kind}", kind=type(model).__name__)
+    return model
+
+
+def _write(value: Any, writer: Writer, where: str) -> Any:
+    kind: Any = type(value)
+    form = FORMS.get(kind.__name__)
+    if form is None or form.cls is not kind:
+        return _refuse(value, where) if hasattr(value, "get_params") else None
+    name = form.cls.__name__
+    params = {n: writer.write(v, f"{where}.{n}") for n, v in value.get_params(deep=False).items()}
+    said: dict[str, Any] = {"params": params}
+    if any(hasattr(value, n) for n in form.fitted):
+        state = form.of(value, form)
+        said["state"] = {n: writer.write(v, f"{where}.{n}") for n, v in state.items()}
+    if hasattr(value, "_sklearn_output_config"):  # set_output
+        said["output"] = value._sklearn_output_config.get("transform", "default")
+    return {name: said}
+
+
+def _refuse(value: Any, where: str) -> NoReturn:
+    raise StoreError(
+        "{where} is a {kind}, which is no model of this library: how to store its state is not known here. Save it by "
+        "the means of its own library, or take one of {known}",
+        where=where,
+        kind=type(value).__name__,
+        known=", ".join((*FORMS, LookUp.__name__)),
+    )
+
+
+def _read(form: Form, body: Any, reader: Reader) -> Any:
+    """The estimator with its parameters and, where it was fitted, its state."""
+    if not isinstance(body, dict) or not {"params"} <= body.keys() <= {"params", "state", "output"}:
+        raise StoreError("a model does not consist of params, state and output")
+    params, known = body["params"], form.cls().get_params(deep=False)
+    if not params.keys() <= known.keys():
+        raise StoreError(
+            "{model} has no parameter '{name}'",
+            model=form.cls.__name__,
+            name=next(n for n in params if n not in known)[:80],
+        )
+    model = form.cls(**{name: reader.read(value) for name, value in params.items()})
+    if "state" in body:
+        allowed = {**form.fitted, **form.optional}
+        state = {name: reader.read(value) for name, value in body["state"].items()}
+        for name in (*form.fitted, *state):
+            if name not in allowed or name not in state or not fits(state[name], allowed[name]):
+                raise StoreError("{model} has no such '{name}'", model=form.cls.__name__, name=name[:80])
+        form.settle(model, state)
+    if "output" in body:
+        if body["output"] not in ("default", "pandas", "polars"):
+            raise StoreError("{model} has no such '{name}'", model=form.cls.__name__, name="output")
+        model.set_output(transform=body["output"])
+    return model
+
+
+_ANY = (LookUp, *(form.cls for form in FORMS.values()))
+_READERS = {name: partial(_read, form) for name, form in FORMS.items()}

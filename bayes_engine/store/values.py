@@ -1,0 +1,323 @@
+"""Python values as JSON and blobs, and back: plain values, arrays, and the records of a closed table.
+
+A value that JSON has is itself, an array of JSON being a tuple; every other value is an object with one key, its kind:
+{"float": "inf"}, {"list": […]}, {"dict": [[key, value], …]}, {"scalar": [dtype, value]}, {"array": blob},
+{"objects": tuple} and {"texts": tuple} (arrays of labels), {"strings": [blob, blob]} (a long tuple of texts: their
+lengths in bytes, and the bytes), {"frame": …}, {"Collapse": reason}, {"IsotonicRegression": [x, y]}, or the name of a
+record with its fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import reprlib
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.isotonic import IsotonicRegression
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.em import Collapse, EMStep, EMTrace, Runs
+from bayes_engine.errors import StoreError
+from bayes_engine.factors.network import CPT, Network
+from bayes_engine.models.calibrated import Isotonic, Platt, Temperature
+from bayes_engine.models.components import Components, MixtureParameters
+from bayes_engine.models.lazy import StoredRows
+from bayes_engine.models.look_up import Case, LevelTable, LookUp, NormalTable, RateTable
+from bayes_engine.models.selective import Selection, Step
+from bayes_engine.priors import Dirichlet
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.counts import Counts
+from bayes_engine.stats.families import Families
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.moments import Moments
+from bayes_engine.stats.scatter import Scatter
+from bayes_engine.stats.terms import TermCounts, TextTerms
+from bayes_engine.stats.values import ColumnValues, Values
+from bayes_engine.store.container import DTYPES, Blob
+from bayes_engine.store.hints import field_hints, fits
+from bayes_engine.store.sound import check_record
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
+from bayes_engine.structure.trace import Candidate, Search, SearchStep, SearchTrace
+from bayes_engine.table.discretize import Split
+from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.text import TextRule
+
+_CLASSES: tuple[type, ...] = (
+    Bill, CPT, Candidate, Case, ColumnValues, Components, Counts, DAG, Dirichlet, EMStep, EMTrace, Families,
+    FamilyChange, FamilyScore, Isotonic, Labels, LevelTable, LookUp, LossMatrix, MixtureParameters, Moments, Move,
+    Network, NormalTable, Platt, RateTable, Runs, Scatter, Schema, Search, SearchStep, SearchTrace, Selection, Split,
+    Statistics, Step, StoredRows, Table, Temperature, TermCounts, TextRule, TextTerms, Values, Variable,
+)  # fmt: skip
+RECORDS: Mapping[str, type] = {cls.__name__: cls for cls in _CLASSES}
+"""Everything with named fields that a file may hold, besides estimators: nothing else can be rebuilt."""
+LONG = 64
+"""A tuple of so many texts is stored outside the JSON."""
+MOST_TEXTS = 2**18
+MOST_TEXT = 16 * 2**20
+"""Texts in such tuples, all together, and their bytes."""
+_ENDLESS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class Writer:
+    """Turns values into JSON; the arrays it meets come into `blobs`, each once. `estimator` writes what is no value,
+    or returns None."""
+
+    def __init__(self, estimator: Callable[[Any, Writer, str], Any]) -> None:
+        self.blobs: dict[str, Blob] = {}
+        self._met: dict[tuple[Any, ...], str] = {}
+        self._texts: dict[tuple[str, ...], Any] = {}
+        self._texts_left, self._text_left = MOST_TEXTS, MOST_TEXT
+        self._estimator = estimator
+
+    def write(self, value: Any, where: str) -> Any:
+        """`value` as JSON; `where` names it in an error. Raises StoreError where it has no place in a file."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if type(value) is np.str_:
+            return {"scalar": ["U", str(value)]}
+        if isinstance(value, np.generic) and value.dtype.str in DTYPES:
+            return {"scalar": [value.dtype.str, self.write(value.item(), where)]}
+        if type(value).__name__ in RECORDS and RECORDS[type(value).__name__] is type(value):
+            return {type(value).__name__: self._record(value, where)}
+        if type(value) is tuple:
+            return self._tuple(value, where)
+        if type(value) is list:
+            return {"list": [self.write(v, where) for v in value]}
+        if type(value) is dict:
+            return {"dict": [[self.write(k, where), self.write(v, f"{where}[{k!r}]")] for k, v in value.items()]}
+        if type(value) is np.ndarray:
+            return self._array(value, where)
+        if type(value) is pd.DataFrame:
+            return {"frame": self._frame(value, where)}
+        if type(value) is Collapse:
+            return {"Collapse": str(value)}
+        if type(value) is IsotonicRegression:
+            return {"IsotonicRegression": [self.write(a, where) for a in (value.X_thresholds_, value.y_thresholds_)]}
+        written = self._estimator(value, self, where)
+        if written is None:
+            raise StoreError(
+                "{where} is a {kind}, which has no place in a saved model; what can be saved are this library's "
+                "models, numbers, texts, arrays, and tables of them",
+                where=where,
+                kind=type(value).__name__,
+            )
+        return written
+
+    def _record(self, value: Any, where: str) -> dict[str, Any]:
+        written = {}
+        kind: Any = type(value)
+        for name, hint in field_hints(kind).items():
+            held = getattr(value, name)
+            if not fits(held, hint):
+                _misfit(f"{where}.{name}", kind, name, held)
+            written[name] = self.write(held, f"{where}.{name}")
+        check_record(kind, vars(value) if kind is LossMatrix else {})
+        return written
+
+    def _tuple(self, value: tuple[Any, ...], where: str) -> Any:
+        if len(value) < LONG or not all(type(v) is str for v in value):
+            return [self.write(v, where) for v in value]
+        if value not in self._texts:
+            raw = [v.encode("utf-8", "surrogatepass") for v in value]
+            self._texts_left -= len(raw)
+            self._text_left -= sum(map(len, raw))
+            if self._texts_left < 0 or self._text_left < 0:
+                raise StoreError("{where} holds more texts than a file may; take a smaller vocabulary", where=where)
+            lengths = np.array([len(r) for r in raw], dtype=np.uint32)
+            self._texts[value] = {"strings": [self._blob(lengths), self._blob(b"".join(raw))]}
+        return self._texts[value]
+
+    def _array(self, value: NDArray[Any], where: str) -> Any:
+        if value.dtype.kind in "OU" and value.ndim == 1:
+            kind = "objects" if value.dtype.kind == "O" else "texts"
+            return {kind: self.write(tuple(value.tolist()), where)}
+        if value.dtype.newbyteorder("<").str not in DTYPES:
+            raise StoreError("{where} is an array of {dtype}, which is not stored", where=where, dtype=str(value.dtype))
+        dense = value.copy(order="K")
+        alike = (dense.dtype.str, dense.shape, dense.strides, hashlib.sha256(dense.tobytes(order="A")).digest())
+        if alike not in self._met:
+            self._met[alike] = self._blob(dense)
+        return {"array": self._met[alike]}
+
+    def _frame(self, value: pd.DataFrame, where: str) -> dict[str, Any]:
+        columns = [column.to_numpy() for _, column in value.items()]
+        return {
+            "index": self.write(tuple(value.index.tolist()), where),
+            "name": self.write(value.index.name, where),
+            "columns": self.write(tuple(value.columns.tolist()), where),
+            "cells": [self._array(column, where) for column in columns],
+        }
+
+    def _blob(self, blob: Blob) -> str:
+        name = str(len(self.blobs))
+        self.blobs[name] = blob
+        return name
+
+
+class Reader:
+    """Turns JSON back into values. `estimators` are further kinds, each with what reads it."""
+
+    def __init__(
+        self,
+        blobs: Mapping[str, memoryview | NDArray[Any]],
+        estimators: Mapping[str, Callable[[Any, Reader], Any]],
+    ) -> None:
+        self.blobs = blobs
+        self._texts: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._estimators = estimators
+        self._texts_left, self._text_left = MOST_TEXTS, MOST_TEXT
+
+    def read(self, value: Any) -> Any:
+        """The value that was written. Raises StoreError where none was."""
+        if value is None or type(value) in (str, int, bool):
+            return value
+        if type(value) is float:
+            if not math.isfinite(value):
+                raise StoreError("a number is beyond what a float holds")
+            return value
+        if type(value) is list:
+            return tuple(map(self.read, value))
+        if len(value) != 1:
+            raise StoreError("a value has {n} kinds: {names}", n=len(value), names=", ".join(value)[:80])
+        ((kind, body),) = value.items()
+        if kind in RECORDS:
+            return self._record(RECORDS[kind], body)
+        if kind in self._estimators:
+            return self._estimators[kind](body, self)
+        if kind not in self._KINDS:
+            raise StoreError("a value is of the kind '{name}', which this program does not know", name=kind[:80])
+        return self._KINDS[kind](self, body)
+
+    def _record(self, cls: type, body: Any) -> Any:
+        hints = field_hints(cls)
+        if not isinstance(body, dict) or not body.keys() <= hints.keys():
+            raise StoreError("a {name} has fields that it cannot have", name=cls.__name__)
+        held = {name: self.read(v) for name, v in body.items()}
+        for name, v in held.items():
+            if not fits(v, hints[name]):
+                _misfit(f"{cls.__name__}.{name}", cls, name, v)
+        check_record(cls, held)
+        return cls(**held)  # a field that is not there has its default, or the class raises
+
+    def _float(self, body: Any) -> float:
+        return _ENDLESS[_text(body)]
+
+    def _scalar(self, body: Any) -> Any:
+        dtype, value = body
+        if dtype == "U":
+            return np.str_(_text(value))
+        if dtype not in DTYPES:
+            raise StoreError(
+                "'{name}' has the dtype {dtype}, which is not stored", name="scalar", dtype=str(dtype)[:40]
+            )
+        return np.array(self.read(value), dtype=dtype)[()]
+
+    def _list(self, body: Any) -> list[Any]:
+        return list(self._tuple(body))
+
+    def _dict(self, body: Any) -> dict[Any, Any]:
+        found = {self.read(k): self.read(v) for k, v in _listed(body)}
+        if len(found) < len(body):
+            raise StoreError("a dict holds one key twice")
+        return found
+
+    def _tuple(self, body: Any) -> tuple[Any, ...]:
+        found = self.read(body)
+        if not isinstance(found, tuple):
+            raise StoreError("a {found} stands where a list is expected", found=type(found).__name__)
+        return found
+
+    def array(self, body: Any) -> NDArray[Any]:
+        """The array of a blob's name."""
+        found = self.blobs.get(_text(body))
+        if not isinstance(found, np.ndarray):
+            raise StoreError("there is no array '{name}' in the file", name=str(body)[:80])
+        return found
+
+    def _objects(self, body: Any) -> NDArray[Any]:
+        held = self._tuple(body)
+        made = np.empty(len(held), dtype=object)
+        for i, v in enumerate(held):
+            made[i] = v
+        return made
+
+    def _texts_array(self, body: Any) -> NDArray[Any]:
+        return np.array([_text(v) for v in self._tuple(body)], dtype=np.str_)
+
+    def _strings(self, body: Any) -> tuple[str, ...]:
+        at, of = (_text(name) for name in body)
+        if (at, of) not in self._texts:
+            lengths, raw = self.array(at), self.blobs.get(of)
+            if not isinstance(raw, memoryview) or lengths.dtype.kind != "u" or lengths.ndim != 1:
+                raise StoreError("there is no array '{name}' in the file", name=of[:80])
+            self._texts_left -= len(lengths)
+            self._text_left -= len(raw)
+            if self._texts_left < 0 or self._text_left < 0 or int(lengths.sum(dtype=np.uint64)) != len(raw):
+                raise StoreError("the texts in the file are too many, or not as long as stated")
+            ends = np.cumsum(lengths, dtype=np.intp).tolist()
+            self._texts[at, of] = tuple(
+                str(raw[a:b], "utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)
+            )
+        return self._texts[at, of]
+
+    def _frame(self, body: Any) -> pd.DataFrame:
+        index, columns = self._tuple(body["index"]), self._tuple(body["columns"])
+        cells = [self.read(cell) for cell in _listed(body["cells"])]
+        if any(not isinstance(c, np.ndarray) or c.shape != (len(index),) for c in cells) or len(cells) != len(columns):
+            raise StoreError("a frame's columns are not as long as its index")
+        made = pd.DataFrame(dict(enumerate(cells)), index=pd.Index(index, name=self.read(body["name"])))
+        return made.set_axis(pd.Index(columns), axis=1)
+
+    def _collapse(self, body: Any) -> Collapse:
+        return Collapse("{reason}", reason=_text(body))
+
+    def _curve(self, body: Any) -> IsotonicRegression:
+        """scikit-learn's, fitted to its own thresholds: the same function."""
+        x, y = (self.read(a) for a in body)
+        if not (len(x) == len(y) and np.isfinite(x).all() and (np.diff(x) > 0).all() and (np.diff(y) >= 0).all()):
+            raise StoreError("an isotonic curve does not rise from left to right")
+        return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, y)
+
+    _KINDS: Mapping[str, Callable[[Reader, Any], Any]] = {
+        "float": _float,
+        "scalar": _scalar,
+        "list": _list,
+        "dict": _dict,
+        "array": array,
+        "objects": _objects,
+        "texts": _texts_array,
+        "strings": _strings,
+        "frame": _frame,
+        "Collapse": _collapse,
+        "IsotonicRegression": _curve,
+    }
+
+
+def _misfit(where: str, record: type, field: str, value: Any) -> NoReturn:
+    raise StoreError(
+        "{where} is {value}, and what is stored there is {hint}",
+        where=where,
+        value=reprlib.repr(value),
+        hint=str(record.__annotations__[field]),
+    )
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise StoreError("a {found} stands where a text is expected", found=type(value).__name__)
+    return value
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise StoreError("a {found} stands where a list is expected", found=type(value).__name__)
+    return value

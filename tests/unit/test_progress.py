@@ -1,0 +1,164 @@
+"""Progress and cancelling: what the loops tell, and that nobody pays for it who does not watch."""
+
+from __future__ import annotations
+
+import threading
+import timeit
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, GaussianMixture, NaiveBayes, SemiSupervisedNB, progress
+from bayes_engine.decision.evaluate import held_out
+from bayes_engine.errors import EstimationWarning, hearing, tell
+from bayes_engine.inference.gibbs import gibbs
+from bayes_engine.progress import Cancelled, steps, tick, watched, watching
+
+Told = list[tuple[float, int]]
+
+
+@pytest.fixture
+def at_every_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PACE", 0.0)
+
+
+def heard(work: Callable[[], object]) -> Told:
+    """All that `work` tells."""
+    told: Told = []
+    with watching(lambda: False, lambda done, total: told.append((done, total))):
+        work()
+    return told
+
+
+@pytest.mark.usefixtures("at_every_tick")
+def test_an_inner_loop_fills_its_part_of_the_outer_step() -> None:
+    def nested() -> None:
+        for _ in steps(range(2)):
+            for _ in steps("abcd"):
+                tick(1, 2)
+
+    told = heard(nested)
+    assert {total for _done, total in told} == {2}
+    done = [done for done, _total in told]
+    assert done == sorted(done)
+    assert done[:4] == [0.0, 0.0, 0.125, 0.25]  # the outer step; a, half of a; b
+    assert done[-1] == 1 + 3 / 4 + 1 / 8
+
+
+@pytest.mark.usefixtures("at_every_tick")
+def test_a_loop_of_unknown_length_asks_and_tells_nothing() -> None:
+    assert heard(tick) == []
+    assert heard(lambda: list(steps(iter("abc")))) == []
+    assert heard(lambda: [list(steps(iter("ab"))) for _ in steps("xy")])[-1] == (1.0, 2)
+
+
+@pytest.mark.usefixtures("at_every_tick")
+def test_it_is_cancelled_at_the_next_step_and_what_watches_is_let_go() -> None:
+    seen: list[int] = []
+    with pytest.raises(Cancelled), watching(lambda: len(seen) == 3):
+        seen.extend(steps(range(10)))
+    assert seen == [0, 1, 2] and not watched()
+
+
+def test_cancelled_is_no_exception_that_anything_mends() -> None:
+    assert not issubclass(Cancelled, Exception)
+
+
+def test_a_broken_off_loop_leaves_no_trace_in_the_next() -> None:
+    def broken() -> None:
+        for _ in steps(range(5)):
+            break
+        list(steps("ab"))
+
+    assert all(total == 2 for _done, total in heard(broken)[1:])
+
+
+def test_each_thread_is_watched_by_itself() -> None:
+    inside: list[bool] = []
+    with watching(lambda: False):
+        thread = threading.Thread(target=lambda: inside.append(watched()))
+        thread.start()
+        thread.join()
+        assert watched()
+    assert inside == [False]
+
+
+def test_it_is_asked_at_a_pace_and_costs_nothing_where_nobody_watches() -> None:
+    asked: list[int] = []
+
+    def busy() -> None:
+        for i in range(20_000):
+            tick(i, 20_000)
+
+    with watching(lambda: asked.append(1) is not None):
+        busy()
+    assert 1 <= len(asked) < 100
+    step = min(timeit.repeat(lambda: tick(1, 2), number=20_000, repeat=5)) / 20_000
+    assert step < 2e-6  # a look at a context variable
+
+
+def table(n: int = 3000) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    X = pd.DataFrame({f"c{j}": rng.integers(0, 3, n).astype(str) for j in range(4)})
+    return X.assign(**{f"x{j}": rng.normal(y, 1.0) for j in range(3)}), y
+
+
+X, Y = table()
+LEVELS = X.filter(like="c")
+LONG: dict[str, Callable[[], object]] = {
+    "counting": lambda: NaiveBayes().fit(X, Y),
+    "cutting by MDLP": lambda: NaiveBayes(discretize="mdlp").fit(X, Y),
+    "AODE": lambda: AODE().fit(X, Y),
+    "super-parent": lambda: SPODE().fit(X, Y),
+    "a tree": lambda: TAN().fit(X, Y),
+    "folds": lambda: held_out(NaiveBayes().fit(X, Y), X, Y),
+    "leave-one-out": lambda: NaiveBayes().fit(X, Y).leave_one_out_log_proba(X, Y),
+    "kernel densities": lambda: NaiveBayes(likelihoods="kernel").fit(X, Y).predict_proba(X[:5]),
+    "a mixture": lambda: GaussianMixture(2, random_state=0).fit(X[["x0", "x1"]]),
+    "hidden labels": lambda: SemiSupervisedNB().fit(LEVELS, np.where(np.arange(len(Y)) % 2, Y, np.nan)),
+    "a search": lambda: BayesianNetwork().learn(LEVELS),
+}
+
+
+@pytest.mark.usefixtures("at_every_tick")
+@pytest.mark.parametrize("work", LONG.values(), ids=LONG)
+@pytest.mark.filterwarnings("ignore")
+def test_what_takes_long_can_be_called_off(work: Callable[[], object]) -> None:
+    calls = 0
+
+    def later() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > 3
+
+    with pytest.raises(Cancelled), watching(later):
+        work()
+
+
+@pytest.mark.usefixtures("at_every_tick")
+def test_folds_tell_how_many_are_done_whatever_happens_in_them() -> None:
+    model = NaiveBayes().fit(X, Y)
+    told = heard(lambda: held_out(model, X, Y))
+    folds = [done for done, total in told if total == 5]
+    assert folds == sorted(folds) and {int(done) for done in folds} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.usefixtures("at_every_tick")
+def test_a_gibbs_chain_tells_its_sweeps() -> None:
+    network = BayesianNetwork().fit(LEVELS).network_
+    told = heard(lambda: gibbs(network, network.places({}), chains=10, sweeps=20, burn_in=0, rng=np.random.default_rng(0)))
+    assert (19.0, 20) in told
+
+
+def test_hearing_is_of_one_thread_and_leaves_the_filters_alone() -> None:
+    before = list(warnings.filters)
+    with hearing() as notes:
+        tell(EstimationWarning("column '{column}' is set aside", column="a"))
+        assert list(warnings.filters) == before
+    assert [str(note) for note in notes] == ["column 'a' is set aside"]
+    with pytest.warns(EstimationWarning, match="set aside"):
+        tell(EstimationWarning("column '{column}' is set aside", column="a"))
