@@ -1,0 +1,422 @@
+"""What is wrong between the columns and the class: classes too rare, columns that give it away, shapes that models do
+not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import ndtr
+
+from bayes_engine.decision.evaluate import TINY
+from bayes_engine.doctor.finding import (
+    AddModel,
+    BalanceLosses,
+    Finding,
+    Mend,
+    Repair,
+    SetKnob,
+    SetLikelihood,
+    SetRole,
+)
+from bayes_engine.doctor.look import Look, holm
+from bayes_engine.doctor.pairs import discriminable
+from bayes_engine.errors import TableError
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array, log
+from bayes_engine.stats.assumptions import BoxM, box_m
+from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.scatter import scatter
+
+FOLDS = 5
+"""Cross-validation here makes so many folds: a class with fewer rows is not in all of them."""
+UNEVEN = 9.0
+"""Rows of the largest class to one of the smallest from which on deciding for the largest is hard to beat: 90 : 10."""
+GIVEN_AWAY, ERRORS = 0.02, 10
+"""A single column that leaves at most so much of the errors of always deciding for the largest class, one row left out
+at a time; and the errors there must be to begin with. An attribute as good as the odour of mushrooms leaves 3 %."""
+TINY_VARIANCE = 1e-6
+"""A class's share of the column's variance below which its Gaussian is a needle: an sd of a thousandth."""
+LEVEL = 0.01
+"""Holm-adjusted level of the tests of normality."""
+SKEWED, HEAVY = 2.0, 7.0
+"""Skewness (2: an exponential) and excess kurtosis (7: Student's t with less than five degrees of freedom), each the
+average over the classes."""
+LOST = 0.1
+"""Nats a row that a Gaussian a class loses against the ten cells it should fill alike: 20,000 rows reject any shape,
+this asks whether it matters. A uniform loses 0.1, an exponential 0.2, two separate peaks 0.3 and more."""
+LEAST = 20
+"""D'Agostino's test is meant for so many rows and more."""
+GAIN = 0.2
+"""Nats a row that covariances of their own gain, after the price of their parameters (BIC)."""
+KERNEL_ROWS = 5_000
+"""Up to so many rows a kernel density, which keeps them all, is offered first."""
+
+
+def sizes(look: Look) -> Iterator[Finding]:
+    """Classes with too few rows, and classes of very different size."""
+    if look.target is None:
+        return
+    name, rows, labels = look.target.name, look.class_rows, look.target.levels
+    n, there = int(rows.sum()), rows > 0
+    need = 2 if n <= TINY else FOLDS
+    rare = np.flatnonzero(there & (rows < need))
+    if rare.size:
+        shown = ", ".join(f"{labels[c]} ({rows[c]})" for c in rare[:6])
+        least = int(rows[rare].min())
+        evidence = tuple((Message("rows of '{label}'", {"label": str(labels[c])}), int(rows[c])) for c in rare[:6])
+        if least < 2:
+            yield Finding(
+                "single-row-class", "serious" if n > TINY else "warning", (name,),
+                Message("{n} class(es) have too few rows to be held out and learnt from at once: {classes}. One that "
+                        "has a single row can never be recognized when this row is held out.",
+                        {"n": int(rare.size), "classes": shown}),
+                ((Message("folds in which every class can be"), 1), *evidence),
+                (Repair("drop-rare", name),), look.shown(np.isin(look.y, rare)),
+            )  # fmt: skip
+        else:
+            yield Finding(
+                "rare-class", "warning", (name,),
+                Message("{n} class(es) have fewer than {folds} rows: {classes}. Every class can be in {least} folds at "
+                        "most, and what is learnt of these rests on a handful of rows.",
+                        {"n": int(rare.size), "folds": FOLDS, "classes": shown, "least": least}),
+                ((Message("folds in which every class can be"), least), *evidence),
+                (Repair("drop-rare", name),), look.shown(np.isin(look.y, rare)),
+            )  # fmt: skip
+    if there.sum() < 2:
+        return
+    most, least_at = int(rows.argmax()), int(np.where(there, rows, n + 1).argmin())
+    ratio = float(rows[most] / rows[least_at])
+    if ratio >= UNEVEN:
+        cost = tuple(
+            (label, n / (int(there.sum()) * r) if r else 0.0) for label, r in zip(labels, rows.tolist(), strict=True)
+        )
+        yield Finding(
+            "imbalance", "note", (name,),
+            Message("'{label}' has {ratio:.0f} times as many rows as '{other_label}': always deciding for it is right "
+                    "in {share:.1%}. If the rare class is the one that matters, say so in the losses.",
+                    {"label": str(labels[most]), "ratio": ratio, "other_label": str(labels[least_at]),
+                     "share": float(rows[most] / n)}),
+            tuple((Message("rows of '{label}'", {"label": str(labels[c])}), int(rows[c]))
+                  for c in np.argsort(-rows, kind="stable")[:8] if rows[c]),
+            (BalanceLosses(cost),),
+        )  # fmt: skip
+
+
+# leaks ----------------------------------------------------------------------------------------------------------------
+
+
+def errors_alone(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> int:
+    """How many rows a column of codes decides wrongly by itself, each left out of the counts it is judged by: the most
+    frequent class among the other rows of its level, and among all others where there are none.
+
+    >>> errors_alone(np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 2)
+    0
+    >>> errors_alone(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), 2)  # an identifier decides nothing
+    2
+    """
+    size = int(codes.max(initial=-1)) + 2
+    table = np.bincount((codes + 1) * k + y, minlength=size * k).reshape(size, k)
+    table[0] = 0  # a missing cell says nothing
+    rest = table[codes + 1]
+    rest[np.arange(len(y)), y] -= codes >= 0
+    overall = np.bincount(y, minlength=k)[None, :] - np.eye(k, dtype=int)[y]
+    decided = np.where(rest.any(axis=1), (rest * len(y) + overall).argmax(axis=1), overall.argmax(axis=1))
+    return int((decided != y).sum())
+
+
+def levels_of_numbers(x: Array) -> NDArray[np.intp]:
+    """(n,) numbers as groups of neighbours: equal ones together, a number that stands once with the nearest other.
+
+    >>> levels_of_numbers(np.array([1.0, 1.1, 5.0, 5.0, 4.9])).tolist()
+    [0, 0, 1, 1, 1]
+    """
+    known = ~np.isnan(x)
+    values, at, counts = np.unique(x[known], return_inverse=True, return_counts=True)
+    codes = np.full(len(x), -1, dtype=np.intp)
+    if not len(values):
+        return codes
+    gap = np.diff(values)
+    nearer_below = np.r_[np.inf, gap] <= np.r_[gap, np.inf]
+    joined = np.zeros(len(values), dtype=bool)  # whether a value is joined to the one below
+    alone = counts == 1
+    joined[alone & nearer_below] = True
+    up = np.flatnonzero(alone & ~nearer_below)
+    joined[up[up + 1 < len(values)] + 1] = True
+    joined[0] = False
+    codes[known] = (np.cumsum(~joined) - 1)[at]
+    return codes
+
+
+def leaks(look: Look) -> Iterator[Finding]:
+    """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself."""
+    if look.target is None or look.k < 2:
+        return
+    base = look.n - int(np.bincount(look.y, minlength=look.k).max())
+    if base < ERRORS:
+        return
+    columns = {**look.codes, **{name: levels_of_numbers(x) for name, x in look.numbers.items()}}
+    share = np.bincount(look.y, minlength=look.k) / look.n
+    entropy = -float(share[share > 0] @ log(share[share > 0]))
+    for name, codes in columns.items():
+        wrong = errors_alone(codes, look.y, look.k)
+        if wrong > GIVEN_AWAY * base:
+            continue
+        told = _information(codes, look.y, look.k)
+        evidence = (
+            (Message("rows it decides wrongly alone, each left out"), wrong),
+            (Message("rows that always the largest class decides wrongly"), base),
+            (Message("I(column; class), nats"), round(told, 4)),
+            (Message("H(class), nats"), round(entropy, 4)),
+        )
+        mends = (SetRole(name, "ignore"),)
+        own = look.codes.get(name)
+        levels = len(np.unique(look.numbers[name][codes >= 0])) if own is None else len(np.unique(own[own >= 0]))
+        if wrong == 0 and levels == int((share > 0).sum()) and (codes >= 0).all():
+            yield Finding(
+                "copy-of-target", "serious", (name,),
+                Message("'{column}' is the target '{other}' under another name: each of its values goes with one "
+                        "class, and each class with one value.", {"column": name, "other": look.target.name}),
+                evidence, mends,
+            )  # fmt: skip
+        else:
+            yield Finding(
+                "leak", "serious", (name,),
+                Message("'{column}' alone decides the class: {right:.2%} of the rows are right by it, each left out "
+                        "({base:.1%} by always deciding for the largest class). Is it known before the class is?",
+                        {"column": name, "right": 1.0 - wrong / look.n, "base": 1.0 - base / look.n}), evidence, mends,
+            )  # fmt: skip
+
+
+def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
+    """I(column; class) of the known cells, from those (level, class) pairs that occur."""
+    known = codes >= 0
+    n = int(known.sum())
+    pairs, counts = np.unique(codes[known] * k + y[known], return_counts=True)
+    level, cls = np.bincount(codes[known]), np.bincount(y[known], minlength=k)
+    ratio = counts * n / (level[pairs // k] * cls[pairs % k])
+    return float(counts @ log(ratio)) / max(n, 1)
+
+
+# tables and Gaussians -------------------------------------------------------------------------------------------------
+
+
+def zero_cells(look: Look) -> Iterator[Finding]:
+    """Values that never occur with a class: without smoothing each is a veto."""
+    if look.target is None or look.k < 2:
+        return
+    empty: list[tuple[str, int, int]] = []
+    pairs, alone = 0, np.zeros(look.n, dtype=bool)
+    there = np.bincount(look.y, minlength=look.k) > 0
+    for name, codes in look.codes.items():
+        table = look.table(name)
+        met = table.sum(axis=1) > 0
+        zero = (table == 0) & met[:, None] & there[None, :]
+        empty += [(name, int(s), int(c)) for s, c in zip(*np.nonzero(zero), strict=True)]
+        pairs += int(met.sum() * there.sum())
+        alone |= (codes >= 0) & (table[codes, look.y] == 1)
+    if not empty:
+        return
+    (name, s, c), levels = empty[0], look.target.levels
+    size = int(look.table(name)[s].sum())
+    yield Finding(
+        "zero-cells", "warning", tuple(dict.fromkeys(name for name, *_rest in empty)),
+        Message("{n} of {all} pairs of a value and a class never occur together, such as {column} = '{level}' "
+                "({size} row(s)) and '{label}': without smoothing such a value rules the class out, whatever else is "
+                "known.",
+                {"n": len(empty), "all": pairs, "column": name, "level": str(look.schema[name].levels[s]), "size": size,
+                 "label": str(levels[c])}),
+        ((Message("pairs that never occur"), len(empty)),
+         (Message("rows that would rule out their own class if left out"), int(alone.sum())),
+         *((Message("{column} = '{level}' with '{label}'",
+                    {"column": name, "level": str(look.schema[name].levels[s]), "label": str(levels[c])}), 0)
+           for name, s, c in empty[:6])),
+        (SetKnob("smoothing", "all"), SetKnob("smoothing", "zero-only")), look.shown(alone),
+    )  # fmt: skip
+
+
+class Shape(NamedTuple):
+    """How a column of numbers is spread in each class, (K,) each: rows `n`, `variance`, `skewness`, excess `kurtosis`,
+    D'Agostino and Pearson's `p_value` of normality, and `lost`, nats a row against ten cells that a Gaussian with the
+    class's mean and variance fills alike, less what chance makes of them (9/2n). NaN where a class is too small."""
+
+    n: Array
+    variance: Array
+    skewness: Array
+    kurtosis: Array
+    p_value: Array
+    lost: Array
+
+    def mean(self, what: Array) -> float:
+        """The average over the classes where it is known, by their rows."""
+        known = ~np.isnan(what)
+        return float(np.average(what[known], weights=self.n[known])) if known.any() else 0.0
+
+
+def shapes(look: Look) -> dict[str, Shape]:
+    """The shape of every column of numbers."""
+    return {
+        name: _shape([x[rows] for rows in (look.rows_of or [np.arange(look.n)])]) for name, x in look.numbers.items()
+    }
+
+
+def _shape(by_class: list[Array]) -> Shape:
+    rows = np.full((6, len(by_class)), np.nan)
+    for c, cells in enumerate(by_class):
+        x = cells[~np.isnan(cells)]
+        n = len(x)
+        rows[0, c] = n
+        if n < 2:
+            continue
+        variance = rows[1, c] = float(x.var())
+        if n < LEAST or variance <= 1e-24 * float(np.mean(x**2)) or len(np.unique(x)) < 3:
+            continue
+        z = (x - x.mean()) / np.sqrt(variance)
+        rows[2, c], rows[3, c] = float(np.mean(z**3)), float(np.mean(z**4) - 3.0)
+        rows[4, c] = float(stats.normaltest(x).pvalue)
+        share = _tenths(x)
+        met = share > 0
+        rows[5, c] = float(share[met] @ log(10.0 * share[met])) - 9.0 / (2.0 * n)
+    return Shape(*rows)
+
+
+def _tenths(x: Array) -> Array:
+    """(10,) the share of x in each tenth of the Gaussian with its mean and variance. A rounded value stands for all
+    that would have been rounded to it, so that rounding alone is no other shape.
+
+    >>> _tenths(np.linspace(-1.7, 1.7, 1001)).round(2).tolist()  # a uniform: too few in the ends and the middle
+    [0.13, 0.13, 0.09, 0.08, 0.07, 0.07, 0.08, 0.09, 0.13, 0.13]
+    """
+    values, counts = np.unique(x, return_counts=True)
+    half = float(np.diff(values).min()) / 2.0 if len(values) < len(x) / 2 else 0.0
+    mean, sd = float(x.mean()), float(x.std())
+    low, high = ndtr((values - half - mean) / sd), ndtr((values + half - mean) / sd)
+    if half == 0.0 or (high <= low).any():
+        return np.bincount(np.minimum((10.0 * low).astype(int), 9), counts, minlength=10) / len(x)
+    edges = np.arange(11)[:, None] / 10.0
+    below = np.clip((edges - low) / (high - low), 0.0, 1.0) @ counts
+    return np.asarray(np.diff(below) / len(x))
+
+
+def forms(look: Look) -> Iterator[Finding]:
+    """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes."""
+    found = shapes(look)
+    names = list(found)
+    if not names:
+        return
+    p = np.array([found[name].p_value for name in names]).reshape(len(names), -1)
+    tested = ~np.isnan(p)
+    adjusted = np.ones_like(p)
+    adjusted[tested] = holm(p[tested])
+    odd: list[Finding] = []
+    for name, own in zip(names, adjusted, strict=True):
+        shape = found[name]
+        yield from _needles(look, name, shape)
+        surely = own < LEVEL
+        lost = float(np.nansum(np.where(surely, shape.lost * shape.n, 0.0)) / max(shape.n.sum(), 1.0))
+        skew, heavy = (shape.mean(np.where(surely, what, 0.0 * what)) for what in (shape.skewness, shape.kurtosis))
+        rejected = int(surely.sum())
+        evidence = (
+            (Message("skewness, average of the classes"), round(shape.mean(shape.skewness), 2)),
+            (Message("excess kurtosis, average of the classes"), round(shape.mean(shape.kurtosis), 2)),
+            (Message("classes in which D'Agostino's test rejects (Holm)"), rejected),
+            (Message("nats a row lost by a Gaussian"), round(lost, 3)),
+        )
+        if abs(skew) >= SKEWED and lost >= LOST / 2.0:
+            x = look.numbers[name]
+            said = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where no "
+                           "rows are.", {"column": name, "skew": skew})  # fmt: skip
+            if np.nanmin(x) > 0 and abs(_log_skewness(look, x)) < abs(skew) / 2.0:
+                said = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where "
+                               "no rows are. Its logarithm is not ({log_skew:.1f}).",
+                               {"column": name, "skew": skew, "log_skew": _log_skewness(look, x)})  # fmt: skip
+            odd.append(Finding("skew", "warning", (name,), said, evidence))
+        elif heavy >= HEAVY:
+            odd.append(Finding(
+                "heavy-tails", "warning", (name,),
+                Message("Within the classes '{column}' has heavy tails (excess kurtosis {kurtosis:.1f}): a Gaussian "
+                        "takes every row out there as proof.", {"column": name, "kurtosis": heavy}), evidence,
+            ))  # fmt: skip
+        elif lost >= LOST:
+            odd.append(Finding(
+                "not-normal", "note", (name,),
+                Message("Within {rejected} class(es) '{column}' is not Gaussian: {lost:.2f} nats a row are lost by "
+                        "taking it so.", {"rejected": rejected, "column": name, "lost": lost}), evidence,
+            ))  # fmt: skip
+    everywhere = tuple(f.columns[0] for f in odd)
+    for finding in odd:
+        mends: list[Mend] = [SetLikelihood(finding.columns, "kernel"), SetLikelihood(finding.columns, "mdlp")]
+        first = 0 if look.class_rows.sum() <= KERNEL_ROWS and finding.code == "not-normal" else 1
+        mends = [mends[first], mends[1 - first]]
+        if len(everywhere) > 1:
+            mends.append(SetLikelihood(everywhere, mends[0].likelihood))  # type: ignore[union-attr]
+        yield Finding(finding.code, finding.severity, finding.columns, finding.said, finding.evidence, tuple(mends))
+
+
+def _needles(look: Look, name: str, shape: Shape) -> Iterator[Finding]:
+    if look.target is None:
+        return
+    whole = float(np.nanvar(look.numbers[name])) if np.isfinite(look.numbers[name]).any() else 0.0
+    thin = np.flatnonzero((shape.n >= 2) & (shape.variance <= TINY_VARIANCE * whole) & (whole > 0))
+    if thin.size:
+        c = int(thin[0])
+        yield Finding(
+            "tiny-variance", "warning", (name,),
+            Message("In {n} class(es), such as '{label}', '{column}' has next to no spread: its Gaussian is a needle, "
+                    "and any other value rules the class out.",
+                    {"n": int(thin.size), "label": str(look.target.levels[c]), "column": name}),
+            tuple((Message("variance in '{label}' ({n} rows), as a share of the column's",
+                           {"label": str(look.target.levels[c]), "n": int(shape.n[c])}),
+                   float(f"{shape.variance[c] / whole:.3g}")) for c in thin[:6]),
+            (SetKnob("var_floor", 0.01), SetKnob("tied_variance", True), SetLikelihood((name,), "mdlp")),
+        )  # fmt: skip
+
+
+def _log_skewness(look: Look, x: Array) -> float:
+    shape = _shape([log(x[rows]) for rows in (look.rows_of or [np.arange(look.n)])])
+    return shape.mean(shape.skewness)
+
+
+# covariances ----------------------------------------------------------------------------------------------------------
+
+
+class Covariances(NamedTuple):
+    """Box's test, and the nats a row that a covariance of its own for each class gains over one for all, less the price
+    of the parameters (BIC)."""
+
+    box: BoxM
+    gain: float
+
+
+def covariances(look: Look) -> Covariances | None:
+    """Do the classes have one covariance? None where that cannot be asked: cells missing, a class with no more rows
+    than columns, columns that determine one another."""
+    if not discriminable(look) or look.k < 2:
+        return None
+    names = tuple(look.numbers)
+    X = np.stack([look.numbers[name] for name in names], axis=1)
+    try:
+        box = box_m(scatter(names, X.mean(axis=0), X, Labels(look.k, look.y)))
+    except TableError:
+        return None
+    price = 0.5 * box.df * float(log(float(look.n)))
+    return Covariances(box, (0.5 * box.m - price) / look.n)
+
+
+def unequal_covariances(look: Look) -> Iterator[Finding]:
+    """Classes whose covariances differ so much that QDA pays for them."""
+    found = covariances(look)
+    if found is None or found.gain < GAIN or found.box.p_value >= LEVEL:
+        return
+    yield Finding(
+        "covariances", "note", tuple(look.numbers),
+        Message("The classes' covariances differ (Box's M = {m:.0f}, {df} degrees of freedom): one for each (QDA) "
+                "gains {gain:.2f} nats a row over one for all (LDA), parameters paid.",
+                {"m": found.box.m, "df": found.box.df, "gain": found.gain}),
+        ((Message("Box's M"), round(found.box.m, 1)), (Message("χ²"), round(found.box.chi2, 1)),
+         (Message("degrees of freedom"), found.box.df), (Message("p"), found.box.p_value)),
+        (AddModel("qda"),),
+    )  # fmt: skip

@@ -1,0 +1,467 @@
+"""What is wrong with a column by itself: no class is asked but where a sentence says so."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from bayes_engine.doctor.finding import (
+    AddModel,
+    Finding,
+    Mend,
+    ReadText,
+    Repair,
+    SetKind,
+    SetKnob,
+    SetLikelihood,
+    SetRole,
+)
+from bayes_engine.doctor.look import SAMPLE, Look, as_numbers, contingency, holm
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array, log
+from bayes_engine.structure.tree import information
+from bayes_engine.table.dates import DATE
+from bayes_engine.table.schema import Schema, Variable
+
+FEW = 10
+"""Fewer rows show nothing: ten different cells in ten rows are no sign of an identifier."""
+UNIQUE = 0.95
+"""A share of different values from which on a column of text names rows: what comes back is an exception."""
+LONG_NUMBER = 100_000
+"""Whole numbers of six digits and more, all different and all as long, are numbers of cases, not amounts."""
+NEARLY = 0.99
+"""One value in so many of the rows: at most one row in a hundred can learn from the column."""
+CARDINALITY, ROWS_A_LEVEL = 10, 5.0
+"""With more levels and fewer rows to each, P(level | class) rests on one or two rows a class, which is no estimate."""
+WORDS = 5.0
+"""Cells of so many words, on average, are texts."""
+CODES, ROWS_A_CODE = 10, 10.0
+"""So few different whole numbers, with so many rows each, can be names as well as amounts."""
+ONE_VALUE = 0.75
+"""A number that fills so much of a column is a count's zero rather than one name of several."""
+CODES_GAIN = 0.01
+"""Nats a row that whole numbers must tell of the class as names beyond what a line through them tells, after the price
+of the parameters (BIC): a hundredth is what a weak column tells altogether."""
+SLIP = 0.2
+"""A spelling this frequent beside another is likelier meant than a slip."""
+MISSING = 0.5
+"""A column that is missing in half of the rows and more speaks for the minority of them."""
+LEVEL, TELLS = 0.01, 0.1
+"""Holm-adjusted level of tests, and least Cramér V of missing cells with the class: 0.1 is the usual "small" effect."""
+FAR = 10.0
+"""Robust standard deviations (1.4826 MAD) from the median: a Gaussian has none there in 10²² rows."""
+ISOLATED = 0.005
+"""More than this share of the rows so far out is a tail, not a slip."""
+SENTINELS = frozenset([0.0, 1.0, *(sign * float("9" * k) for k in range(1, 8) for sign in (1, -1)), -1.0, -2.0])
+"""Numbers that people write for "not known"."""
+
+
+def infinite(look: Look) -> Iterator[Finding]:
+    """Cells that are ±∞: no likelihood has a density there, so that no model is fitted."""
+    for v in look.features:
+        if v.numeric:
+            cells = pd.to_numeric(look.whole[v.name].astype(object), errors="coerce").to_numpy(float, na_value=np.nan)
+            bad = np.isinf(cells)
+            if bad.any():
+                yield Finding(
+                    "infinite", "serious", (v.name,),
+                    Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
+                            {"n": int(bad.sum()), "column": v.name}),
+                    ((Message("infinite cells"), int(bad.sum())),),
+                    (Repair("infinite-missing", v.name), SetRole(v.name, "ignore")),
+                    tuple(int(i) for i in np.flatnonzero(bad)[:20]),
+                )  # fmt: skip
+
+
+def identifiers(look: Look) -> Iterator[Finding]:
+    """Columns that name the row: unique text, whole numbers that count or are long. They fit every row seen, and say
+    nothing of the next."""
+    for v in _looked_at(look):
+        settled = v.role != "feature"
+        cells = look.frame[v.name].dropna()
+        n, distinct = len(cells), cells.nunique()
+        if n < FEW or distinct < UNIQUE * n or v.kind in ("date", "text") or _wordy(cells) >= WORDS:
+            continue
+        if (v.numeric or cells.dtype.kind in "iuf") and not (distinct == n and _counting(look.whole[v.name])):
+            continue
+        yield Finding(
+            "identifier", "note" if settled else "serious", (v.name,),
+            Message("'{column}' names the row: {distinct:,} different values in {n:,} rows. A model that reads it "
+                    "learns the rows by heart.", {"column": v.name, "distinct": int(distinct), "n": n}),
+            ((Message("different values"), int(distinct)), (Message("rows"), n),
+             (Message("for example"), ", ".join(str(x) for x in cells.iloc[:3]))),
+            () if settled else (SetRole(v.name, "id"), SetRole(v.name, "ignore")), settled=settled,
+        )  # fmt: skip
+
+
+def _counting(column: pd.Series) -> bool:
+    """Whether whole numbers, all different, count the rows, rise with them, or are as long as case numbers are."""
+    cells = column.dropna()
+    x = as_numbers(cells)
+    if len(x) < FEW or np.isnan(x).any() or not (x == np.round(x)).all() or len(np.unique(x)) < len(x):
+        return False
+    guess = Schema.infer(pd.DataFrame({str(column.name): cells}))[str(column.name)]
+    rising = bool((np.diff(x) > 0).all() or (np.diff(x) < 0).all())
+    as_long = x.min() >= LONG_NUMBER and len(str(int(x.min()))) == len(str(int(x.max()))) and len(x) >= 3 * FEW
+    return guess.role == "id" or rising or as_long
+
+
+def constants(look: Look) -> Iterator[Finding]:
+    """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either."""
+    for v in _looked_at(look):
+        settled = v.role != "feature"
+        counts = look.frame[v.name].value_counts()
+        counts = counts[counts > 0]
+        n = int(counts.sum())
+        if len(counts) <= 1:
+            if len(look.whole) > look.n and look.whole[v.name].nunique() > 1:
+                continue
+            said = Message("'{column}' has no value at all: it says nothing.", {"column": v.name})
+            if len(counts):
+                said = Message("'{column}' has the same value in every row: it says nothing of the class.",
+                               {"column": v.name})  # fmt: skip
+            yield Finding("constant", "note" if settled else "warning", (v.name,), said,
+                          ((Message("rows with a value"), n),), () if settled else (SetRole(v.name, "ignore"),),
+                          settled=settled)  # fmt: skip
+        elif not settled and counts.iloc[0] >= NEARLY * n and n >= 5 * FEW:
+            usual = look.frame[v.name].eq(counts.index[0]).fillna(False).to_numpy(dtype=bool)
+            known = look.frame[v.name].notna().to_numpy(dtype=bool)
+            table = contingency(np.where(known, usual, -1).astype(np.intp), look.y, 2, max(look.k, 1))
+            if look.k and information(table).p_value < LEVEL:
+                continue
+            yield Finding(
+                "nearly-constant", "note", (v.name,),
+                Message("'{column}' has one value in {share:.1%} of the rows, and the others say nothing of the class.",
+                        {"column": v.name, "share": float(counts.iloc[0] / n)}),
+                ((Message("rows with another value"), int(n - counts.iloc[0])), (Message("rows"), n)),
+                (SetRole(v.name, "ignore"),), look.shown(known & ~usual),
+            )  # fmt: skip
+
+
+def spellings(look: Look) -> Iterator[Finding]:
+    """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters."""
+    for v in look.schema:
+        if v.discrete and v.cuts is None and v.role in ("feature", "target"):
+            counts = look.whole[v.name].value_counts()
+            alike = [g for g in same_spelling(v.levels).values() if sum(counts.get(level, 0) > 0 for level in g) > 1]
+            if alike:
+                shown = tuple(
+                    (Message("'{level}'", {"level": str(s)}), int(counts.get(s, 0))) for g in alike for s in g
+                )
+                rarest = max(min(counts.get(s, 0) for s in g) / max(counts.get(s, 0) for s in g) for g in alike)
+                yield Finding(
+                    "spellings", "note" if rarest >= SLIP else "warning", (v.name,),
+                    Message("{n} levels of '{column}' differ from others only in case, blanks or the width of letters, "
+                            "such as '{level}' and '{other_level}'.",
+                            {"n": sum(len(g) - 1 for g in alike), "column": v.name, "level": str(alike[0][0]),
+                             "other_level": str(alike[0][1])}),
+                    shown, (Repair("merge-spellings", v.name),),
+                )  # fmt: skip
+
+
+def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
+    """The levels that are text, by what is left of them without case, width and superfluous blanks.
+
+    >>> same_spelling(("yes", " Yes", "no"))
+    {'yes': ['yes', ' Yes'], 'no': ['no']}
+    """
+    found: dict[str, list[Any]] = {}
+    for level in levels:
+        if isinstance(level, str):
+            folded = " ".join(unicodedata.normalize("NFKC", level).casefold().split())
+            found.setdefault(folded, []).append(level)
+    return found
+
+
+def mixed_types(look: Look) -> Iterator[Finding]:
+    """Columns of numbers that are read as text because of a few cells."""
+    for v in _features(look):
+        column = look.frame[v.name]
+        if v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
+            continue
+        known = column.notna().to_numpy(dtype=bool)
+        first = column[known].iloc[: 20 * FEW]
+        if not len(first) or np.isnan(as_numbers(first)).mean() > 0.5:  # words, and no need to try them all
+            continue
+        numbers = as_numbers(column)
+        said = ~np.isnan(numbers)
+        if said.sum() >= 0.8 * known.sum() and (known & ~said).any() and len(np.unique(numbers[said])) >= FEW:
+            odd = column[known & ~said].astype(str)
+            yield Finding(
+                "mixed-types", "warning", (v.name,),
+                Message("'{column}' holds numbers but for {n} cell(s), such as '{level}', for which it is read as "
+                        "text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
+                ((Message("numbers"), int(said.sum())), (Message("cells that are none"), len(odd))),
+                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), look.shown(known & ~said),
+            )  # fmt: skip
+
+
+def dates(look: Look) -> Iterator[Finding]:
+    """Dates: no model here reads them, and as levels each would be its own."""
+    for v in look.schema:
+        if v.role not in ("feature", "ignore") or v.numeric or v.cuts is not None or v.textual:
+            continue
+        if v.kind == "date":
+            yield Finding(
+                "date", "note", (v.name,),
+                Message("'{column}' holds dates, which no model reads; as days since the first it would be a number.",
+                        {"column": v.name}),
+                (), (Repair("days", v.name),),
+            )  # fmt: skip
+        elif v.role == "feature":
+            some = look.frame[v.name].dropna().drop_duplicates().astype(str).iloc[:200]
+            if len(some) >= 3 and sum(DATE.fullmatch(s.strip()) is not None for s in some) >= 0.9 * len(some):
+                yield Finding(
+                    "date", "warning", (v.name,),
+                    Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
+                            {"column": v.name, "level": str(some.iloc[0])}),
+                    ((Message("different values"), int(look.frame[v.name].nunique())),),
+                    (Repair("days", v.name), SetRole(v.name, "ignore")),
+                )  # fmt: skip
+
+
+def texts(look: Look) -> Iterator[Finding]:
+    """Columns of texts that no model reads yet, or reads as levels."""
+    for v in look.schema:
+        if v.role not in ("feature", "ignore") or v.numeric or v.textual or v.kind in ("date", "constant", "empty"):
+            continue
+        cells = look.frame[v.name].dropna()
+        as_levels = v.role == "feature" and v.kind != "text"
+        if not len(cells) or not (v.kind == "text" or as_levels):
+            continue
+        words = _wordy(cells)
+        if as_levels and (words < WORDS or cells.nunique() < len(cells) / 2):
+            continue
+        said = Message("'{column}' holds texts, of {words:.1f} words on average, which are left out.",
+                       {"column": v.name, "words": words})  # fmt: skip
+        if as_levels:
+            said = Message("'{column}' holds texts, of {words:.1f} words on average: as levels, nearly every row has "
+                           "its own.", {"column": v.name, "words": words})  # fmt: skip
+        yield Finding(
+            "text", "warning" if as_levels else "note", (v.name,), said,
+            ((Message("words a cell"), round(words, 1)), (Message("different values"), int(cells.nunique()))),
+            (ReadText(v.name), *((SetRole(v.name, "ignore"),) if as_levels else ())),
+        )  # fmt: skip
+
+
+def cardinality(look: Look) -> Iterator[Finding]:
+    """Columns of many levels with few rows each."""
+    for name, codes in look.codes.items():
+        counts = np.bincount(codes[codes >= 0])
+        levels, n = int((counts > 0).sum()), int(counts.sum())
+        if not (levels >= CARDINALITY and n < ROWS_A_LEVEL * levels and levels < UNIQUE * n):
+            continue
+        if _wordy(look.frame[name].dropna()) >= WORDS:
+            continue
+        yield Finding(
+            "high-cardinality", "warning", (name,),
+            Message("'{column}' has {levels:,} levels in {n:,} rows, {rows:.1f} rows each: too few to estimate "
+                    "anything by.", {"column": name, "levels": levels, "n": n, "rows": n / levels}),
+            ((Message("levels"), levels), (Message("rows a level"), round(n / levels, 2)),
+             (Message("levels in one row only"), int((counts == 1).sum()))),
+            (SetRole(name, "ignore"),),
+        )  # fmt: skip
+
+
+def codes(look: Look) -> Iterator[Finding]:
+    """Few different whole numbers that tell more of the class as names than as amounts."""
+    for name, x in look.numbers.items():
+        known = ~np.isnan(x)
+        values, at = np.unique(x[known], return_inverse=True)
+        whole = bool((values == np.round(values)).all())
+        if not (3 <= len(values) <= CODES and whole and len(at) >= ROWS_A_CODE * len(values)) or look.k < 2:
+            continue
+        if np.bincount(at).max() > ONE_VALUE * len(at):
+            continue
+        y = look.y[known]
+        table = contingency(at.astype(np.intp), y, len(values), look.k)
+        gain = _told(table, values) - (len(values) - 2) * (look.k - 1) / 2.0 * float(log(float(len(y)))) / len(y)
+        if gain >= CODES_GAIN:
+            yield Finding(
+                "codes", "note", (name,),
+                Message("'{column}' holds {distinct} different whole numbers, {values}: they tell more of the class as "
+                        "names than as amounts.",
+                        {"column": name, "distinct": len(values), "values": ", ".join(f"{v:g}" for v in values)}),
+                ((Message("nats a row gained by counting them"), round(gain, 3)),),
+                (SetKind(name, "categorical"), SetLikelihood((name,), "categorical")),
+            )  # fmt: skip
+
+
+def _told(table: Array, values: Array) -> float:
+    """Nats a row by which log P(c|x) of counts (S, K) exceeds that of a logistic regression on x, on the rows
+    themselves: what the numbers tell as names beyond what they tell as amounts."""
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2:
+        return 0.0
+    x = (values - values.mean()) / values.std()
+    terms = np.repeat(x[:, None], table.shape[1], axis=0)
+    classes = np.tile(np.arange(table.shape[1]), len(x))
+    smooth = LogisticRegression(C=1e4, max_iter=200).fit(terms, classes, sample_weight=table.ravel())
+    amounts = smooth.predict_log_proba(x[:, None])
+    names = log(table) - log(table.sum(axis=1, keepdims=True))
+    met = table > 0
+    return float(table[met] @ (names[met] - amounts[met]) / table.sum())
+
+
+def missing(look: Look) -> Iterator[Finding]:
+    """Columns that are mostly missing, and columns whose gaps are not the same in all classes."""
+    asked: list[tuple[Variable, Array, float, float]] = []
+    for v in look.features:
+        gaps = look.frame[v.name].isna().to_numpy(dtype=bool)
+        share = float(gaps.mean()) if look.n else 0.0
+        if MISSING <= share < 1.0:
+            yield Finding(
+                "missing", "warning", (v.name,),
+                Message("'{column}' is missing in {share:.0%} of the rows.", {"column": v.name, "share": share}),
+                ((Message("missing cells"), int(gaps.sum())), (Message("rows"), look.n)),
+                (SetRole(v.name, "ignore"),), look.shown(gaps),
+            )  # fmt: skip
+        if look.k >= 2 and gaps.sum() >= ROWS_A_LEVEL and not v.textual:
+            table = contingency(gaps.astype(np.intp), look.y, 2, look.k)
+            expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
+            chi2 = float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
+            asked.append((v, table, chi2, information(table).p_value))
+    adjusted = holm(np.array([p for *_rest, p in asked]))
+    for (v, table, chi2, _p), p in zip(asked, adjusted, strict=True):
+        cramer = float(np.sqrt(chi2 / max(table.sum(), 1.0)))
+        if p >= LEVEL or cramer < TELLS:
+            continue
+        assert look.target is not None
+        rate = table[1] / np.maximum(table.sum(axis=0), 1.0)
+        high, low = int(rate.argmax()), int(np.where(table.sum(axis=0) > 0, rate, 2.0).argmin())
+        cut = AddModel("naive-bayes", "laplace", (("discretize", "mdlp"), ("missing", "category")))
+        mend: Mend = SetKnob("missing", "category") if v.discrete else cut
+        yield Finding(
+            "missing-tells", "note", (v.name,),
+            Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', in "
+                    "{low:.0%} of '{other_label}'.",
+                    {"column": v.name, "high": float(rate[high]), "label": str(look.target.levels[high]),
+                     "low": float(rate[low]), "other_label": str(look.target.levels[low])}),
+            ((Message("χ²"), round(chi2, 2)), (Message("p (Holm)"), float(p)),
+             (Message("Cramér's V"), round(cramer, 3))),
+            (mend,),
+        )  # fmt: skip
+
+
+def sentinels(look: Look) -> Iterator[Finding]:
+    """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known"."""
+    for name, x in look.numbers.items():
+        value = sentinel(x)
+        if value is not None:
+            n = int((x == value).sum())
+            rest = x[(x != value) & ~np.isnan(x)]
+            yield Finding(
+                "sentinel", "warning", (name,),
+                Message("{n} cell(s) of '{column}' hold {value:g}, apart from all others ({low:g} to {high:g}): it may "
+                        "mean that the value is not known.",
+                        {"n": n, "column": name, "value": value, "low": float(rest.min()), "high": float(rest.max())}),
+                ((Message("cells with this value"), n), (Message("median of the others"), float(np.median(rest)))),
+                (Repair("value-missing", name, value), SetLikelihood((name,), "mdlp")), look.shown(x == value),
+            )  # fmt: skip
+
+
+def sentinel(x: Array) -> float | None:
+    """The least or greatest number of x where it is one of `SENTINELS`, comes twice and more, and stands apart: a
+    standard deviation of the others from the nearest, three robust ones from their median; None where there is none.
+
+    >>> sentinel(np.array([170.0, 168.0, 999.0, 181.0, 999.0, 175.0, 162.0, 177.0, 171.0, 169.0, 180.0, 174.0]))
+    999.0
+    """
+    known = x[~np.isnan(x)]
+    if len(known) <= FEW:
+        return None
+    for value in (float(known.min()), float(known.max())):
+        same = known == value
+        rest = known[~same]
+        if value not in SENTINELS or same.sum() < 2 or len(np.unique(rest)) < FEW or len(rest) < len(known) / 2:
+            continue
+        middle = float(np.median(rest))
+        spread = _robust(rest, middle)
+        gap = float(np.abs(rest - value).min())
+        if gap >= float(rest.std()) and abs(middle - value) > 3.0 * spread > 0:
+            return value
+    return None
+
+
+def outliers(look: Look) -> Iterator[Finding]:
+    """Single cells far from all others, on the scale of the numbers and of their logarithms."""
+    for name, x in look.numbers.items():
+        if sentinel(x) is not None:
+            continue
+        far = outlying(x)
+        if far.any():
+            cells = x[far]
+            yield Finding(
+                "outliers", "warning", (name,),
+                Message("{n} cell(s) of '{column}' lie more than {times:g} robust standard deviations from the median, "
+                        "such as {value:g} (median {middle:g}).",
+                        {"n": len(cells), "column": name, "times": FAR, "value": float(cells[0]),
+                         "middle": float(np.nanmedian(x))}),
+                ((Message("cells"), len(cells)), (Message("median"), float(np.nanmedian(x))),
+                 (Message("robust standard deviation"), float(f"{_robust(x[~np.isnan(x)]):.4g}"))),
+                (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), look.shown(far),
+            )  # fmt: skip
+
+
+def outlying(x: Array) -> NDArray[np.bool_]:
+    """(n,) where x is more than `FAR` robust standard deviations from the median, if few cells are, they stand apart by
+    one from all others, and not only because x grows like a product: its logarithm must be as far.
+
+    >>> outlying(np.array([*range(20), 400.0]))[-3:].tolist()
+    [False, False, True]
+    """
+    known = ~np.isnan(x)
+    far = np.zeros(len(x), dtype=bool)
+    values = x[known]
+    if len(values) < 2 * FEW or len(np.unique(values)) < FEW:
+        return far
+    for scale in (values, log(values)) if values.min() > 0 else (values,):
+        spread = _robust(scale)
+        out = np.abs(scale - np.median(scale)) > FAR * spread
+        if not spread > 0:
+            return np.zeros(len(x), dtype=bool)
+        far[known] = out if scale is values else far[known] & out
+    if 0 < far.sum() <= max(ISOLATED * len(values), 2):
+        strays, rest = x[far], x[known & ~far]
+        if float(np.abs(strays - np.clip(strays, rest.min(), rest.max())).min()) >= _robust(values):
+            return far
+    return np.zeros(len(x), dtype=bool)
+
+
+def without_strays(x: Array) -> Array:
+    """x with what is no measurement, or lies far out, as missing: single cells must not make columns dependent.
+
+    >>> without_strays(np.array([*range(20), 400.0]))[-2:].tolist()
+    [19.0, nan]
+    """
+    value = sentinel(x)
+    return np.where(outlying(x) if value is None else x == value, np.nan, x)
+
+
+def _robust(x: Array, middle: float | None = None) -> float:
+    """1.4826 MAD: the standard deviation of a Gaussian."""
+    return 1.4826 * float(np.median(np.abs(x - (np.median(x) if middle is None else middle))))
+
+
+def _looked_at(look: Look) -> list[Variable]:
+    """Features, and the columns that were set aside: a person shall see why."""
+    return [v for v in look.schema if v.role in ("feature", "id", "ignore")]
+
+
+def _features(look: Look) -> list[Variable]:
+    """The columns with the role of a feature, whether a model can read them or not."""
+    return [v for v in look.schema if v.role == "feature"]
+
+
+def _wordy(cells: pd.Series) -> float:
+    """Words a cell, on average; Chinese characters count as half a word each."""
+    if cells.dtype.kind in "biufM" or not len(cells):
+        return 0.0
+    some = cells.iloc[: min(len(cells), SAMPLE // 20)].astype(str)
+    return float(np.mean([len(s.split()) + sum("\u4e00" <= ch <= "\u9fff" for ch in s) / 2 for s in some]))

@@ -1,0 +1,346 @@
+"""What columns say of one another: copies, rows that stand twice, and what naive Bayes would count twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from bayes_engine.doctor.columns import without_strays
+from bayes_engine.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
+from bayes_engine.doctor.look import Look, holm
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.progress import tick
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
+
+BY_CHANCE = 7.0
+"""Nats beyond the logarithm of the number of pairs: two columns of these shares agree throughout by chance once in a
+thousand such tables."""
+LINEAR = 1e-4
+"""1 − r² of two columns that are one in other units: what rounding to a hundredth of the standard deviation leaves."""
+TWICE, BEYOND_CHANCE = 0.01, 10.0
+"""A share of rows that stand a second time, and how many times more such pairs there are than the columns make by
+themselves: rounded measurements meet by chance."""
+VIF = 10.0
+"""The variance inflation 1/(1 − R²) from which on collinearity is usually feared: R² = 0.9. Ten times that is R² =
+0.99, where coefficients have lost their sign."""
+LEVEL = 0.01
+"""The Holm-adjusted level of the tests of dependence."""
+DEPENDENT, OF_NUMBERS, STRONG = 0.25, 0.4, 0.5
+"""Nats a row that two columns share given the class, more than chance makes, and that naive Bayes counts twice. Two
+columns of two levels share 0.69 at most; two Gaussians share 0.4 at r = 0.74, and half a nat at r = 0.8."""
+WEAK = 0.1
+"""Nats that say nothing of naive Bayes being wrong, but of what else could be tried: r = 0.43."""
+MOST, WIDEST = 60, 50
+"""Columns whose pairs are looked at (those that tell most of the class), and levels of a column among them."""
+
+
+def duplicate_columns(look: Look) -> Iterator[Finding]:
+    """Columns that are equal, equal up to the names of their levels, or equal up to units."""
+    partitions: dict[bytes, list[str]] = {}
+    pairs = max(len(look.features) * (len(look.features) - 1) / 2, 1.0)
+    for v in look.features:
+        if not v.discrete and not v.numeric:
+            continue
+        codes = pd.factorize(look.frame[v.name])[0]
+        counts = np.bincount(codes[codes >= 0])
+        if len(counts) < 2 or len(counts) > look.n / 2:
+            continue
+        share = counts / counts.sum()
+        if -float(share @ log(share)) * look.n >= log(pairs) + BY_CHANCE:
+            partitions.setdefault(codes.astype(np.int32).tobytes(), []).append(v.name)
+    said: set[str] = set()
+    for names in partitions.values():
+        for other in names[1:]:
+            same = _equal(look.frame[names[0]], look.frame[other])
+            said.add(other)
+            yield _twice(names[0], other, same)
+    numeric = [name for name in look.numbers if name not in said]
+    if len(numeric) >= 2 and look.n >= 10:
+        Z, M = _standardized([look.numbers[name] for name in numeric])
+        r = _correlations(Z, M)
+        for i, j in zip(*np.triu_indices(len(numeric), 1), strict=True):
+            a, b = numeric[i], numeric[j]
+            if 1.0 - r[i, j] ** 2 < LINEAR and b not in said and (M[:, i] == M[:, j]).all():
+                said.add(b)
+                yield _twice(a, b, False, float(r[i, j]))
+
+
+def _equal(a: pd.Series, b: pd.Series) -> bool:
+    return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
+
+
+def _twice(a: str, b: str, same: bool, r: float | None = None) -> Finding:
+    said = Message("'{column}' and '{other}' are one column under other names for the same values: what it says counts "
+                   "twice.", {"column": b, "other": a})  # fmt: skip
+    evidence: tuple[tuple[Message, object], ...] = ()
+    if same:
+        said = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.",
+                       {"column": b, "other": a})  # fmt: skip
+    elif r is not None:
+        said = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.",
+                       {"column": b, "other": a, "r": r})  # fmt: skip
+        evidence = ((Message("correlation"), r),)
+    return Finding("duplicate-column", "warning", (b, a), said, evidence, (SetRole(b, "ignore"), SetRole(a, "ignore")))
+
+
+def duplicate_rows(look: Look) -> Iterator[Finding]:
+    """Rows that stand twice, where the columns' own shares do not make as many pairs."""
+    names = [v.name for v in look.features]
+    if not names or look.n < 10:
+        return
+    codes = np.stack([pd.factorize(look.frame[name])[0] for name in names] + [look.y])
+    group = pd.factorize(pd.util.hash_pandas_object(pd.DataFrame(codes.T), index=False))[0]
+    sizes = np.bincount(group)
+    again = look.n - len(sizes)
+    met = float((sizes * (sizes - 1)).sum()) / 2.0
+    by_chance = 0.0
+    for rows in look.rows_of if look.k else [np.arange(look.n)]:
+        alike = 0.0
+        for column in codes[:-1]:
+            counts = np.bincount(column[rows] + 1).astype(float)
+            pairs = max(len(rows) * (len(rows) - 1.0), 1.0)
+            alike += float(log(float(counts @ (counts - 1.0)) / pairs))
+        by_chance += len(rows) * (len(rows) - 1) / 2.0 * float(exp(alike))
+    if again >= TWICE * look.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
+        second = pd.Series(group).duplicated().to_numpy()
+        yield Finding(
+            "duplicate-rows", "note", (),
+            Message("{n} rows stand a second time, class and all ({share:.1%}); a row held out may have been seen.",
+                    {"n": again, "share": again / look.n}),
+            ((Message("rows that stand a second time"), again), (Message("pairs of equal rows"), int(met)),
+             (Message("pairs expected by chance"), round(by_chance, 2))),
+            (Repair("drop-duplicates"),), look.shown(second),
+        )  # fmt: skip
+
+
+# numbers --------------------------------------------------------------------------------------------------------------
+
+
+def _standardized(columns: Sequence[Array]) -> tuple[Array, Array]:
+    """(n, d) the columns in units of their sd around their mean, 0 where missing; and (n, d) 1 where known."""
+    X = np.stack(columns, axis=1)
+    known = ~np.isnan(X)
+    count = np.maximum(known.sum(axis=0), 1)
+    centred = np.where(known, X, 0.0)
+    centred = np.where(known, X - centred.sum(axis=0) / count, 0.0)
+    sd = np.sqrt((centred**2).sum(axis=0) / count)
+    return np.divide(centred, sd, out=np.zeros_like(centred), where=sd > 0), known.astype(float)
+
+
+def _correlations(Z: Array, M: Array) -> Array:
+    """(d, d) correlations over the rows where both are known."""
+    squares = (Z**2).T @ M
+    scale = np.sqrt(squares * squares.T)
+    return np.asarray(np.clip(np.divide(Z.T @ Z, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0))
+
+
+class Within(NamedTuple):
+    """Correlations given the class: `names`, `r` (K, d, d) in each class, `n` (K, d, d) the rows they rest on, and
+    `pooled` (d, d) around the class means."""
+
+    names: tuple[str, ...]
+    r: Array
+    n: Array
+    pooled: Array
+
+
+def within(look: Look) -> Within | None:
+    """Correlations of the numbers within classes; None where there are fewer than two columns with any spread."""
+    names = tuple(
+        name for name, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf)
+    )
+    if len(names) < 2:
+        return None
+    X = np.stack([without_strays(look.numbers[name]) for name in names], axis=1)
+    per, counts = [], []
+    products, squares = np.zeros((2, len(names), len(names)))
+    for rows in look.rows_of if look.k else [np.arange(look.n)]:
+        own = X[rows]
+        known = ~np.isnan(own)
+        M = known.astype(float)
+        mean = np.where(known, own, 0.0).sum(axis=0) / np.maximum(M.sum(axis=0), 1.0)
+        Z = np.where(known, own - mean, 0.0)
+        per.append(_correlations(Z, M))
+        counts.append(M.T @ M)
+        products, squares = products + Z.T @ Z, squares + (Z**2).T @ M
+    scale = np.sqrt(squares * squares.T)
+    pooled = np.divide(products, scale, out=np.zeros_like(scale), where=scale > 0)
+    return Within(names, np.stack(per), np.stack(counts), np.clip(pooled, -1.0, 1.0))
+
+
+class Collinear(NamedTuple):
+    """`vif` (d,) of the columns `names`, the `condition` number of their correlations within classes, and the `partner`
+    (d,) each has the largest partial correlation with."""
+
+    names: tuple[str, ...]
+    vif: Array
+    condition: float
+    partner: NDArray[np.intp]
+
+
+def inflation(look: Look) -> Collinear | None:
+    """Variance inflation within classes, 1/(1 − R²) of each column on the others: the diagonal of the inverse of their
+    correlations. None where there are too few rows to tell (n − K < 2d)."""
+    found = within(look)
+    if found is None:
+        return None
+    known = np.diagonal(found.n.sum(axis=0))
+    spread = (np.diagonal(found.pooled) > 0) & (known >= look.n / 2.0)
+    names = tuple(name for name, there in zip(found.names, spread, strict=True) if there)
+    if len(names) < 2 or look.n - look.k < 2 * len(names):
+        return None
+    R = found.pooled[np.ix_(spread, spread)]
+    np.fill_diagonal(R, 1.0)
+    values = np.linalg.eigvalsh(R)
+    precision = np.linalg.inv(R + max(1e-12 - float(values[0]), 0.0) * np.eye(len(R)))
+    own = np.maximum(np.diagonal(precision), 1.0)
+    partial = np.abs(precision) / np.sqrt(np.outer(own, own))
+    np.fill_diagonal(partial, 0.0)
+    return Collinear(names, own, float(values[-1] / max(values[0], 1e-12)), partial.argmax(axis=1))
+
+
+def collinear(look: Look) -> Iterator[Finding]:
+    """Columns of numbers that the others determine, or nearly, within the classes."""
+    found = inflation(look)
+    if found is None or found.vif.max() < VIF:
+        return
+    worst = int(found.vif.argmax())
+    order = [int(j) for j in np.argsort(-found.vif) if found.vif[j] >= VIF]
+    name, other, vif = found.names[worst], found.names[int(found.partner[worst])], float(found.vif[worst])
+    shrunk: tuple[Mend, ...] = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),) if discriminable(look) else ()
+    yield Finding(
+        "collinear", "warning" if vif >= VIF**2 else "note", tuple(found.names[j] for j in order),
+        Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all from "
+                "'{other}': their covariance is hardly invertible, and coefficients mean little.",
+                {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}),
+        ((Message("condition number of the correlations"), float(f"{found.condition:.4g}")),
+         *((Message("variance inflation of '{column}'", {"column": found.names[j]}), round(float(found.vif[j]), 1))
+           for j in order[:6])),
+        (SetRole(name, "ignore"), *shrunk),
+    )  # fmt: skip
+
+
+def discriminable(look: Look) -> bool:
+    """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing."""
+    numbers = look.numbers
+    return (
+        len(numbers) >= 2
+        and len(numbers) == len(look.features)
+        and not any(np.isnan(x).any() for x in numbers.values())
+    )
+
+
+# dependence -----------------------------------------------------------------------------------------------------------
+
+
+class Shared(NamedTuple):
+    """A pair of columns, `nats` a row that they share given the class beyond chance (information less degrees/2n), and
+    the `p_value`, adjusted over all pairs."""
+
+    pair: tuple[str, str]
+    nats: float
+    p_value: float
+
+
+def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Shared, ...]]:
+    """The pairs that share `least` nats given the class, the strongest first: those with a column of levels, and
+    those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two numbers."""
+    found: dict[tuple[str, str], Dependence] = {**_with_levels(look), **_of_numbers(look)}
+    if not found:
+        return (), ()
+    p = holm(np.array([d.p_value for d in found.values()]))
+    pairs = [
+        Shared(pair, d.information - d.degrees / (2.0 * max(d.n, 1.0)), float(own))
+        for (pair, d), own in zip(found.items(), p, strict=True)
+    ]
+    strong = sorted((s for s in pairs if s.p_value < LEVEL and s.nats >= least), key=lambda s: -s.nats)
+    both = [all(name in look.numbers for name in s.pair) for s in strong]
+    return (
+        tuple(s for s, numeric in zip(strong, both, strict=True) if not numeric),
+        tuple(s for s, numeric in zip(strong, both, strict=True) if numeric),
+    )
+
+
+def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
+    k, names = max(look.k, 1), [n for n in look.codes if 2 <= len(look.schema[n].levels) <= WIDEST]
+    y = look.y if look.k else np.zeros(look.n, dtype=np.intp)
+    told = {n: information(look.table(n)).information if look.k else 0.0 for n in names}
+    names = sorted(names, key=lambda n: -told[n])[:MOST]
+    tables: dict[tuple[int, ...], dict[tuple[str, str], Array]] = {}
+    for i, (a, b) in enumerate(combinations(names, 2)):
+        if i % 64 == 0:
+            tick(0, 0)
+        u, v = look.codes[a], look.codes[b]
+        shape = (k, len(look.schema[a].levels), len(look.schema[b].levels))
+        known = (u >= 0) & (v >= 0)
+        flat = (y * shape[1] + u) * shape[2] + v
+        met = np.bincount(flat if known.all() else flat[known], minlength=int(np.prod(shape)))
+        tables.setdefault(shape, {})[a, b] = met.reshape(shape).astype(float)
+    found: dict[tuple[str, str], Dependence] = {}
+    for alike in tables.values():
+        found.update(zip(alike, conditional_informations(np.stack(list(alike.values()))), strict=True))
+    numeric = [(n, without_strays(x)) for n, x in list(look.numbers.items())[:MOST] if np.isfinite(x).any()]
+    for a in names:
+        size = len(look.schema[a].levels)
+        cell = y * size + look.codes[a]
+        for name, x in numeric:
+            known = (look.codes[a] >= 0) & ~np.isnan(x)
+            at, values = cell[known], x[known] - (x[known].mean() if known.any() else 0.0)
+            weight = np.bincount(at, minlength=k * size).astype(float)
+            mean = np.bincount(at, values, minlength=k * size) / np.maximum(weight, 1.0)
+            m2 = np.bincount(at, (values - mean[at]) ** 2, minlength=k * size).astype(float)
+            found[a, name] = gaussian_information(ColumnMoments(weight, mean, m2, 0.0), k, 1e-9)
+    return found
+
+
+def _of_numbers(look: Look) -> dict[tuple[str, str], Dependence]:
+    found = within(look)
+    if found is None:
+        return {}
+    lost = -0.5 * log(np.maximum(1.0 - found.r**2, 1e-12))
+    n = found.n.sum(axis=0)
+    information_ = (found.n * lost).sum(axis=0) / np.maximum(n, 1.0)
+    degrees = (found.n > 3).sum(axis=0)
+    p = chdtrc(np.maximum(degrees, 1), 2.0 * n * information_)
+    return {
+        (found.names[i], found.names[j]): Dependence(
+            float(information_[i, j]), float(2.0 * n[i, j] * information_[i, j]), int(degrees[i, j]),
+            float(p[i, j]), float(n[i, j]))
+        for i, j in zip(*np.triu_indices(len(found.names), 1), strict=True)
+    }  # fmt: skip
+
+
+def dependent(look: Look) -> Iterator[Finding]:
+    """Columns that depend on one another given the class, against what naive Bayes assumes."""
+    with_levels, of_numbers = dependences(look, DEPENDENT)
+    with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(look.numbers))
+    of_numbers = tuple(s for s in of_numbers if s.nats >= OF_NUMBERS)
+    cut = AddModel("tan", "laplace", (("discretize", "mdlp"),))
+    normal: tuple[Mend, ...] = (AddModel("lda"), AddModel("qda")) if discriminable(look) else ()
+    averaged: tuple[Mend, ...] = (AddModel("aode"),) if len(look.codes) >= 2 else ()
+    for strong, mends in ((with_levels, (AddModel("tan"), *averaged)), (of_numbers, (*normal, cut))):
+        if not strong:
+            continue
+        (a, b), nats, _p = strong[0]
+        more = len(strong) - 1
+        said = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
+                       "Bayes counts twice.", {"column": a, "other": b, "nats": nats})  # fmt: skip
+        if more:
+            said = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
+                           "Bayes counts twice; so do {more} other pair(s) of columns.",
+                           {"column": a, "other": b, "nats": nats, "more": more})  # fmt: skip
+        columns = tuple(dict.fromkeys(name for s in strong for name in s.pair))
+        yield Finding(
+            "dependence", "warning" if nats >= STRONG else "note", columns, said,
+            tuple((Message("'{column}' – '{other}', nats", {"column": s.pair[0], "other": s.pair[1]}), round(s.nats, 3))
+                  for s in strong[:6]),
+            mends,
+        )  # fmt: skip

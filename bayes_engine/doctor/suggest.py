@@ -1,0 +1,247 @@
+"""Three models that fit the table, because …: chosen by its shape, judged by leaving out one row where it is cheap."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+import numpy as np
+
+from bayes_engine.decision.evaluate import TINY
+from bayes_engine.doctor.classes import GAIN, KERNEL_ROWS, covariances
+from bayes_engine.doctor.finding import AddModel, Finding, Suggestion
+from bayes_engine.doctor.look import Look
+from bayes_engine.doctor.pairs import WEAK, Shared, dependences, discriminable, within
+from bayes_engine.errors import BayesEngineError, EstimationWarning
+from bayes_engine.language import Message
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
+from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.progress import tick
+from bayes_engine.table.encode import positions
+
+THREE = 3
+CHEAP, CHEAP_KERNEL = 60_000, 12_000
+"""Cells times classes up to which every candidate is judged by leaving out one row at a time; and up to which a kernel
+density is, where each row left out is a density anew."""
+ROWS_A_CELL = 5.0
+"""Rows to a cell of P(x | parent, class) from which on one tree is estimated well; with fewer, averaging is safer."""
+FAMILIES: Mapping[str, type[GenerativeClassifier]] = {
+    "naive-bayes": NaiveBayes,
+    "tan": TAN,
+    "aode": AODE,
+    "lda": LinearDiscriminantAnalysis,
+    "qda": QuadraticDiscriminantAnalysis,
+}
+
+
+def suggest(look: Look, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion, ...]:
+    """The three models, the best first; none where there is no target with two classes, or nothing to learn from. Every
+    one can be fitted to the table as it is."""
+    fits = look.target is not None and (np.bincount(look.y, minlength=max(look.k, 1)) > 0).sum() >= 2
+    if not fits or not len(look.features) or any(f.code == "infinite" for f in findings):
+        return ()
+    found: dict[AddModel, Message] = {}
+    for model, reason in _candidates(look, findings):
+        found.setdefault(model, reason)
+    possible = ((model, reason) for model, reason in found.items() if _possible(look, model))
+    if look.n * len(look.features) * look.k > CHEAP or any(v.textual for v in look.features):
+        return tuple(Suggestion(model, reason) for model, reason in islice(possible, THREE))
+    return _best([Suggestion(model, reason, _error(look, model)) for model, reason in possible], look.n)
+
+
+def _best(judged: list[Suggestion], n: int) -> tuple[Suggestion, ...]:
+    """Three, one after the other: the first whose error is within a standard error (two, where the rows are few) of the
+    least that is left: such differences are luck."""
+    times = 2.0 if n <= TINY else 1.0
+    chosen: list[Suggestion] = []
+    left = [s for s in judged if s.error is not None]
+    while left and len(chosen) < THREE:
+        least = min(float(s.error or 0.0) for s in left)
+        within_error = least + times * float(np.sqrt(max(least * (1.0 - least), 1.0 / n) / n))
+        chosen.append(next(s for s in left if float(s.error or 0.0) <= within_error))
+        left.remove(chosen[-1])
+    return tuple([*chosen, *(s for s in judged if s.error is None)][:THREE])
+
+
+def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
+    """Models that fit, the first the likeliest, at least three."""
+    numbers, levels = list(look.numbers), list(look.codes)
+    with_levels, of_numbers = dependences(look, WEAK)
+    odd = [f.columns[0] for f in findings if f.code in ("skew", "heavy-tails", "not-normal")]
+    yield from _texts(look)
+    yield from _discriminants(look, len(odd))
+    if odd:
+        yield from _other_shapes(look, odd)
+    if levels:
+        yield from _joined(look, with_levels)
+    yield AddModel("naive-bayes"), _naive(look, bool(with_levels or of_numbers))
+    if numbers and not odd:
+        yield from _other_shapes(look, odd)
+    if len(levels) >= 2:
+        yield AddModel("aode"), Message(
+            "{levels} columns of levels are parents in turn, and the average of {levels} models with {n:,} rows is "
+            "steadier than any one tree", {"levels": len(levels), "n": look.n})  # fmt: skip
+        if look.n >= max(ROWS_A_CELL * _cells(look), TINY):
+            yield AddModel("tan"), Message(
+                "a tree lets each of {d} columns depend on one other besides the class, and {n:,} rows suffice for its "
+                "tables of {cells} cells or so",
+                {"d": len(look.features), "cells": _cells(look), "n": look.n})  # fmt: skip
+    if numbers and len(look.features) > 1 and look.n > TINY:
+        yield AddModel("tan"), Message(
+            "{numbers} column(s) of numbers cut where the classes change can then depend on one another in a tree",
+            {"numbers": len(numbers)})  # fmt: skip
+    if levels:
+        yield AddModel("naive-bayes", "zero-only"), Message(
+            "only pairs of a value and a class that never occur are smoothed; all other frequencies of the {n:,} rows "
+            "stay as they are", {"n": look.n})  # fmt: skip
+    yield AddModel("naive-bayes", knobs=(("priors", "uniform"),)), Message(
+        "with every class as likely as any other ({k} classes, the largest holds {share:.0%} of the rows), only the "
+        "columns speak", {"k": look.k, "share": float(look.class_rows.max() / look.class_rows.sum())})  # fmt: skip
+
+
+def _texts(look: Look) -> Iterator[tuple[AddModel, Message]]:
+    at = [(i, v.name) for i, v in enumerate(look.features) if v.textual]
+    if at:
+        yield (
+            AddModel("naive-bayes"),
+            Message(
+                "'{column}' is a text, and naive Bayes adds up the evidence of its words, however many",
+                {"column": at[0][1]},
+            ),
+        )
+        yield AddModel("naive-bayes", knobs=(("likelihoods", tuple((i, "bernoulli") for i, _name in at)),)), Message(
+            "in short texts, as in '{column}', it may matter whether a word is there, not how often",
+            {"column": at[0][1]})  # fmt: skip
+
+
+def _discriminants(look: Look, odd: int) -> Iterator[tuple[AddModel, Message]]:
+    """LDA or QDA, by Box's M, where all columns are complete numbers."""
+    if not discriminable(look):
+        return
+    d, found, together = len(look.numbers), covariances(look), within(look)
+    r = 0.0
+    if together is not None:
+        off = np.abs(together.pooled - np.diag(np.diagonal(together.pooled)))
+        r = float(off.max())
+    if found is None:
+        least = int(look.class_rows[look.class_rows > 0].min())
+        reason = Message("all {d} columns are numbers, but within a class some have no spread or determine one "
+                         "another: one covariance for all classes, shrunk towards its diagonal, is what {n:,} rows "
+                         "carry",
+                         {"d": d, "n": look.n})  # fmt: skip
+        if least <= d:
+            reason = Message("all {d} columns are numbers, but the smallest class has {least} row(s): one covariance "
+                             "for all classes, shrunk towards its diagonal, is what {n:,} rows carry",
+                             {"d": d, "least": least, "n": look.n})  # fmt: skip
+        yield AddModel("lda", knobs=(("shrinkage", "auto"),)), reason
+        return
+    quadratic = AddModel("qda"), Message(
+        "the classes' covariances differ (Box's M = {m:.0f}): one for each gains {gain:.2f} nats a row, and "
+        "correlations within classes reach {r:.2f}", {"m": found.box.m, "gain": found.gain, "r": r})  # fmt: skip
+    linear = AddModel("lda"), Message(
+        "all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} rows estimate "
+        "one covariance for all classes well", {"d": d, "r": r, "n": look.n})  # fmt: skip
+    yield from ((quadratic, linear) if found.gain >= GAIN else (linear, quadratic) if found.gain > 0 else (linear,))
+
+
+def _other_shapes(look: Look, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
+    """Numbers as densities of any shape, or as intervals."""
+    names = look.features.names
+    kernel = tuple((names.index(name), "kernel") for name in (odd or look.numbers))
+    d, n = len(look.numbers), look.n
+    cut = AddModel("naive-bayes", knobs=(("discretize", "mdlp"),))
+    dense = AddModel("naive-bayes", knobs=(("likelihoods", kernel),))
+    if odd:
+        if look.class_rows.sum() <= KERNEL_ROWS:
+            yield dense, Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as "
+                                 "'{column}': a kernel density takes their shape from the {n:,} rows",
+                                 {"odd": len(odd), "d": d, "column": odd[0], "n": n})  # fmt: skip
+        yield cut, Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as '{column}': "
+                           "intervals cut where the classes change need no shape",
+                           {"odd": len(odd), "d": d, "column": odd[0]})  # fmt: skip
+        return
+    yield cut, Message("intervals of the {d} column(s) of numbers, cut where the classes change, need no shape and "
+                       "mind no outlier", {"d": d})  # fmt: skip
+    if look.class_rows.sum() <= KERNEL_ROWS:
+        yield dense, Message("with {n:,} rows a kernel density can be kept for each of {d} column(s) of numbers, "
+                             "should they not be Gaussian", {"n": n, "d": d})  # fmt: skip
+
+
+def _joined(look: Look, strong: tuple[Shared, ...]) -> Iterator[tuple[AddModel, Message]]:
+    """A tree or an average of them, where columns depend on one another given the class."""
+    if not strong:
+        return
+    (a, b), nats, _p = strong[0]
+    facts = {"column": a, "other": b, "nats": nats, "n": look.n, "cells": _cells(look), "pairs": len(strong)}
+    tree = AddModel("tan"), Message(
+        "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats), "
+        "and {n:,} rows suffice for a tree's tables of {cells} cells or so", facts)  # fmt: skip
+    averaged = AddModel("aode"), Message(
+        "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
+        "an average over parents needs no choice among them", facts)  # fmt: skip
+    if look.n >= ROWS_A_CELL * _cells(look):
+        yield tree
+    if len(look.codes) >= 2:
+        yield averaged
+
+
+def _naive(look: Look, dependent: bool) -> Message:
+    """Why naive Bayes: it always can be, and sometimes should."""
+    gaps = sum(int(look.frame[name].isna().sum()) for name in look.features.names)
+    d = len(look.features)
+    if gaps:
+        return Message("{gaps:,} missing cells need not be filled in: a factor that is not known is left out, and {d} "
+                       "columns take {n:,} rows", {"gaps": gaps, "d": d, "n": look.n})  # fmt: skip
+    if d == 1:
+        return Message("there is one column: nothing can depend on another, and naive Bayes is Bayes")
+    if not dependent:
+        return Message("nothing in {n:,} rows shows that two of the {d} columns share {least:g} nats or more given the "
+                       "class: what naive Bayes assumes holds well enough",
+                       {"n": look.n, "d": d, "least": WEAK})  # fmt: skip
+    return Message("it has the fewest parameters of all: for {d} columns and {k} classes {n:,} rows are plenty, even "
+                   "where columns say the same", {"d": d, "k": look.k, "n": look.n})  # fmt: skip
+
+
+def _cells(look: Look) -> int:
+    """Cells of a table P(x | parent, class), on average: K S̄²."""
+    sizes = [len(look.schema[name].levels) for name in look.codes]
+    return round(look.k * float(np.mean(sizes)) ** 2) if sizes else 0
+
+
+def _possible(look: Look, model: AddModel) -> bool:
+    """Whether it can be fitted; a covariance may be singular, everything else always can."""
+    return model.family not in ("lda", "qda") or _fitted(look, model) is not None
+
+
+def _error(look: Look, model: AddModel) -> float | None:
+    """The share of rows decided wrongly, each by the model without it (structure and cut points stay)."""
+    dense = [at for at, name in dict(model.knobs).get("likelihoods", ()) if name == "kernel"]
+    if look.n * len(dense) * look.k > CHEAP_KERNEL:
+        return None
+    fitted = _fitted(look, model)
+    if fitted is None or look.target is None:
+        return None
+    X, y = look.frame[list(look.features.names)], look.frame[look.target.name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimationWarning)
+        decided = fitted.leave_one_out_log_proba(X, y).argmax(axis=1)
+    return float(np.mean(decided != positions(y, tuple(fitted.classes_.tolist()))))
+
+
+def _fitted(look: Look, model: AddModel) -> GenerativeClassifier | None:
+    assert look.target is not None
+    tick()
+    knobs = dict(model.knobs)
+    if "likelihoods" in knobs:
+        knobs["likelihoods"] = {look.features.names[at]: name for at, name in knobs["likelihoods"]}
+    preset = PRESETS[model.preset] if model.family == "naive-bayes" else {}
+    X, y = look.frame[list(look.features.names)], look.frame[look.target.name]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EstimationWarning)
+            return FAMILIES[model.family](schema=look.schema, **{**preset, **knobs}).fit(X, y)
+    except BayesEngineError:
+        return None
