@@ -26,6 +26,8 @@ from bayes_engine.table.schema import Level, Schema, Variable
 Preset = Literal["textbook", "laplace", "zero-only", "scikit-learn"]
 Group = Literal["worked-example", "real", "text"]
 Step = Literal["", "mean", "density", "joint"]
+MOST_PIXELS = 1024
+"""A picture has at most so many pixels."""
 
 
 class _Words:
@@ -60,13 +62,46 @@ class Column(_Words):
 
 
 @dataclass(frozen=True)
+class Image(_Words):
+    """The rows of the table are pictures: `rows` × `cols` pixels, row by row from the top left, each a count from 0
+    (blank) to `top` (full). Their columns, "p00", "p01", …, are the first of the CSV and are described here once, with
+    {row} and {col}, from 0, in `meaning` for their place."""
+
+    rows: int
+    cols: int
+    top: int
+    meaning: str
+    meaning_zh: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the pixels: row and column, counted from 0.
+
+        >>> Image(2, 3, 16, "", "").names
+        ('p00', 'p01', 'p02', 'p10', 'p11', 'p12')
+        """
+        wide = len(str(max(self.rows, self.cols) - 1))
+        return tuple(f"p{row:0{wide}}{col:0{wide}}" for row in range(self.rows) for col in range(self.cols))
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The pixels as columns like any other."""
+        places = ({"row": i // self.cols, "col": i % self.cols} for i in range(self.rows * self.cols))
+        return tuple(
+            Column(name, "count", self.meaning.format(**at), self.meaning_zh.format(**at))
+            for name, at in zip(self.names, places, strict=True)
+        )
+
+
+@dataclass(frozen=True)
 class Case(_Words):
-    """A query worth asking: `values` by feature; a feature left out is missing. `amount`, where a column multiplies
-    losses, is the case's; −1 where it is not said."""
+    """A query worth asking: `values` by feature; a feature left out is missing. Of a picture `pixels` says them row by
+    row, −1 for a missing one. `amount`, where a column multiplies losses, is the case's; −1 where it is not said."""
 
     name: str
     name_zh: str
-    values: Mapping[str, Level]
+    values: Mapping[str, Level] = field(default_factory=dict)
+    pixels: tuple[tuple[int, ...], ...] = ()
     amount: float = -1.0
     note: str = ""
     note_zh: str = ""
@@ -116,7 +151,8 @@ class Erratum(_Words):
 @dataclass(frozen=True)
 class DatasetInfo(_Words):
     """Everything a TOML says. `place` orders the data sets of one `group` (a shelf of the gallery); `missing` lists
-    the cells that mean "not known", besides the empty one."""
+    the cells that mean "not known", besides the empty one; `knobs` are parameters of naive Bayes that the table opens
+    with besides its preset."""
 
     title: str
     title_zh: str
@@ -135,6 +171,8 @@ class DatasetInfo(_Words):
     loss: LossStory
     url: str = ""
     missing: tuple[str, ...] = ()
+    knobs: Mapping[str, Level] = field(default_factory=dict)
+    image: Image | None = None
     prior_of_use: PriorOfUse | None = None
     errata: tuple[Erratum, ...] = ()
 
@@ -391,6 +429,10 @@ def parse_info(text: str, file: str) -> DatasetInfo:
     except tomllib.TOMLDecodeError as error:
         raise BayesEngineError("'{file}' is not valid TOML: {reason}", file=file, reason=str(error)) from error
     info: DatasetInfo = _record(DatasetInfo, document, file, "")
+    if info.image is not None:
+        for key, problem in _misdrawn(info.image, info.cases):
+            raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
+        info = _with_pixels(info, info.image)
     for key, problem in _contradictions(info):
         raise BayesEngineError("'{file}': key '{key}': {problem}", file=file, key=key, problem=problem)
     return info
@@ -474,6 +516,32 @@ def _mismatch(file: str, where: str, wanted: str, found: object) -> BayesEngineE
     )
 
 
+def _misdrawn(image: Image, cases: tuple[Case, ...]) -> list[tuple[str, str]]:
+    """(key, problem) wherever the picture, or a case drawn as one, does not fit."""
+    found = []
+    if min(image.rows, image.cols, image.top) < 1 or image.rows * image.cols > MOST_PIXELS:
+        found.append(("image", f"rows, cols and top are at least 1, and there are at most {MOST_PIXELS} pixels"))
+    try:
+        image.meaning.format(row=1, col=1), image.meaning_zh.format(row=1, col=1)
+    except (KeyError, IndexError, ValueError):
+        found.append(("image.meaning", "only {row} and {col} stand in braces"))
+    for i, case in enumerate(cases):
+        shape = len(case.pixels) == image.rows and all(len(row) == image.cols for row in case.pixels)
+        if case.pixels and not (shape and all(-1 <= ink <= image.top for row in case.pixels for ink in row)):
+            found.append((f"cases[{i}].pixels", "rows × cols numbers from 0 to top, −1 for a missing one"))
+    return found
+
+
+def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
+    """The pixels written out, as columns and as values of the cases."""
+
+    def drawn(case: Case) -> Case:
+        inks = zip(image.names, (ink for row in case.pixels for ink in row), strict=False)
+        return replace(case, values={**{name: ink for name, ink in inks if ink >= 0}, **case.values})
+
+    return replace(info, columns=(*image.columns, *info.columns), cases=tuple(map(drawn, info.cases)))
+
+
 def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
     """What the types cannot say: (key, problem) of every statement that does not fit the others."""
     found: list[tuple[str, str]] = []
@@ -497,6 +565,7 @@ def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
 
     classes = columns[info.target].levels
     for i, case in enumerate(info.cases):
+        check(info.image is not None or not case.pixels, f"cases[{i}].pixels", "the table has no image")
         for name, value in case.values.items():
             asked, key = columns.get(name), f"cases[{i}].values.{name}"
             check(asked is not None and asked.role == "feature", key, "there is no such feature")

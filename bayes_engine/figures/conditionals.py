@@ -17,6 +17,7 @@ from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import near, number
 from bayes_engine.working.conditionals import Gaussians, LevelTable, curve, histogram, thinned
 from bayes_engine.working.derive import Density, Fraction, Step
+from bayes_engine.working.likelihoods import Curves, Rates
 from bayes_engine.working.render import fraction
 
 WIDTH = 400
@@ -25,6 +26,12 @@ STRIP = 250
 """At most this many values of a class are drawn beneath the curves."""
 HISTOGRAM_FROM = 40
 """From this many values in a class on, a histogram stands behind the curves."""
+BUMPS = 40
+"""Up to so many bumps of a class are drawn beneath its kernel density."""
+SEEN = 0.18
+"""The highest bump is drawn at least so high, as a share of the curve."""
+SEPARATE = 30
+"""Up to so many counts the shares of each class stand beside each other."""
 
 
 def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
@@ -114,27 +121,112 @@ def density_curves(
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
     low, high = _span(table.densities, values)
     ceiling = 1.1 * _peak(table.densities)
-    if max(map(len, values)) >= HISTOGRAM_FROM:
-        edges, heights = histogram(values, low, high)
-        ceiling = max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
-        middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
-        for k, bars in enumerate(heights):
-            figure.add_bar(
-                x=middle,
-                y=bars.tolist(),
-                width=wide,
-                marker={"color": colour_of(k, dark), "line": {"width": 0}},
-                opacity=0.2,
-                hoverinfo="skip",
-                showlegend=False,
-                legendgroup=str(k),
-                row=1,
-                col=1,
-            )
-    for k, (density, there) in enumerate(zip(table.densities, values, strict=True)):
+    ceiling = _histograms(figure, values, (low, high), ceiling, dark)
+    for k, density in enumerate(table.densities):
+        _curve(figure, density, (low, high), {"name": classes[k], "legendgroup": str(k)}, colour_of(k, dark))
+    return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
+
+
+def kernel_curves(
+    found: Curves, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+) -> go.Figure:
+    """p(x | class) of each class as a kernel density, with the bumps it is the sum of, `magnified` times as high where
+    they would be too low to see; values and histograms as in `density_curves`."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
+    low, high = float(found.x[0]), float(found.x[-1])
+    peaks = found.values.max(axis=1)
+    lowest = float(peaks.min())
+    ceiling = 1.1 * float(max(p for p in peaks if p <= 100.0 * lowest))
+    ceiling = _histograms(figure, values, (low, high), ceiling, dark)
+    times = magnified(found)
+    for k, label in enumerate(classes):
         colour = colour_of(k, dark)
-        _curve(figure, density, (low, high), {"name": classes[k], "legendgroup": str(k)}, colour)
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for at, height in found.bumps(k, BUMPS):
+            x += [*at.tolist(), None]
+            y += [*(times * height).tolist(), None]
+        figure.add_scatter(x=x, y=y, mode="lines", opacity=0.45, hoverinfo="skip", showlegend=False,
+                           line={"color": colour, "width": 0.9}, legendgroup=str(k), row=1, col=1)  # fmt: skip
+        figure.add_scatter(x=found.x.tolist(), y=found.values[k].tolist(), mode="lines", name=label,
+                           legendgroup=str(k), line={"color": colour, "width": 2.4}, row=1, col=1,
+                           hovertemplate="x = %{x}<br>p = %{y:.5g}<extra>" + label + "</extra>")  # fmt: skip
+    return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
+
+
+def magnified(found: Curves) -> int:
+    """How many times as high as they are the bumps are drawn: a whole number, 1 where they can be seen as they are."""
+    tallest = max(float(h.max()) for k in range(len(found.classes)) for _x, h in found.bumps(k, BUMPS))
+    return max(1, round(SEEN * float(found.values.max(axis=1).min()) / tallest))
+
+
+def rate_bars(found: Rates, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
+    """P(x | class) of a count by its Poisson rate, full, over the shares of the rows, pale; of many counts the former
+    is a line. `name` is the column's."""
+    figure = go.Figure()
+    wide = 0.74 / len(classes) if len(found.x) <= SEPARATE else 1.0
+    apart = len(found.x) <= SEPARATE
+    for k, label in enumerate(classes):
+        colour = colour_of(k, dark)
+        at = found.x + (wide * (k - (len(classes) - 1) / 2) if apart else 0.0)
+        hover = [f"P({name} = {x:g} | {label}) = {number(p)}<br>" + _("share of the rows {p}").format(p=number(o))
+                 for x, p, o in zip(found.x, found.values[k], found.observed[k], strict=True)]  # fmt: skip
+        figure.add_bar(x=at, y=found.observed[k], width=0.97 * wide, opacity=0.3, hoverinfo="skip",
+                       name=_("share of the rows"), legendgroup="seen", legendrank=2000, showlegend=k == 0,
+                       marker={"color": colour, "line": {"width": 0}})  # fmt: skip
+        drawn = {"name": label, "legendgroup": str(k), "hovertext": hover,
+                 "hovertemplate": "%{hovertext}<extra></extra>"}  # fmt: skip
+        if apart:
+            figure.add_bar(x=at, y=found.values[k], width=0.55 * wide, marker={"color": colour, "line": {"width": 0}},
+                           **drawn)  # fmt: skip
+        else:
+            figure.add_scatter(x=at, y=found.values[k], mode="lines", line={"color": colour, "width": 2.2}, **drawn)
+        figure.add_scatter(x=[found.rate[k]], y=[0.0], mode="markers", showlegend=False, legendgroup=str(k),
+                           cliponaxis=False, marker={"symbol": "triangle-up", "size": 11, "color": colour},
+                           hovertemplate=f"λ = {number(found.rate[k])}<extra>{label}</extra>")  # fmt: skip
+    figure.update_layout(height=340, barmode="overlay", hovermode="closest", **_frame())
+    figure.update_xaxes(title=name, showgrid=False, nticks=16)
+    figure.update_yaxes(title=_("P(x | class)"), rangemode="tozero", nticks=6)
+    return figure
+
+
+def _histograms(
+    figure: go.Figure, values: Sequence[Array], span: tuple[float, float], ceiling: float, dark: bool
+) -> float:
+    """A histogram of each class behind its curve where there are many values; the ceiling that both then need."""
+    if max(map(len, values)) < HISTOGRAM_FROM:
+        return ceiling
+    edges, heights = histogram(values, *span)
+    middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
+    for k, bars in enumerate(heights):
+        figure.add_bar(
+            x=middle,
+            y=bars.tolist(),
+            width=wide,
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
+            opacity=0.2,
+            hoverinfo="skip",
+            showlegend=False,
+            legendgroup=str(k),
+            row=1,
+            col=1,
+        )
+    return max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
+
+
+def _over_values(
+    figure: go.Figure,
+    values: Sequence[Array],
+    window: tuple[float, float, float],
+    classes: Sequence[str],
+    name: str,
+    dark: bool,
+) -> go.Figure:
+    """The figure with the very values of each class beneath; `window` is low, high and the ceiling of the densities."""
+    low, high, ceiling = window
+    for k, there in enumerate(values):
         shown = thinned(there, STRIP).tolist()
+        marker = {"symbol": "line-ns-open", "size": 11, "color": colour_of(k, dark), "line": {"width": 1.3}}
         figure.add_scatter(
             x=shown,
             y=[-k] * len(shown),
@@ -143,7 +235,7 @@ def density_curves(
             legendgroup=str(k),
             row=2,
             col=1,
-            marker={"symbol": "line-ns-open", "size": 11, "color": colour, "line": {"width": 1.3}, "opacity": 0.75},
+            marker={**marker, "opacity": 0.75},
             hovertemplate="%{x}<extra>" + classes[k] + "</extra>",
         )
     figure.update_layout(height=360 + 12 * max(len(classes) - 3, 0), barmode="overlay", hovermode="closest", **_frame())

@@ -16,6 +16,9 @@ CLASS_COLOURS: tuple[tuple[str, str], ...] = (
     ("#A87400", "#F0BE45"),
     ("#3D8FC4", "#A9CDFF"),
     ("#7F5A3C", "#CBA583"),
+    ("#6F7D00", "#C9D44F"),
+    ("#A8123F", "#FF8AA8"),
+    ("#6547B5", "#B59CFF"),
     ("#586672", "#B4BFC9"),
 )
 """(on light, on dark) for the classes, in their order."""
@@ -32,9 +35,9 @@ FONT = '"Source Sans", "Source Sans 3", "Noto Sans CJK SC", "PingFang SC", "Micr
 
 
 def colour_of(index: int, dark: bool = False) -> str:
-    """The colour of the class at this position; from the ninth on the colours repeat (marks then differ in shape).
+    """The colour of the class at this position; from the twelfth on the colours repeat (marks then differ in shape).
 
-    >>> colour_of(0), colour_of(8) == colour_of(0)
+    >>> colour_of(0), colour_of(11) == colour_of(0)
     ('#0072B2', True)
     """
     return CLASS_COLOURS[index % len(CLASS_COLOURS)][dark]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bayes_engine.language import Message
-from bayes_engine.working.derive import Density, Fraction, Kernel, Rate, Step, Words, Working
+from bayes_engine.working.derive import Density, Fraction, Kernel, Power, Rate, Step, Words, Working
 from bayes_engine.working.render import AS_IN_FILE, Names, cell_of, given_of, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
@@ -102,6 +102,11 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
     }
     if value is None:
         return Message("Write a number: 0.375, a fraction such as 3/8 or (3+1)/(8+3), or 6.9e-5.")
+    if isinstance(source, Power):
+        return Message(
+            "Take the factor as it would be without a weight; then to the power of the column's weight, {weight}.",
+            {"weight": f"{source.weight:.6g}"},
+        )
     if isinstance(source, Fraction):
         extra = {"added": f"{source.added:g}", "extra": f"{source.imagined:g}", "levels": source.levels}
         if step.alike or (step.row.kind == "prior" and step.given):

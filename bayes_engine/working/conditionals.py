@@ -26,7 +26,10 @@ from bayes_engine.inference.averaged import Averaged, Member
 from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, TableFamily
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.stats import families
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.moments import ColumnMoments
@@ -34,6 +37,7 @@ from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.working.derive import Cell, Density, Fraction, Source, Step, Summed, in_order, rows_behind, sources
+from bayes_engine.working.likelihoods import Other, column_factors, likelihood
 
 REACH = 8.0
 """A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""
@@ -131,6 +135,7 @@ class Gaussians:
 
 
 Conditional = LevelTable | Gaussians
+"""What has its own form of class-conditional otherwise is a `working.likelihoods.Other`."""
 
 
 def conditional(
@@ -140,8 +145,9 @@ def conditional(
     *,
     given: Mapping[str, Any] | None = None,
     super_parent: str | None = None,
-) -> Conditional:
-    """The class-conditionals of `column`, with the classes in the order wanted.
+) -> Conditional | Other:
+    """The class-conditionals of `column`, with the classes in the order wanted: before any weight of the column, and of
+    a column too that a selection left out.
 
     Where the column has other parents it is P(column | class, parents) at the parents' levels in `given` (None is the
     missing cell), of a parent that is not there at the most frequent one. Of AODE, the model of `super_parent` (by
@@ -161,11 +167,7 @@ def conditional(
     named = tuple(model.target_.levels[k] for k in order)
     found: Any = _belief(model, column, super_parent)
     if isinstance(found, KernelFactor | PoissonFactor | TextFactor):
-        raise ParameterError(
-            "column '{column}' is neither a table nor a Gaussian: its curve, its rate or its words are what "
-            "working.likelihoods.likelihood gives",
-            column=column,
-        )
+        return likelihood(model, column, classes)
     belief: Belief = found
     above = _above(belief)
     held = tuple(Cell(d.variable, _standing(model.stats_, d, given or {})) for d in above)
@@ -300,7 +302,8 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
 
 def information(model: GenerativeClassifier) -> dict[str, float]:
     """I(x_j; c) in nats for each column with a factor, under the fitted model (prior and smoothing included); of a
-    semi-naive model under naive Bayes of the same counts and estimate, which is what each column says alone.
+    semi-naive model under naive Bayes of the same counts and estimate, which is what each column says alone, and so of
+    a column with a weight or one that was not selected.
 
     I = Σ_c P(c) E[log p(x|c)/p(x)], p(x) = Σ_c P(c) p(x|c): the evidence a known cell is expected to give for the true
     class; 0 where the class-conditionals are alike, at most the entropy of the prior. A sum over levels, or an integral
@@ -405,7 +408,9 @@ class Size(NamedTuple):
     Bayes: cells are what a table holds; free parameters are what is left to choose when each distribution must sum to 1
     (the class prior included), of which AODE, a mean of models, has no count. Of the numeric columns, means, variances
     and covariances: of this model and of naive Bayes. Of counts the `rates`; of texts the free probabilities of their
-    `terms`; of kernel densities the training `values` that they keep: as many as there are known rows."""
+    `terms`; of kernel densities the training `values` that they keep: as many as there are known rows; of the columns
+    the `weights`, where they have any. `vocabulary` counts the terms of the texts, `left_out` the columns that were
+    not selected."""
 
     joint_cells: int
     factor_cells: int
@@ -418,6 +423,9 @@ class Size(NamedTuple):
     rates: int = 0
     terms: int = 0
     values: int = 0
+    weights: int = 0
+    vocabulary: int = 0
+    left_out: int = 0
 
 
 def size(levels: Sequence[int], classes: int) -> Size:
@@ -447,6 +455,8 @@ def model_size(model: GenerativeClassifier) -> Size:
     8
     """
     k, parts, factor = len(model.target_.levels), _parts(model), model.factor_
+    if isinstance(model, SelectiveNaiveBayes):
+        parts = (parts[0], *(f for f in parts[1:] if f.variable.name in model.kept_))
     discrete = size([_levels(f) for f in parts if isinstance(f, TableFactor | TableFamily)], k)
     numeric = [f for f in parts if isinstance(f, GaussianFactor | GaussianFamily)]
     texts = [f for f in parts if isinstance(f, TextFactor)]
@@ -456,6 +466,9 @@ def model_size(model: GenerativeClassifier) -> Size:
         terms=k * sum(len(f.counts.names) - (not f.presence) for f in texts),
         values=round(sum(model.stats_.values.columns[f.variable.name].total.sum() for f in parts
                          if isinstance(f, KernelFactor))),
+        weights=len(model.weights_) if isinstance(model, WeightedNaiveBayes) else 0,
+        vocabulary=sum(len(f.counts.names) for f in texts),
+        left_out=len(model.schema_) - len(model.kept_) if isinstance(model, SelectiveNaiveBayes) else 0,
     )  # fmt: skip
     if isinstance(factor, Discriminant):
         d, spreads = len(numeric), factor.gaussian.covariance.size // len(numeric) ** 2
@@ -463,7 +476,10 @@ def model_size(model: GenerativeClassifier) -> Size:
         return naive._replace(gaussian=k * d + spreads * entries)
     if isinstance(factor, Product):
         tied = sum(isinstance(f, GaussianFactor) and f.tied for f in numeric)
-        return naive._replace(gaussian=2 * k * len(numeric) - tied * (k - 1))
+        every = [_levels(f) for f in _parts(model) if isinstance(f, TableFactor)]
+        joint = size(every, k)  # a selection leaves columns out, but the table has them
+        return naive._replace(joint_cells=joint.joint_cells, joint_free=joint.joint_free,
+                              gaussian=2 * k * len(numeric) - tied * (k - 1))  # fmt: skip
     members = factor.members if isinstance(factor, Averaged) else ()
     own: tuple[Family, ...] = factor.families if isinstance(factor, Directed) else parts[1:]
     above = factor.above if isinstance(factor, Directed) else None
@@ -561,6 +577,8 @@ def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
         naive = factor.naive if isinstance(factor, Averaged) else SemiNaive._directed(model, model.stats_, {})
         return (naive.prior, *naive.families)
     assert isinstance(factor, Product)
+    if isinstance(model, OnNaiveBayes):
+        return (factor.parts[0], *column_factors(model).values())
     return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else factor.parts
 
 

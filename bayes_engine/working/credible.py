@@ -25,7 +25,9 @@ from bayes_engine.inference.directed import HIDDEN, ClassFamily, Directed, Domai
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.weighted import Weighted
 from bayes_engine.priors import Dirichlet
+from bayes_engine.progress import steps
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
@@ -329,7 +331,7 @@ class TextBelief:
         asked, not_asked = (
             np.where(times > 0, a, b) for a, b in ((self.present, self.other), (self.other, self.present))
         )
-        for part in np.array_split(np.arange(len(times)), max(1, asked.size * n // CHUNK)):
+        for part in steps(np.array_split(np.arange(len(times)), max(1, asked.size * n // CHUNK))):
             own = log_gamma(asked[:, part], n, rng)
             found += (own - log_sum(np.stack([own, log_gamma(not_asked[:, part], n, rng)]), axis=0)).sum(axis=-1)
         return found
@@ -360,9 +362,9 @@ class Credible:
     notes: tuple[Message, ...]
 
 
-def credible(model: GenerativeClassifier) -> Credible:
+def credible(model: GenerativeClassifier, column: str | None = None) -> Credible:
     """The posterior of a fitted model's parameters under the very prior that smoothed them; where that is none (α = 0),
-    under Jeffreys', and the notes say so.
+    under Jeffreys', and the notes say so. Of one `column` alone it does not matter whether the others have one.
 
     Raises ParameterError, saying why, where there is none: zero-only smoothing, AODE, other likelihoods.
 
@@ -390,6 +392,8 @@ def credible(model: GenerativeClassifier) -> Credible:
     notes: list[Message] = []
     bare = False
     for leaf in _leaves(model.factor_):
+        if column is not None and getattr(getattr(leaf, "variable", None), "name", column) != column:
+            continue
         belief = believed(leaf, model)
         if isinstance(belief, ClassBelief):
             prior = belief if estimated else None
@@ -409,6 +413,14 @@ def believed(factor: Any, model: GenerativeClassifier) -> Belief:
         "SPODE, TAN, k-DB and networks",
         what=what,
         kind=type(factor).__name__,
+    )
+
+
+@believed.register
+def _(factor: Weighted, model: GenerativeClassifier) -> Belief:
+    raise ParameterError(
+        "there is no band for weights: they are fitted to the posterior of the rows, not estimated under a prior; the "
+        "conditional probabilities have theirs"
     )
 
 

@@ -3,7 +3,6 @@ the tree as it grows."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import hearing
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.one_dependence import TAN, SemiNaive
+from bayes_engine.progress import steps
 from bayes_engine.stats.families import in_order
 from bayes_engine.structure.tree import TIE, Dependence, Edge, TreeStep, directed, ranked, terms_of
 from bayes_engine.table.schema import Variable
@@ -128,7 +128,7 @@ def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False
     d = len(names)
     found = Map(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
     most = 0.0
-    for pair in pairs:
+    for pair in steps(pairs):
         if (place := found.place(pair.edge)) is not None:
             found.nats[place] = pair.of(overall).found.information
             found.significant[place] = pair.of(overall).significant
@@ -340,8 +340,7 @@ def posteriors_by_root(model: TAN, case: pd.DataFrame, roots: Sequence[str]) -> 
     >>> posteriors_by_root(TAN(alpha=0).fit(X, list("nynynynn")), X[:1], ["a", "b"]).round(4).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         return np.stack([model.with_params(root=name).predict_proba(case)[0] for name in roots])
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatch
@@ -18,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import hearing
 from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
 from bayes_engine.factors.gaussian import LinearFactor
 from bayes_engine.factors.kernel import KernelFactor, log_kernel_density
@@ -30,6 +29,8 @@ from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.models.weighted import Weighted
 from bayes_engine.table.encode import MISSING, Table, encode_intervals
 from bayes_engine.table.schema import Variable
 
@@ -150,6 +151,10 @@ class Linear(Term):
     middle: float
 
 
+Source = Fraction | Given | Density | Shift | Term
+"""Where a number came from."""
+
+
 @dataclass(frozen=True)
 class Estimated(Term):
     """A density or a probability estimated from the rows of a class, though not by one count."""
@@ -212,13 +217,20 @@ class Words(Estimated):
     absent: float = 0.0
 
 
+@dataclass(frozen=True)
+class Power(Estimated):
+    """P(x_j|c)^w: a column's factor, from `base`, to the power of its weight; a score."""
+
+    base: Source
+    weight: float
+
+
 BUMPS = 12
 """So many bumps of a kernel density are shown."""
 
 
 ADDED = ("prior of use", "calibration", AVERAGE)
 """Rows of a ledger that are no factor of the model."""
-Source = Fraction | Given | Density | Shift | Term
 
 
 @dataclass(frozen=True)
@@ -281,10 +293,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Omitted:
-    """A feature without a factor, and why: its cell is missing, or training had one value only."""
+    """A feature without a factor, and why: its cell is missing, training had one value only, or the model chose others
+    (`not kept`)."""
 
     name: str
-    reason: Literal["missing", "constant"]
+    reason: Literal["missing", "constant", "not kept"]
 
 
 @dataclass(frozen=True)
@@ -316,6 +329,12 @@ class Working:
         not all of them expectations over cells not known."""
         own = [s for s in self.steps if s.row.parents]
         return not any(s.counted for s in own) and any(s.row.kind not in ("expected", "entropy") for s in own)
+
+    @property
+    def scores(self) -> bool:
+        """Whether the steps multiply to a score rather than to p(c, x): then their sum is no P(x), though each one's
+        share of it is the posterior."""
+        return any(step.row.kind == "score" for step in self.steps)
 
     @property
     def joint(self) -> tuple[float, ...]:
@@ -454,10 +473,12 @@ def _omitted(model: GenerativeClassifier, table: Table, steps: tuple[Step, ...])
     for part in getattr(model.factor_, "parts", ()):
         if any(step.row.parents and step.row.child not in table.schema for step in steps):
             used |= {n for n in getattr(part, "names", ()) if not table.missing(n)[0]}
-    return tuple(
-        Omitted(v.name, "missing" if table.missing(v.name)[0] else "constant")
-        for v in table.schema if v.name not in used
-    )  # fmt: skip
+    others = set(table.schema.names) - set(model.kept_) if isinstance(model, SelectiveNaiveBayes) else set()
+
+    def why(name: str) -> Literal["missing", "constant", "not kept"]:
+        return "not kept" if name in others else "missing" if table.missing(name)[0] else "constant"
+
+    return tuple(Omitted(v.name, why(v.name)) for v in table.schema if v.name not in used)
 
 
 def _closed(working: Working) -> Working:
@@ -472,6 +493,19 @@ def _closed(working: Working) -> Working:
         position=int(decision.position[0]),
         tied=bool(decision.tied[0]),
     )
+
+
+def bare(step: Step) -> Step:
+    """The step before its column's weight, where it has one: P(x_j|c) rather than P(x_j|c)^w.
+
+    >>> half = Power(-0.35, Fraction(1.0, 2.0, 0.0, 2), 0.5)
+    >>> bare(Step(Row("x", "x", ("y",), "score"), "a", (0.7,), (half,))).factors
+    (0.5,)
+    """
+    if not any(isinstance(s, Power) for s in step.sources):
+        return step
+    plain = tuple(s.base if isinstance(s, Power) else s for s in step.sources)
+    return replace(step, sources=plain, factors=tuple(s.value for s in plain))
 
 
 # rows behind a number -------------------------------------------------------------------------------------------
@@ -528,8 +562,7 @@ def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: 
     >>> without(NaiveBayes().fit(X, y), X.iloc[[0]], y.iloc[[0]]).stats_.class_weight.tolist()
     [1.0, 1.0]
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         return copy.deepcopy(model).forget(X, y, weight)
 
 
@@ -603,9 +636,10 @@ def rounded(working: Working, digits: int = 3) -> Working:
         shorter = tuple(known(s, f) for s, f in zip(shorter, factors, strict=True))
         steps.append(replace(step, sources=shorter, factors=factors))
     terms_of = [
-        np.array(s.log_factors) if working.additive or isinstance(s.sources[0], Words) else log(np.array(s.factors))
+        np.array(s.log_factors) if working.additive or isinstance(bare(s).sources[0], Words)
+        else log(np.array(s.factors))
         for s in steps
-    ]
+    ]  # fmt: skip
     log_joint = np.sum(terms_of, axis=0)
     status = np.array([working.status], dtype=np.int8)
     if working.status == Status.OK and np.isneginf(log_joint).all():
@@ -643,6 +677,13 @@ def _(
 ) -> Iterator[tuple[Source, ...]]:
     for _row in factor.rows(X):
         yield sources(factor, X)
+
+
+@origins.register
+def _(factor: Weighted, X: Table) -> Iterator[tuple[Source, ...]]:
+    for _row, term in factor.rows(X):
+        behind = zip(term[0].tolist(), sources(factor.part, X), strict=True)
+        yield tuple(Power(value, base, factor.weight) for value, base in behind)
 
 
 @origins.register
@@ -707,7 +748,7 @@ def _(factor: TableFactor, X: Table) -> tuple[Source, ...]:
     counts = factor.counts[:, place]
     added = np.broadcast_to(factor.added, factor.counts.shape)
     return tuple(
-        _fraction(n, total, a, place) for n, total, a in zip(counts, factor.counts.sum(axis=1), added, strict=True)
+        fraction_of(n, total, a, place) for n, total, a in zip(counts, factor.counts.sum(axis=1), added, strict=True)
     )
 
 
@@ -765,8 +806,8 @@ def term_fraction(factor: TextFactor, c: int, v: int) -> Fraction:
     sums = factor.counts.sums[c]
     if factor.presence:
         added = np.broadcast_to(factor.added, (*factor.counts.sums.shape, 2))[c, v]
-        return _fraction(float(sums[v]), float(factor.counts.weight[c]), added, 1)
-    return _fraction(float(sums[v]), float(sums.sum()), np.broadcast_to(factor.added, factor.counts.sums.shape)[c], v)
+        return fraction_of(float(sums[v]), float(factor.counts.weight[c]), added, 1)
+    return fraction_of(float(sums[v]), float(sums.sum()), np.broadcast_to(factor.added, factor.counts.sums.shape)[c], v)
 
 
 @sources.register
@@ -777,11 +818,15 @@ def _(factor: TableFamily, X: Table) -> tuple[Source, ...]:
     here = tuple(places[:-1])
     counts, totals = np.moveaxis(factor.counts, 0, -1)[tuple(places)], np.moveaxis(factor.totals, 0, -1)[here]
     added = np.moveaxis(factor.added, 0, -2)[here]  # (C, S)
-    return tuple(_fraction(n, total, a, places[-1]) for n, total, a in zip(counts, totals, added, strict=True))
+    return tuple(fraction_of(n, total, a, places[-1]) for n, total, a in zip(counts, totals, added, strict=True))
 
 
-def _fraction(count: float, total: float, added: Array, place: int) -> Fraction:
-    """The place-th of the levels that these numbers (S,) are added to."""
+def fraction_of(count: float, total: float, added: Array, place: int) -> Fraction:
+    """The place-th of the levels that these numbers (S,) are added to.
+
+    >>> fraction_of(3.0, 8.0, np.ones(3), 0)
+    Fraction(count=3.0, total=8.0, added=1.0, levels=3)
+    """
     uneven = None if (added == added[0]).all() else float(added.sum())
     return Fraction(float(count), float(total), float(added[place]), len(added), uneven)
 

@@ -12,6 +12,7 @@ import numpy as np
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.numerals import number
 from bayes_engine.working.conditionals import choices
 from bayes_engine.working.credible import (
@@ -123,7 +124,7 @@ def estimates(
         Estimate(plain, None),
         Estimate(laplace.mean, laplace.interval(level)),
         Estimate(used.mean, used.interval(level)),
-        any(_unsmoothed(f) for f in _leaves(model.factor_) if _column(f) == column),
+        any(_unsmoothed(f) for f in _leaves(plain_model(model).factor_) if _column(f) == column),
     )
 
 
@@ -162,11 +163,21 @@ def plausible_gaussians(
 def _belief(
     model: GenerativeClassifier, column: str, classes: Sequence[Any] | None
 ) -> tuple[DirichletBelief | GaussianBelief, list[int]]:
-    found: Belief | None = credible(model).columns.get(column)
+    found: Belief | None = credible(plain_model(model), column).columns.get(column)
     if not isinstance(found, DirichletBelief | GaussianBelief):
         raise ParameterError("column '{column}' has neither a table nor a Gaussian in this model", column=column)
     levels = model.target_.levels
     return found, [levels.index(c) for c in (levels if classes is None else classes)]
+
+
+def plain_model(model: GenerativeClassifier) -> GenerativeClassifier:
+    """The naive Bayes that a model weighs, or selects the columns of; another model itself.
+
+    >>> from bayes_engine import NaiveBayes, SelectiveNaiveBayes
+    >>> plain_model(SelectiveNaiveBayes(NaiveBayes(alpha=2.0)).fit([["a"], ["b"]], ["n", "y"])).alpha
+    2.0
+    """
+    return model._settled(model.stats_) if isinstance(model, OnNaiveBayes) else model
 
 
 def _column(factor: Any) -> str | None:

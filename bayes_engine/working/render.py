@@ -22,11 +22,13 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.working.derive import (
     Bump,
     Density,
+    Estimated,
     Fraction,
     Given,
     Kernel,
     Lent,
     Linear,
+    Power,
     Rate,
     Shift,
     Source,
@@ -36,6 +38,7 @@ from bayes_engine.working.derive import (
     Words,
     WordTerm,
     Working,
+    bare,
     by_hand,
     variance_from,
 )
@@ -63,6 +66,8 @@ class _AsInFile:
 AS_IN_FILE: Names = _AsInFile()
 MOST_OPENED = 12
 """So many words or training values are written out beneath a number."""
+MOST_TYPESET = 6
+"""So many words of a text are factors of their own in a formula."""
 
 # numbers --------------------------------------------------------------------------------------------------------
 
@@ -126,7 +131,7 @@ def shown(step: Step, names: Names = AS_IN_FILE) -> str:
         return interval if step.raw is None else f"{_number(step.raw)} ({interval})"
     if step.row.kind == "log-density" or (step.variable is not None and step.variable.numeric):
         return _number(step.value)
-    return names.level(step.row.child, step.value)
+    return one_line(names.level(step.row.child, step.value))
 
 
 def _number(value: Any) -> str:
@@ -164,7 +169,7 @@ def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = Fal
     if value is None or pd.isna(value):
         return _Relation("", column, *(("", "") if hidden else ("=", _("missing"))))
     if variable.cuts is None:
-        written = _number(value) if variable.numeric else names.level(variable.name, value)
+        written = _number(value) if variable.numeric else one_line(names.level(variable.name, value))
         return _Relation("", column, "=", written)
     at, last = variable.levels.index(value), len(variable.levels) - 1
     if last == 0:
@@ -212,7 +217,29 @@ def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> s
         return f"E log P({own} | {', '.join(beyond)})" if beyond else f"E log P({own})"
     if not step.counted:
         return _("term of {cell} | {given}").format(cell=cell_of(step, names).text, given=", ".join([of, *beyond]))
-    return f"{_letter(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])})"
+    return f"{_letter(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])}){_weight(step)}"
+
+
+def _weight(step: Step) -> str:
+    """^0.5 after the name of a factor that is weighted."""
+    source = step.sources[0]
+    return f"^{plain(source.weight)}" if isinstance(source, Power) else ""
+
+
+def joint_word(working: Working) -> str:
+    """What the product of the factors is called: the joint, or with weights a score, which is the probability of
+    nothing."""
+    return _("score") if working.scores else _("joint")
+
+
+def log_joint_word(working: Working) -> str:
+    """What the sum of log terms is called."""
+    return _("log score (nats)") if working.scores else _("log joint (nats)")
+
+
+def evidence_word(working: Working) -> str:
+    """What the sum over the classes is called: P(x), which a sum of scores is not."""
+    return _("sum of the scores") if working.scores else "P(x)"
 
 
 def _function(working: Working, step: Step) -> str:
@@ -281,6 +308,10 @@ def fraction(source: Source, digits: int | None = None) -> str:
     if isinstance(source, Linear):
         weight, middle = (plain(v if digits is None else by_hand(v, digits)) for v in (source.weight, source.middle))
         return f"{weight} × ({count(source.x)} − {middle})".replace("− -", "+ ")
+    if isinstance(source, Power):
+        inner = fraction(source.base, digits)
+        inner = f"({inner})" if isinstance(source.base, Fraction | Words) else inner
+        return f"{inner}^{plain(source.weight)}"
     if isinstance(source, Rate):
         return f"Poisson({count(source.x)}; {plain(source.rate if digits is None else by_hand(source.rate, digits))})"
     if isinstance(source, Kernel):
@@ -319,14 +350,14 @@ def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, f
             lines.append(f"  {heading(working, step, k, names)} = {number}")
             lines += ["    " + line for line in behind(working, step, k, names)]
         if working.additive:
-            lines.append(f"  {_('log joint (nats)')} = {log_joint(working, k, digits)}")
-        lines.append(f"  {_('joint')} = {joint(working, k, digits)}")
+            lines.append(f"  {log_joint_word(working)} = {log_joint(working, k, digits)}")
+        lines.append(f"  {joint_word(working)} = {joint(working, k, digits)}")
     lines += _omissions(working, names)
     working = final or working
     if working.position < 0:
         return "\n".join([*lines, _("no posterior")])
     joints = " + ".join(joint(working, k, digits) for k in range(len(working.classes)))
-    lines.append(f"P(x) = {joints} = {evidence(working, digits)}")
+    lines.append(f"{evidence_word(working)} = {joints} = {evidence(working, digits)}")
     for k, label in enumerate(working.classes):
         ratio = f"{joint(working, k, digits)} / {evidence(working, digits)}"
         lines.append(f"P({names.level(working.target, label)} | x) = {ratio} = {posterior(working, k, digits)}")
@@ -354,7 +385,8 @@ def moments(working: Working, step: Step, k: int) -> str:
 def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most: int = MOST_OPENED) -> list[str]:
     """What the number of a step was made of, in lines: of a Gaussian its moments; of a Poisson its rate; of a kernel
     density the training values that add most; of a text its terms, those that move the posterior most first. Up to
-    `most` of these."""
+    `most` of these; of a weighted factor, of what the weight acts on."""
+    step = bare(step)
     source = step.sources[k]
     if isinstance(source, Density):
         return [moments(working, step, k)]
@@ -434,7 +466,11 @@ def _degrees(d: Density) -> str:
 
 
 def _omissions(working: Working, names: Names) -> list[str]:
-    reasons = {"missing": _("missing, no factor"), "constant": _("one value in every row, no factor")}
+    reasons = {
+        "missing": _("missing, no factor"),
+        "constant": _("one value in every row, no factor"),
+        "not kept": _("left out by the selection, no factor"),
+    }
     return [f"{names.column(o.name)}: {reasons[o.reason]}" for o in working.omitted]
 
 
@@ -452,21 +488,33 @@ def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGIT
         lines.append(_row([given_title(step, names), *cells]))
     span = range(len(working.classes))
     if working.additive:
-        lines.append(_row([_("log joint (nats)"), *(log_joint(working, k, digits) for k in span)]))
-    lines.append(_row([_("joint"), *(joint(working, k, digits) for k in span)]))
+        lines.append(_row([log_joint_word(working), *(log_joint(working, k, digits) for k in span)]))
+    lines.append(_row([joint_word(working), *(joint(working, k, digits) for k in span)]))
     if working.position >= 0 and final is None:
         lines.append(_row([_("posterior"), *(posterior(working, k, digits) for k in span)]))
+    if opened := _opened(working, names):
+        lines += ["", *(f"- {escaped(line)}" for line in opened)]
     lines += ["", *(f"- {escaped(line)}" for line in _omissions(working, names))] if working.omitted else []
     working = final or working
     if working.position < 0:
         return "\n".join([*lines, "", _("no posterior")])
-    lines += ["", f"P(x) = {evidence(working, digits)}", ""]
+    lines += ["", f"{evidence_word(working)} = {evidence(working, digits)}", ""]
     if final is not None:
         labels = [escaped(names.level(working.target, c)) for c in working.classes]
         lines += [f"- P({label} \\| x) = {posterior(working, k, digits)}" for k, label in enumerate(labels)]
     for i, action in enumerate(working.loss.actions):
         lines.append(f"- R({escaped(names.action(action))} \\| x) = {risk_sum(working, i, digits)}")
     return "\n".join([*lines, "", f"{_('decision')}: **{escaped(names.action(working.action))}**"])
+
+
+def _opened(working: Working, names: Names) -> list[str]:
+    """What the rates, the kernel densities and the texts among the factors were made of."""
+    return [
+        f"{name_of(step, working.classes[k], working.target, names)}: {'; '.join(lines)}"
+        for step in working.steps
+        for k, source in enumerate(bare(step).sources)
+        if isinstance(source, Estimated) and (lines := behind(working, step, k, names))
+    ]
 
 
 def _row(cells: list[str]) -> str:
@@ -524,15 +572,38 @@ def latex_value(working: Working, step: Step, k: int, digits: int = DIGITS) -> s
             return rf"\ell &= {value}"
         from_ = "" if isinstance(source, Given) else rf"\log {_latex_source(working, source)} = "
         return rf"\log {_letter(step)} &= {from_}{value}"
-    return f"{_letter(step)} &= {_latex_source(working, source)} = {value}"
+    weight = f"^{{{power(plain(source.weight))}}}" if isinstance(source, Power) else ""
+    return f"{_letter(step)}{weight} &= {_latex_source(working, source)} = {value}"
 
 
 def _letter(step: Step) -> str:
-    return "p" if step.row.kind == "log-density" else "P"
+    dense = any(isinstance(s, Density | Kernel) for s in bare(step).sources)
+    return "p" if dense or step.row.kind == "log-density" else "P"
+
+
+def latex_behind(working: Working, step: Step, k: int) -> list[str]:
+    """How the parameters of a factor came about: the moments of a Gaussian, the rate of a Poisson, the bandwidth of a
+    kernel density."""
+    source = bare(step).sources[k]
+    if isinstance(source, Density):
+        return latex_moments(working, step, k)
+    if isinstance(source, Rate):
+        up, down = count(source.total), count(source.n)
+        if source.added:
+            added = _imagined(source.added)
+            up, down = rf"{up}+{added}\times {power(_moment(working, source.mean))}", f"{down}+{added}"
+        return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(_moment(working, source.rate))}"]
+    if isinstance(source, Kernel) and source.precision is None:
+        n, width = count(source.n), power(_moment(working, source.bandwidth))
+        spread = power(_moment(working, source.bandwidth / (4.0 / (3.0 * source.n)) ** 0.2))
+        rule = r"s\left(\tfrac{4}{3n}\right)^{1/5}"
+        return [rf"h &= {rule} = {spread}\left(\tfrac{{4}}{{3\times {n}}}\right)^{{1/5}} = {width}"]
+    return []
 
 
 def latex_moments(working: Working, step: Step, k: int) -> list[str]:
     """How the Gaussian of a factor was fitted: mean, variance and standard deviation with their numbers."""
+    step = bare(step)
     d = step.sources[k]
     assert isinstance(d, Density)
 
@@ -574,19 +645,21 @@ def _latex_lent(d: Density, lent: Lent, show: Callable[[float], str]) -> list[st
 def latex_product(working: Working, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
     """P(c, x) = the factors multiplied out, or log P(c, x) = the terms added up."""
     label = tex(names.level(working.target, working.classes[k]))
+    letter = "s" if working.scores else "P"
     if working.additive:
         total = "".join(power(factor(working, step, k, digits)) for step in working.steps).removeprefix("+")
         value = power(log_joint(working, k, digits))
-        return rf"\log P({label}, \boldsymbol{{x}}) &= {total} = {value}"
+        return rf"\log {letter}({label}, \boldsymbol{{x}}) &= {total} = {value}"
     product = r" \times ".join(power(factor(working, step, k, digits)) for step in working.steps)
-    return rf"P({label}, \boldsymbol{{x}}) &= {product} = {power(joint(working, k, digits))}"
+    return rf"{letter}({label}, \boldsymbol{{x}}) &= {product} = {power(joint(working, k, digits))}"
 
 
 def latex_posterior(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
     """Evidence and posterior with the numbers filled in."""
     joints = [power(joint(working, k, digits)) for k in range(len(working.classes))]
     total = power(evidence(working, digits))
-    lines = [rf"P(\boldsymbol{{x}}) &= {' + '.join(joints)} = {total}"]
+    left = r"\sum_c s(c, \boldsymbol{x})" if working.scores else r"P(\boldsymbol{x})"
+    lines = [rf"{left} &= {' + '.join(joints)} = {total}"]
     for k, label in enumerate(working.classes):
         of = tex(names.level(working.target, label))
         value = power(posterior(working, k, digits))
@@ -627,7 +700,8 @@ def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
         return tex(word) + (f"({of})" if step.row.parents else "")
     if not step.counted:
         return rf"\ell({cell_of(step, names).latex} \mid {given})"
-    return rf"{_letter(step)}({cell_of(step, names).latex} \mid {given})"
+    weight = f"^{{{_weight(step).removeprefix('^')}}}" if _weight(step) else ""
+    return rf"{_letter(step)}({cell_of(step, names).latex} \mid {given}){weight}"
 
 
 def _imagined(rows: float) -> str:
@@ -636,12 +710,16 @@ def _imagined(rows: float) -> str:
     return exact if len(exact) <= 8 else f"{rows:.4g}"
 
 
+def _latex_fraction(source: Fraction) -> str:
+    up, down = count(source.count), count(source.total)
+    if source.imagined:
+        up, down = f"{up}+{_imagined(source.added)}", f"{down}+{_imagined(source.imagined)}"
+    return rf"\frac{{{up}}}{{{down}}}"
+
+
 def _latex_source(working: Working, source: Source) -> str:
     if isinstance(source, Fraction):
-        up, down = count(source.count), count(source.total)
-        if source.imagined:
-            up, down = f"{up}+{_imagined(source.added)}", f"{down}+{_imagined(source.imagined)}"
-        return rf"\frac{{{up}}}{{{down}}}"
+        return _latex_fraction(source)
     if isinstance(source, Density):
         mean, sd = power(_moment(working, source.mean)), power(_moment(working, source.sd))
         minus = f"{count(source.x)}-{mean}" if source.mean >= 0 else f"{count(source.x)}+{mean.removeprefix('-')}"
@@ -649,6 +727,8 @@ def _latex_source(working: Working, source: Source) -> str:
             rf"\frac{{1}}{{\sqrt{{2\pi}}\times {sd}}}"
             rf"\exp\left(-\frac{{({minus})^2}}{{2\times ({sd})^2}}\right)"
         )
+    if isinstance(source, Power):
+        return rf"\left({_latex_source(working, source.base)}\right)^{{{power(plain(source.weight))}}}"
     if isinstance(source, Shift):
         return rf"\frac{{{power(_moment(working, source.use))}}}{{{power(_moment(working, source.model))}}}"
     if isinstance(source, Rate):
@@ -656,11 +736,31 @@ def _latex_source(working: Working, source: Source) -> str:
         return rf"\frac{{{rate}^{{{x}}}}}{{{x}!}}e^{{-{rate}}}"
     if isinstance(source, Kernel):
         width = power(_moment(working, source.bandwidth))
+        if source.precision is not None:
+            half = power(_moment(working, source.precision / 2))
+            ends = (rf"\Phi\left(\frac{{{count(source.x)}-x_i{sign}{half}}}{{{width}}}\right)" for sign in "+-")
+            over = rf"{count(source.n)}\times {power(_moment(working, source.precision))}"
+            return rf"\frac{{1}}{{{over}}}\sum_i\left[{'-'.join(ends)}\right]"
         bump = rf"K\left(\frac{{{count(source.x)}-x_i}}{{{width}}}\right)"
         return rf"\frac{{1}}{{{count(source.n)}\times {width}}}\sum_i {bump}"
+    if isinstance(source, Words):
+        return _latex_words(source)
     if isinstance(source, Term):
         return f"e^{{{_exponent(source, working.digits).replace('−', '-').replace('∞', chr(92) + 'infty')}}}"
     return tex(_("as set"))
+
+
+def _latex_words(source: Words) -> str:
+    """The product over the words of a text; the last of many, and the absent ones, as e to the power of their nats."""
+    told = [
+        rf"\underset{{{tex(t.term)}}}{{\left({_latex_fraction(t.source)}\right)}}"
+        + (f"^{{{count(t.times)}}}" if t.times != 1 else "")
+        for t in source.terms[:MOST_TYPESET]
+    ]
+    rest = source.absent + sum(t.log_value for t in source.terms[MOST_TYPESET:])
+    exponent = signed(rest, DIGITS).removeprefix("+").replace("−", "-").replace("∞", r"\infty")
+    told += [f"e^{{{exponent}}}"] if rest or not told else []
+    return r"\times ".join(told)
 
 
 def power(text: str) -> str:

@@ -3,14 +3,13 @@ each, the work of each as rows and questions come, and what a row that goes take
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import hearing
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.costs import WAYS, Cost, Way
@@ -47,8 +46,7 @@ def agreement(model: NaiveBayes, X: Any, y: Any, case: Any, sample_weight: Any =
     """
     weight = None if sample_weight is None else np.asarray(sample_weight)
     every_other = slice(0, len(X), 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         moved = without_rows(model, X, y, every_other, weight)
         moved.partial_fit(
             X.iloc[every_other], y.iloc[every_other], sample_weight=None if weight is None else weight[every_other]
@@ -92,8 +90,7 @@ def without_rows(
     [1.0, 1.0]
     """
     weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         return model.with_params().forget(X.iloc[rows], y.iloc[rows], weight)
 
 
@@ -120,8 +117,7 @@ def each_without(
     weight = None if sample_weight is None else np.asarray(sample_weight)
     gone = list(rows)
     less: Any = without_rows(model, X, y, gone, weight)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         lazy = _lazy(model, X, y, weight).forget(X.iloc[gone], y.iloc[gone], None if weight is None else weight[gone])
         used = (less, lazy, LookUp.of(less), LookUp.of(model))
         return Without(*(posterior_of(one, case) for one in used))

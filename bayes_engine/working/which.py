@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import TableError
+from bayes_engine.models.likelihoods import Likelihood
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.table.text import TextRule
 
@@ -30,7 +31,7 @@ MESSAGES: tuple[tuple[str, str], ...] = (
 """What the three are taught by."""
 ASKED = "free free call"
 """A message on which they part."""
-NAMES = ("multinomial", "bernoulli", "categorical")
+NAMES: tuple[Likelihood, ...] = ("multinomial", "bernoulli", "categorical")
 _TEXT = "message"
 
 

@@ -26,6 +26,7 @@ ROWS_AND_MISSING = {
     "mushroom": (8124, 2480),
     "spam-words": (600, 0),
     "german-credit": (1000, 0),
+    "digits": (1797, 0),
     "sms-spam": (600, 0),
     "sms-spam-zh": (120, 0),
 }
@@ -46,7 +47,7 @@ def test_the_gallery_shows_every_file_once_and_in_its_order() -> None:
 
 
 def test_the_folder_stays_small() -> None:
-    assert sum(p.stat().st_size for p in FOLDER.iterdir()) < 1.7e6
+    assert sum(p.stat().st_size for p in FOLDER.iterdir()) < 2e6
 
 
 def test_rows_and_missing_cells(dataset: Dataset) -> None:
@@ -205,14 +206,27 @@ def test_class_counts(name: str, counts: dict[str, int]) -> None:
     assert data.frame[data.info.target].value_counts().to_dict() == counts
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "digits"])
 def test_numbers_are_those_of_scikit_learn(name: str) -> None:
-    from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+    from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-    theirs = {"iris": load_iris, "wine": load_wine, "breast-cancer": load_breast_cancer}[name]()
+    theirs = {"iris": load_iris, "wine": load_wine, "breast-cancer": load_breast_cancer, "digits": load_digits}[name]()
     data = load_dataset(name)
     np.testing.assert_array_equal(data.frame.drop(columns=data.info.target).to_numpy(), theirs.data)
     np.testing.assert_array_equal(data.frame[data.info.target].cat.codes, theirs.target)
+
+
+def test_pixels_are_the_first_columns_and_cases_are_drawn() -> None:
+    data = load_dataset("digits")
+    image = data.info.image
+    assert image is not None
+    assert image.names == tuple(data.frame.columns[:64]) == tuple(v.name for v in data.schema.features)
+    assert (image.names[0], image.names[10], image.names[-1]) == ("p00", "p12", "p77")
+    assert data.info.column("p12").meaning == "ink in row 1, column 2 (from 0): how many of its 4 × 4 dots are on"
+    seven, _, half, stray = data.info.cases
+    assert [seven.values[name] for name in image.names] == data.frame.loc[7, list(image.names)].tolist()
+    assert set(half.values) == set(image.names[:32])
+    assert [name for name in image.names if stray.values[name] != seven.values[name]] == ["p70"]
 
 
 def test_missing_cells_are_where_they_should_be() -> None:
@@ -372,6 +386,54 @@ def test_a_wrong_description_names_the_file_and_the_key(old: str, new: str, said
     with pytest.raises(BayesEngineError, match=said) as caught:
         parse_info(SMALL.replace(old, new, 1), "fruit.toml")
     assert "fruit.toml" in str(caught.value)
+
+
+DRAWN = """
+[image]
+rows = 1
+cols = 2
+top = 3
+meaning = "ink at {row}, {col}"
+meaning_zh = "第 {row} 行第 {col} 列"
+
+[[cases]]
+name = "d"
+name_zh = "d"
+pixels = [[3, -1]]
+"""
+
+
+def test_a_picture_adds_its_pixels_to_columns_and_cases() -> None:
+    info = parse_info(SMALL + DRAWN, "fruit.toml")
+    assert [c.name for c in info.columns] == ["p00", "p01", "weight", "kind"]
+    assert (info.columns[1].kind, info.columns[1].meaning, info.columns[1].meaning_zh) == (
+        "count", "ink at 0, 1", "第 0 行第 1 列"
+    )  # fmt: skip
+    assert dict(info.cases[1].values) == {"p00": 3}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("rows = 1", "rows = 0", "key 'image': rows, cols and top are at least 1"),
+        ("cols = 2", "cols = 2000", "key 'image': rows, cols and top are at least 1, and there are at most 1024"),
+        ("rows = 1\n", "", "key 'image.rows' is missing"),
+        ("{row}, {col}", "{line}", "key 'image.meaning': only {row} and {col} stand in braces"),
+        ("第 {row} 行", "{", "key 'image.meaning': only {row} and {col} stand in braces"),
+        ("[[3, -1]]", "[[3]]", r"key 'cases\[1\].pixels': rows × cols numbers"),
+        ("[[3, -1]]", "[[3, 4]]", r"key 'cases\[1\].pixels': rows × cols numbers from 0 to top"),
+        ("[[3, -1]]", '[["3", 1]]', r"key 'cases\[1\].pixels\[0\]\[0\]' must be int"),
+    ],
+)
+def test_a_picture_that_does_not_fit_is_named(old: str, new: str, said: str) -> None:
+    assert DRAWN.count(old) == 1
+    with pytest.raises(BayesEngineError, match=said):
+        parse_info(SMALL + DRAWN.replace(old, new), "fruit.toml")
+
+
+def test_pixels_in_a_table_without_pictures_are_refused() -> None:
+    with pytest.raises(BayesEngineError, match=r"key 'cases\[0\].pixels': the table has no image"):
+        parse_info(SMALL.replace("values = { weight = 3 }", "pixels = [[1]]"), "fruit.toml")
 
 
 def test_only_the_empty_cell_and_what_is_listed_are_missing(tmp_path: Path) -> None:
