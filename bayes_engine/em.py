@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.priors import checked_word
+from bayes_engine.progress import steps as told
+from bayes_engine.progress import tick
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -210,6 +212,7 @@ def em(
     converged = False
     whole = keep
     for iteration in range(1, max_iter + 1):
+        tick()
         before, stats = steps[-1], found.stats
         parameters = estimate(stats)
         bound = None if complete is None else complete(stats, parameters) + found.entropy
@@ -292,7 +295,7 @@ class Runs(Generic[P]):
 def runs(starts: Iterable[Callable[[], P]], climb: Callable[[P], EMTrace[P]]) -> Runs[P]:
     """`climb` from every start; a run that collapses is put aside with its reason."""
     traces, collapsed = [], []
-    for start in starts:
+    for start in told(starts):
         try:
             traces.append(climb(start()))
         except Collapse as reason:

@@ -15,7 +15,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Report = Callable[[float, int], None]
-"""(done, total): of the outermost loop under way, with the part of the present step that is done."""
+"""(done, total): of the outermost loop under way, with the part of the present step that is done; a total of 0 is not
+known."""
 PACE = 0.05
 """The watcher is asked at most once in so many seconds."""
 
@@ -46,9 +47,8 @@ class _Watcher:
                 if n:
                     width /= n
                     part += i * width
-            if of:
-                self.most = max(self.most, first + part) if self.loops else float(first)
-                self.report(min(self.most, float(of)), of)
+            self.most = max(self.most, first + part) if self.loops else float(first)
+            self.report(min(self.most, float(of)), of)
         self.due = monotonic() + PACE
 
 

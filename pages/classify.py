@@ -4,7 +4,7 @@ boot()
 
 import streamlit as st
 
-from bayes_engine.decision.batch import predictions_csv, tally, template_csv
+from bayes_engine.decision.batch import tally, template_csv
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.shared import data, reading, second, words
@@ -57,17 +57,18 @@ if upload is None:
     if current().seen("second", ""):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
     finish()
+second.offer_alike(table, fitted, upload)
 try:
-    rows, scored = second.scored(table, fitted, upload)
-    rows, amount = second.amounts(table, rows, needed=loss.by_amount is not None)
-    decision = scored.decide(loss, use, amount=amount)
+    rows, scored = second.scored(table, fitted, upload, loss)
+    decision = scored.decide(loss, use, amount=rows.amount)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
     reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)
     finish()
 
 # what was decided
-count = tally(rows, decision, loss, table.classes, amount=amount)
+count = tally(rows, decision, loss, table.classes, amount=rows.amount)
+result = second.Results(table, fitted, upload, rows, scored, loss, use)
 st.subheader(md(upload.name), divider="gray")
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     st.metric(_("rows"), f"{len(rows):,}", width="content")
@@ -83,19 +84,13 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             width="content",
             help=_("λ of the decision and the class the file names, over the rows that have both."),
         )
-    st.download_button(
-        _("Download as CSV"),
-        lambda: predictions_csv(fitted.judging, rows, scored, loss, table.classes, use, amount=amount),
-        "predictions.csv",
-        "text/csv",
-        key="predictions",
-        icon=":material/download:",
-        type="primary",
-        on_click="ignore",
-    )
+    with st.container(width="content"):
+        second.download(result)
+second.write_if_asked(result)
 
 # the rows, with their reasons; then what was found in the file
-second.row_table(table, fitted, rows, scored, decision, use, amount)
+second.row_table(table, fitted, rows, scored, loss, use)
+second.against_truth(table, count, loss)
 second.bad_cells(rows, count.undecided)
 reading.notes((*upload.reading.report, *rows.notes))
 reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)

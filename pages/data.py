@@ -262,8 +262,9 @@ if table.info:
     st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"
                f"{md(table.info.source, 400)} · {md(table.info.licence, 200)}")  # fmt: skip
 if table.reading:
-    reading.notes(table.reading.report)
-    reading.how_read(st.session_state["uploads"][current().table.removeprefix("upload:")], "read", reread)
+    given = st.session_state["uploads"][current().table.removeprefix("upload:")]
+    reading.notes(table.reading.report, given, "read", reread)
+    reading.how_read(given, "read", reread)
 if table.problem:
     st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 

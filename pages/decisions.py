@@ -15,7 +15,7 @@ from pages.shared.flips import nearest_flips
 from pages.shared.losses import loss_editor
 from pages.shared.ready import ready
 from pages.shared.refusal import refuse_by_error
-from pages.shared.regions import region_controls, region_plane, slice_control
+from pages.shared.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
 from pages.shared.router import go
 from pages.shared.stories import stories
 
@@ -37,9 +37,12 @@ with st.container(key="settles_verdict"):
 
 picture, knobs = st.columns([4, 3], gap="medium")
 with picture:
-    axes = region_controls(table)
-    region_plane(table, fitted, axes, key=PLANE, height=400)
-    slice_control(table, axes)
+    if axes_in_use(table) is None:
+        no_axes()
+    else:
+        axes = region_controls(table)
+        region_plane(table, fitted, axes, key=PLANE, height=400)
+        slice_control(table, axes)
 with knobs:
     loss_editor(table, fitted, ledger, bus=PLANE, told=True)
 

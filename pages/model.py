@@ -6,12 +6,13 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import beliefs, data, estimation, shelf, size
+from pages.shared import beliefs, data, estimation, pixels, shelf, size
 from pages.shared.compare import compare
 from pages.shared.escape import md
 from pages.shared.ready import unfit
 from pages.shared.state import bound, current, finish
 from pages.shared.ways import ways
+from pages.shared.which import which
 
 VIEWS = ("conditionals", "ways", "compare")
 
@@ -52,9 +53,13 @@ except BayesEngineError as error:  # a knob forbids the fit: it can be turned ba
 shelf.knobs(table, spec, tuple(fitted.prior[c] for c in table.classes))
 shelf.structure(table, fitted)
 
+pictures = st.container()
 columns, figure = st.columns([2, 3] if beliefs.various(fitted) else [1, 2], gap="medium")
 with columns:
     column = beliefs.choose_column(table, fitted)
+if image := pixels.picture(table):
+    with pictures:
+        pixels.class_pictures(table, fitted, image, column.name)
 try:
     with figure:
         found = beliefs.believed(table, fitted, column)
@@ -71,5 +76,7 @@ with prior:
     size.prior(table, fitted)
 with numbers:
     size.how_many(table, fitted)
+if spec.family in data.NAIVE:
+    which(table)
 for note in data.notes_of(table, fitted):
     st.caption(":material/info: " + note.local(md))

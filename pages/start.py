@@ -11,7 +11,7 @@ from pages.shared import data, words
 from pages.shared.escape import md
 from pages.shared.losses import loss_editor
 from pages.shared.ready import ready
-from pages.shared.regions import axes_in_use, explain_case, region_plane
+from pages.shared.regions import axes_in_use, explain_case, no_axes, region_plane
 from pages.shared.router import go
 from pages.shared.state import change
 
@@ -29,13 +29,16 @@ with st.container(key="settles_verdict"):
 
 picture, knobs = st.columns([3, 2], gap="medium")
 with picture:
-    region_plane(table, fitted, axes, key="start_plane")
-    st.caption(
-        _(
-            "Drag the case, or move it with the arrow keys: regions are what is decided there, deeper where it is "
-            "surer. A ring marks a row that is judged wrongly."
+    if axes is None:
+        no_axes()
+    else:
+        region_plane(table, fitted, axes, key="start_plane")
+        st.caption(
+            _(
+                "Drag the case, or move it with the arrow keys: regions are what is decided there, deeper where it is "
+                "surer. A ring marks a row that is judged wrongly."
+            )
         )
-    )
 with knobs:
     loss_editor(table, fitted, ledger, bus="start_plane")
     go("pages/case.py", _("See the working behind this posterior"), ":material/search:")

@@ -22,6 +22,7 @@ from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.priors import given_prior
+from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
 
 TINY = 60
@@ -115,7 +116,7 @@ def held_out(
     parts, scheme = _each_row(len(labels)) if alone else splits(truth, together, folds, seed)
     log_posterior = np.full((len(labels), len(classes)), -np.inf)
     prior = np.zeros_like(log_posterior)
-    for train, test in parts:
+    for train, test in steps(list(parts)):
         fold, known = _learnt(model, _rows(X, train), labels[train], None if sample_weight is None else weight[train])
         columns = np.array([classes.index(c) for c in known.tolist()])
         log_posterior[np.ix_(test, columns)] = _log_proba(fold, _rows(X, test))
@@ -333,9 +334,8 @@ def resampled_means(
     alike, n = np.unique(each, axis=0, return_counts=True)
     rng, share = np.random.default_rng(seed), n / n.sum()
     at_once = max(1, 2_000_000 // len(n))
-    sums = np.concatenate(
-        [rng.multinomial(n.sum(), share, size=min(at_once, draws - done)) @ alike for done in range(0, draws, at_once)]
-    )
+    sizes = [min(at_once, draws - done) for done in range(0, draws, at_once)]
+    sums = np.concatenate([rng.multinomial(n.sum(), share, size=size) @ alike for size in steps(sizes)])
     counted = sums[sums[:, 0] > 0]
     return np.asarray(counted[:, 1:] / counted[:, :1])
 

@@ -13,7 +13,6 @@ quadrature with a stated error.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -26,8 +25,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import BayesEngineError, EstimationWarning, ParameterError
+from bayes_engine.errors import BayesEngineError, ParameterError, hearing
 from bayes_engine.logspace import Array, exp, log, log_normalize, log_sum
+from bayes_engine.progress import steps
 
 SIZE = 240
 """Steps a side of a quadrature whose error is to be small; QUICK where replicates blur the answer anyway."""
@@ -607,8 +607,8 @@ def learning_curve(
         _risk_of(fitted_to_population(truth, estimator), truth, measure, loss) for estimator in estimators.values()
     ]
     found = np.full((len(estimators), len(sizes), replicates), np.nan)
-    for s, n in enumerate(sizes):
-        for r in range(replicates):
+    for s, n in enumerate(steps(sizes)):
+        for r in steps(range(replicates)):
             X, y = truth.sample(n, np.random.default_rng([seed, n, r]))
             for m, estimator in enumerate(estimators.values()):
                 found[m, s, r] = _fitted_risk(estimator, X, y, truth, measure, loss)
@@ -642,8 +642,7 @@ def fitted_to_population(truth: Truth, estimator: Any) -> Any:
 
 def _fitted(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
     """A clone, fitted; what few rows make it say of its estimates is no news where the true risk is known."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         return clone(estimator).fit(X, y)
 
 

@@ -19,6 +19,7 @@ from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.elimination import Potential, marginals
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
+from bayes_engine.progress import steps
 
 PER_CELL = 1e-8
 """Seconds, roughly, that a junction tree takes for a cell of its tables and a distinct row …"""
@@ -90,7 +91,7 @@ class Completion:
         total = sum(
             float((n * np.where(n > 0, log_p, 0.0)).sum()) for n, log_p in zip(self._shown, tables, strict=True)
         )
-        for pattern in self._patterns:
+        for pattern in steps(self._patterns):
             turned = [tables[t.family].transpose(t.turn) for t in pattern.touching]
             potentials = [
                 Potential(t.scope, a.reshape(t.known, 1, *a.shape[a.ndim - len(t.scope) :])[t.flat])

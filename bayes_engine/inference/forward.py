@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.progress import steps
 
 BITS = 31
 """A draw is an integer of so many bits: probabilities are kept to multiples of 2⁻³¹."""
@@ -111,7 +112,7 @@ def _pieces(
         raise ParameterError("the number of samples is {n}; it must be 1 or more", n=n)
     nodes = _nodes(network)
     width = np.uint8 if max(network.sizes, default=1) <= 256 else np.uint16
-    for begin in range(0, n, BLOCK):
+    for begin in steps(range(0, n, BLOCK)):
         x = np.empty((len(network.cpts), min(BLOCK, n - begin)), dtype=width)
         weight = _drawn(rng, nodes, x, evidence)
         yield x, weight

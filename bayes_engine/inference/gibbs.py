@@ -39,6 +39,7 @@ from bayes_engine.inference.sweeps import (
 )
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 
 __all__ = [
     "Blocks", "Event", "GibbsInfo", "GibbsRun", "GibbsState", "Island", "Kernel", "Moves", "Scan", "Start", "Status",
@@ -146,13 +147,13 @@ def gibbs(
         )
     kernel = compile_gibbs(network, evidence, scan=scan, blocks=blocks)
     state = start(kernel, rng, chains, begin)
-    for _ in range(burn_in):
+    for _ in steps(range(burn_in)):
         state, _info = gibbs_step(rng, state, kernel)
     tally = _Tally(kernel, chains, sweeps, None if event is None else checked_evidence(network, event), keep)
     walk_at = np.unique(np.linspace(0, sweeps, min(keep, sweeps + 1)).astype(np.intp))
     wanted = set(walk_at.tolist())
     walk = [_first(kernel, state, walkers)]
-    for t in range(1, sweeps + 1):
+    for t in steps(range(1, sweeps + 1)):
         state, _info = gibbs_step(rng, state, kernel)
         tally.add(state.x, t)
         if t in wanted:

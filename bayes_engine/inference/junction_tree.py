@@ -21,6 +21,7 @@ from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.triangulate import Clique, cells, cliques
 from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.progress import steps
 
 Places = NDArray[np.intp]
 """(n, d) one row of evidence each: the place of a node's level, HIDDEN where nothing is known."""
@@ -359,7 +360,7 @@ class JunctionTree:
 
     def _blocks(self, n: int) -> Iterator[slice]:
         step = int(np.clip(BLOCK_CELLS / max(self.cost.cells, 1.0), 1, ROWS))
-        return (slice(i, min(i + step, n)) for i in range(0, n, step))
+        return (slice(i, min(i + step, n)) for i in steps(range(0, n, step)))
 
     def _safely(self, work: Callable[[_Tables], Passed]) -> Passed:
         """`work` with probabilities; in logarithms where one of them was too small for a float64."""

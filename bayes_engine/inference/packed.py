@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.inference.directed import HIDDEN, OUT, Directed, Domain, Left, TableFamily
 from bayes_engine.logspace import Array, exp, log
+from bayes_engine.progress import steps
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Schema
 
@@ -54,7 +55,7 @@ class Packed:
         cells = [math.prod(self.extents[j] for j in group) for group in self.groups]
         width = tables[0][0].shape[1]
         whole, term = np.empty((len(tables), BLOCK, width)), np.empty((BLOCK, width))
-        for first in range(begin, end, BLOCK):
+        for first in steps(range(begin, end, BLOCK)):
             rows = slice(first, min(first + BLOCK, end))
             total, found = whole[:, : rows.stop - first], term[: rows.stop - first]
             codes = [code[rows] for code in self.codes]
@@ -124,7 +125,7 @@ def scores_left_out(
         [packed.tables(np.split(_star_terms(star, gone), columns, axis=1)) for star in stars] for gone in (0.0, 1.0)
     )
     hits, gains = np.zeros(len(stars)), np.zeros(len(stars))
-    for c, (begin, end) in enumerate(pairwise(np.searchsorted(left.own, np.arange(k + 1)).tolist())):
+    for c, (begin, end) in enumerate(steps(pairwise(np.searchsorted(left.own, np.arange(k + 1)).tolist()), k)):
         if begin == end:
             continue
         tables = [[table.copy() for table in of_star] for of_star in counted]

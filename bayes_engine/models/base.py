@@ -6,7 +6,6 @@ with_params = estimate(stats) anew; predict = argmin of risk under 0-1 loss of t
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -19,12 +18,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior, tell
 from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import added_to_class, class_prior
+from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
@@ -273,7 +273,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         """(n, C) joint of row i under the statistics without it. This general form re-estimates n times."""
         joint = np.empty((X.n, len(self.classes_)))
-        for i in range(X.n):
+        for i in steps(range(X.n)):
             row = X.take(slice(i, i + 1))
             rest = self.stats_ - self._count(row, labels.take(slice(i, i + 1)), self.target_)
             joint[i] = self._estimate(rest).log(row)[0]
@@ -353,7 +353,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _cut(self, schema: Schema, frame: pd.DataFrame, labels: Labels) -> Schema:
         """The columns of numbers to be cut as intervals, by cut points from these rows alone: folds find their own."""
         variables = []
-        for variable in schema:
+        for variable in steps(schema):
             method = self._way_to_cut(variable) if variable.numeric else None
             if method is not None:
                 assert labels.codes is not None
@@ -483,7 +483,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
 def say(template: str, **params: object) -> None:
     """Tell whoever called `fit` what the estimate does that they might not expect."""
-    warnings.warn(EstimationWarning(template, **params), stacklevel=5)
+    tell(EstimationWarning(template, **params), stacklevel=5)
 
 
 def say_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:

@@ -7,7 +7,6 @@ rows the model had not seen, and it comes before the shift to a prior of use.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -23,13 +22,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
 from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, ParameterError, TableError, UndefinedPosterior
+from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior, hearing
 from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import ComplementNB
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_whole, checked_word
+from bayes_engine.progress import steps
 
 METHODS = ("temperature", "platt", "isotonic")
 """One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
@@ -205,7 +205,7 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
     """
     out = np.full_like(held.log_posterior, -np.inf)
     prior = held.prior.copy()
-    for train, test in _folds(held, folds, seed):
+    for train, test in steps(_folds(held, folds, seed), folds):
         made = calibrator(held.log_posterior[train], held.truth[train], held.weight[train], method)
         out[test] = made(held.log_posterior[test])
         if method != "temperature":
@@ -287,8 +287,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         inner.fit(X, y, sample_weight)
         labels = column_or_1d(y)
         asked: Any = {"folds": self.folds, "groups": groups, "sample_weight": sample_weight, "seed": self.random_state}
-        with warnings.catch_warnings():  # what a fold's estimate does the whole table's has said
-            warnings.simplefilter("ignore", EstimationWarning)
+        with hearing():  # what a fold's estimate does the whole table's has said
             held = held_out(inner, X, labels, **asked)
         return self.fit_held_out(inner, held)
 

@@ -18,6 +18,7 @@ from bayes_engine.covariance import pivots, pooled
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.components import Components, Form, Gathered, Piece, Problem, Rows, Wishart
+from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments
 from bayes_engine.stats.scatter import Scatter, scatter
@@ -121,7 +122,7 @@ class Full(Problem[Scatter]):
             room = np.empty((products.shape[1], min(BLOCK, self.rows.n)))
             coefficients = _coefficients(constant - 0.5 * d * LOG_2PI, theta.means, white)
             for seen, rows in self.rows.patterns:
-                for begin in range(0, len(rows), BLOCK):
+                for begin in steps(range(0, len(rows), BLOCK)):
                     end = min(begin + BLOCK, len(rows))
                     where = slice(begin, end) if self.rows.seen is None else rows[begin:end]
                     z = self.rows.z[:, where]
@@ -223,7 +224,7 @@ class Diagonal(Problem[Moments]):
             each = -0.5 * (LOG_2PI + np.log(v) + away**2 / v)
             coefficients = np.concatenate([each, away / v, -0.5 / v], axis=1)
             start = log(theta.weights)[:, None]
-            for begin in range(0, self.rows.n, BLOCK):
+            for begin in steps(range(0, self.rows.n, BLOCK)):
                 where = slice(begin, min(begin + BLOCK, self.rows.n))
                 seen = self._seen(where)
                 z = (self.rows.z[:, where] - (origin[:1] if loose else origin)[:, :, None]) * seen

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import statistics
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from sklearn.base import clone
 
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import hearing
 from bayes_engine.models.lazy import LazyNaiveBayes, StoredRows
 from bayes_engine.models.look_up import LookUp, tables_of
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -132,8 +131,7 @@ def _measured(model: NaiveBayes, X: Any, y: Any, sample_weight: Any, repeats: in
         ("incremental", "update"): lambda: eager._settle(eager.stats_ + eager._count(one, of_one, target)),
         ("incremental", "predict"): lambda: eager.factor_.log(one),
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         return {key: statistics.median(_seconds(action) for _ in range(repeats)) for key, action in actions.items()}
 
 

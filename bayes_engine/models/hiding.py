@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.em import EMTrace, memberships
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import hearing
 from bayes_engine.factors import ClassPrior, Factor, GaussianFactor
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
@@ -143,10 +142,9 @@ def hide(
     levels = tuple(y.cat.categories)
     labels = pd.Series(y.to_numpy(dtype=object), name=y.name, dtype=object)
     labels[hidden] = None
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", EstimationWarning)
+    with hearing() as said:
         model = SemiSupervisedNB(estimator, classes=list(levels), **parameters).fit(X, labels, weight)
-    notes = tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning))
+    notes = tuple(said)
     inner = model.estimator_
     return Hiding(model, levels, hidden, np.asarray(y.cat.codes, dtype=np.intp), notes, inner._encode(X))
 
@@ -158,8 +156,7 @@ def ceiling(X: pd.DataFrame, y: pd.Series, hidden: NDArray[np.bool_], estimator:
     >>> ceiling(X, pd.Series(pd.Categorical(["a", "b", "a", "b"])), np.array([False, False, True, True]), NaiveBayes())
     2
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         joint = estimator.fit(X, y).predict_joint_log_proba(X)
     guess = np.asarray(estimator.classes_, dtype=object)[joint.argmax(axis=1)]
     return int((guess[hidden] == y.to_numpy(dtype=object)[hidden]).sum())

@@ -7,7 +7,6 @@ forgetting and merging are what they are for every generative classifier; only t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError
+from bayes_engine.errors import NotASubset, ParameterError, TableError, hearing
 from bayes_engine.factors import Factor, Row
 from bayes_engine.logspace import Array
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -160,8 +159,7 @@ class LazyFactor(Factor):
     model: NaiveBayes
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        with warnings.catch_warnings():  # no query is the place to tell of a column without spread
-            warnings.simplefilter("ignore", EstimationWarning)
+        with hearing():  # no query is the place to tell of a column without spread
             factor = self.model._estimate(self.stored.counted(self.touched(X)))
         yield from factor.rows(X)
 

@@ -7,18 +7,18 @@ nothing is flattered by rows it has seen.
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from bayes_engine.errors import EstimationWarning, ParameterError
+from bayes_engine.errors import ParameterError, hearing
 from bayes_engine.factors import Factor, Product
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
@@ -56,7 +56,7 @@ def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOut:
     alone.priors = "uniform"  # finite: it comes off again
     even = alone._leave_one_out(X, gone)
     terms = {}
-    for variable in X.schema:
+    for variable in steps(X.schema):
         alone.schema_ = Schema((variable,))
         terms[variable.name] = alone._leave_one_out(X, gone) - even
     return LeftOut(log_prior, terms)
@@ -120,8 +120,7 @@ class OnNaiveBayes(GenerativeClassifier):
 
     def _settled(self, stats: Statistics) -> NaiveBayes:
         """The estimator, fitted to these statistics; what it has to tell is told where they are estimated from."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EstimationWarning)
+        with hearing():
             return self._inner._settle(stats)
 
     def _factors(self, stats: Statistics) -> tuple[Factor, dict[str, Factor]]:

@@ -35,6 +35,7 @@ from bayes_engine.models.components import (
     to_standard,
 )
 from bayes_engine.priors import checked_number, checked_whole, checked_word
+from bayes_engine.progress import steps
 from bayes_engine.stats.labels import checked_weights
 
 SINGULAR = 1e-12
@@ -394,7 +395,7 @@ def mixture_table(X: Any, ks: Iterable[int], **parameters: Any) -> pd.DataFrame:
     (2, [2, 5])
     """
     lines = []
-    for k in ks:
+    for k in steps(ks):
         model = GaussianMixture(k, **parameters).fit(X)
         lines.append(
             {

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +14,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.em import Collapse, EMTrace, Runs, memberships
-from bayes_engine.errors import EstimationWarning, ParameterError, TableError
+from bayes_engine.errors import ParameterError, TableError, hearing
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import GaussianNB
 from bayes_engine.models.components import Components, MixtureParameters, standardized, to_standard
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from bayes_engine.progress import steps
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,11 @@ def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, *
                 lost = middle
             else:
                 steps = middle
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", EstimationWarning)
+    with hearing() as said:
         model = GaussianMixture(k, init=begin, max_iter=steps, **parameters).fit(X)
     if tried.best is None:
         return Climb(model, tried.collapsed[0], ())
-    return Climb(model, None, tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning)))
+    return Climb(model, None, tuple(said))
 
 
 def reached(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any) -> float | None:
@@ -267,14 +266,13 @@ def bills(X: Array, most: int, **parameters: Any) -> Bills:
         raise ParameterError("most={value}; it must be a whole number of 1 and more", value=most)
     lines: list[pd.DataFrame] = []
     notes: list[tuple[int, Message]] = []
-    for k in range(1, most + 1):
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", EstimationWarning)
+    for k in steps(range(1, most + 1)):
+        with hearing() as said:
             try:
                 lines.append(mixture_table(X, [k], random_state=0, **parameters))
             except (TableError, Collapse):
                 if k == 1:
                     raise
                 break
-        notes += [(k, w.message.message) for w in said if isinstance(w.message, EstimationWarning)]
+        notes += [(k, note) for note in said]
     return Bills(pd.concat(lines), tuple(notes))

@@ -43,6 +43,7 @@ from bayes_engine.priors import (
     checked_word,
     dirichlet,
 )
+from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
@@ -230,7 +231,7 @@ class NaiveBayes(GenerativeClassifier):
             raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
         left[rows, own] *= left[rows, own] > 1e-9 * weight
         joint = log(self._prior_of(left, self.target_.levels))
-        for variable in self.schema_:
+        for variable in steps(self.schema_):
             column = X[variable.name]
             if variable.discrete:
                 joint = joint + self._table_without_one(variable, column, own, weight)
@@ -278,7 +279,7 @@ class NaiveBayes(GenerativeClassifier):
             return terms
         alike, back = np.unique(np.stack([own[known], x[known], weight[known]]), axis=1, return_inverse=True)
         found = np.zeros((alike.shape[1], terms.shape[1]))
-        for i, (cls, value, w) in enumerate(alike.T):
+        for i, (cls, value, w) in enumerate(steps(alike.T)):
             rest = column.without(int(cls), float(value), float(w))
             if not rest.constant:
                 found[i] = self._value_factor(variable, rest, self.target_.name).at(np.array([value]))[0]
@@ -289,7 +290,7 @@ class NaiveBayes(GenerativeClassifier):
         """(n, C) log P(text_i|c) from counts without text i."""
         counts = self.stats_.texts.columns[variable.name]
         terms = np.zeros((len(own), len(self.target_.levels)))
-        for i in np.flatnonzero(~column.missing):
+        for i in steps(np.flatnonzero(~column.missing)):
             row = column.counts[[i]]
             one = np.zeros_like(counts.sums)
             one[own[i]] = weight[i] * row.toarray()[0]

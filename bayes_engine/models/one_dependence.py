@@ -34,6 +34,7 @@ from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
+from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.families import Families, Name, all_pairs, count_cells, count_families, in_order
 from bayes_engine.stats.labels import Labels
@@ -200,7 +201,7 @@ class SemiNaive(GenerativeClassifier):
         """(n, C) the joint of each row under the counts without it, all rows at once: a row's removal touches its own
         class's cells, and the class prior. `anew` gives the factor of other statistics under the same structure."""
         joint = factor.over(X, log_prior, left)
-        for i in np.flatnonzero(self._last_missing(X, left.weight)):  # without it a missing cell is no level any more
+        for i in steps(np.flatnonzero(self._last_missing(X, left.weight))):  # without it a missing cell is no level
             row = X.take(slice(i, i + 1))
             gone = Labels(len(self.classes_), left.own[i : i + 1], left.weight[i : i + 1])
             joint[i] = anew(self.stats_ - self._count(row, gone, self.target_)).log(row)[0]
@@ -325,7 +326,7 @@ class SPODE(SemiNaive):
         if len(others):
             part, gone, own = X.take(others), left.take(others), (np.arange(len(others)), labels.codes[others])
             log_prior = self._prior_without(gone)
-            for i, (anew, factor) in enumerate(zip(along, stars, strict=True)):
+            for i, (anew, factor) in enumerate(steps(zip(along, stars, strict=True), len(stars))):
                 log_posterior = log_normalize(self._without_one(part, gone, log_prior, factor, anew))
                 largest = log_posterior >= log_posterior.max(axis=1, keepdims=True) - EQUAL
                 right = (largest.argmax(axis=1) == own[1]) & ~np.isneginf(log_posterior[own])  # no posterior: wrong

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bayes_engine.decision.evaluate import TINY, held_out
-from bayes_engine.errors import BayesEngineError, EstimationWarning, TableError
+from bayes_engine.errors import BayesEngineError, TableError, hearing
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import GaussianNB
 from bayes_engine.models.fisher import FisherDiscriminant, principal_axes
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, Mardia, box_m, mardia
 from bayes_engine.table.roles import Parts
 
@@ -229,7 +230,7 @@ def screens(found: Numbers, objective: Objective = "ratio-trace", *, folds: int 
         seen = make(found)
         points = seen.of(found.X)
         guesses = np.empty(len(found.y), dtype=np.intp)
-        for train, test in splits:
+        for train, test in steps(splits):
             part = _some(found, train)
             fold = make(part)
             there = _means(fold.of(part.X), part)
@@ -309,8 +310,7 @@ def pooled_analysis(found: Numbers, pooling: float, shrinkage: float = 0.0) -> P
     """
     frame, labels = found.frame, found.labels
     model = QuadraticDiscriminantAnalysis(priors="empirical", pooling=pooling, shrinkage=shrinkage or None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         model.fit(frame, labels, found.weight)
         held = held_out(model, frame, labels, groups=found.groups, sample_weight=found.weight)
     accuracy, log_loss = _scores(held.log_posterior, held.truth, held.weight)
@@ -377,7 +377,7 @@ def before_naive_bayes(found: Numbers, *, folds: int = 5) -> tuple[Mapping[str, 
     results = {}
     for step, make in maps.items():
         log_p = np.empty((len(found.y), len(found.classes)))
-        for train, test in splits:
+        for train, test in steps(splits):
             part = _some(found, train)
             fold = make(part)
             # every class keeps its column, also where a fold has none of its rows
@@ -420,8 +420,7 @@ def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float
 
 
 def _fitted(model: Any, found: Numbers, X: Array | None = None) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)  # collinear columns are exact in their span
+    with hearing():  # collinear columns are exact in their span
         rows = found.frame if X is None else pd.DataFrame(X, columns=list(found.names))
         return model.partial_fit(rows, found.y, np.arange(len(found.classes)), found.weight)
 

@@ -25,6 +25,7 @@ from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.left_out import LeftOut, OnNaiveBayes, left_out_terms
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_word
+from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
@@ -126,6 +127,7 @@ class _Judge:
 
     def __call__(self, joint: Array) -> float:
         """The score of a joint (n, C)."""
+        tick()
         total = self.weight.sum()
         if not total > 0:
             return 0.0

@@ -6,7 +6,6 @@ McCallum, Thrun & Mitchell 2000). With all labels hidden, word counts give the m
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -20,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import Decision
 from bayes_engine.em import STOPS, Runs, Stop, random_memberships, runs
-from bayes_engine.errors import EstimationWarning, ParameterError, TableError
+from bayes_engine.errors import ParameterError, TableError, hearing
 from bayes_engine.factors import Factor
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
@@ -116,8 +115,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if known.all():
             inner.fit(X, y, sample_weight)
         else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", EstimationWarning)
+            with hearing():
                 inner.fit(X, labels, sample_weight)
         self.estimator_ = inner
         if hasattr(inner, "feature_names_in_"):
@@ -132,8 +130,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_hidden = int(hidden.sum())
         stopping: dict[str, Any] = {"hard": bool(self.hard), "stop": self.stop, "max_iter": self.max_iter}
         stopping["tol"] = self.tol if self.stop == "parameters" else self.tol * max(work.weight.sum(), 1.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EstimationWarning)  # said once, of the last estimate
+        with hearing():  # said once, of the last estimate
             if not n_hidden:
                 trace = replace(work.climb(work.inner.factor_, **{**stopping, "max_iter": 0}), converged=True)
                 self.runs_ = Runs((trace,), ())

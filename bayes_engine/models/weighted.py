@@ -21,6 +21,7 @@ from bayes_engine.models.base import say
 from bayes_engine.models.left_out import LeftOut, OnNaiveBayes, left_out_terms
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_number, checked_whole, checked_word
+from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
@@ -199,8 +200,13 @@ class WeightedNaiveBayes(OnNaiveBayes):
         cost = COSTS[self.objective]
         rest = (left.log_prior[use], terms, truth[use], share)
         trace = [cost(start, *rest).value]
+
+        def priced(w: Array) -> tuple[Any, ...]:
+            tick()
+            return tuple(cost(w, *rest))
+
         found = minimize(
-            lambda w: tuple(cost(w, *rest)),
+            priced,
             start,
             jac=True,
             method="L-BFGS-B",

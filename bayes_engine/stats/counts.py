@@ -9,6 +9,7 @@ import numpy as np
 
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table, unseen_code
 
@@ -50,7 +51,7 @@ def count(table: Table, labels: Labels) -> Counts:
     tables: dict[str, Array] = {}
     group: list[str] = []
     cells = 1
-    for variable in table.schema:
+    for variable in steps(table.schema):
         if not variable.discrete:
             continue
         size = 1 + len(variable.levels)

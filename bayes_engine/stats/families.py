@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError, SchemaMismatch
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.counts import JOINT_CELLS, less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments, moments
@@ -76,7 +77,7 @@ def count_families(table: Table, labels: Labels, names: Collection[Name]) -> dic
     _affordable(sum(labels.n_classes * int(np.prod([sizes[n] for n in name], dtype=float)) for name in names))
     pairs = [name for name in names if len(name) == 2]
     found = _count_pairs(table, labels, pairs) if pairs else {}
-    for name in names:
+    for name in steps(names):
         if name not in found:
             shape = [sizes[n] for n in name]
             cells = labels.tally(joint_codes(table, name), int(np.prod(shape)))
@@ -87,7 +88,7 @@ def count_families(table: Table, labels: Labels, names: Collection[Name]) -> dic
 def count_cells(table: Table, labels: Labels, names: Collection[Name]) -> dict[Name, Moments]:
     """Moments of the numeric columns within the cells of class × these discrete columns."""
     found = {}
-    for name in names:
+    for name in steps(names):
         size = int(np.prod([1 + len(table.schema[n].levels) for n in name]))
         _affordable(labels.n_classes * size)
         found[name] = moments(table, labels.split(joint_codes(table, name), size))
@@ -144,7 +145,7 @@ def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Na
     codes = [joint_codes(table, group).astype(kind) for group in groups]
     narrow = labels if labels.codes is None else replace(labels, codes=labels.codes.astype(kind))
     left, found = set(pairs), dict[Name, Array]()
-    for a, b in combinations(range(len(groups)), 2):
+    for a, b in steps(combinations(range(len(groups)), 2), math.comb(len(groups), 2)):
         both = groups[a] + groups[b]
         cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
         cube = cube.reshape(-1, *(sizes[n] for n in both))

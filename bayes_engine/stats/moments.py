@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, TableError
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
@@ -145,7 +146,7 @@ def moments(table: Table, labels: Labels) -> Moments:
     """
     numeric = [v for v in table.schema if v.numeric]
     weight, mean, m2 = (np.zeros((labels.n_classes, len(numeric))) for _ in range(3))
-    for j, variable in enumerate(numeric):
+    for j, variable in enumerate(steps(numeric)):
         column = table[variable.name]
         known = ~np.isnan(column)
         there, of = (column, labels) if known.all() else (column[known], labels.take(known))

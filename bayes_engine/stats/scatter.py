@@ -11,6 +11,7 @@ from scipy.linalg.blas import dgemm
 
 from bayes_engine.errors import NotASubset
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ROUNDING, Moments
 from bayes_engine.table.encode import code_dtype
@@ -118,7 +119,7 @@ def scatter(names: tuple[str, ...], pivot: Array, X: Array, labels: Labels) -> S
     weight, mean, m2 = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
     block = max(BLOCK // max(d, 1), 4 * n_classes, 64)
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, n, block):
+        for start in steps(range(0, n, block)):
             rows = slice(start, min(start + block, n))
             for c, Z, w in _segments(X[rows], labels.take(rows)):
                 there = float(len(Z) if w is None else w.sum())

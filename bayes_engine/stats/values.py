@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, SchemaMismatch
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import ColumnMoments
@@ -114,7 +115,7 @@ class Values:
 def values(table: Table, labels: Labels) -> Values:
     """The values of the columns whose likelihood needs them; an infinite one is refused where moments are counted."""
     found = {}
-    for variable in table.schema:
+    for variable in steps(table.schema):
         if variable.numeric and variable.likelihood in BY_VALUE:
             x = table[variable.name]
             known = ~np.isnan(x)

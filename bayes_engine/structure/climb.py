@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
@@ -70,7 +71,7 @@ def hill_climb(
     limits = Limits(time_budget, cancel)
     rng = np.random.default_rng(0) if rng is None else rng
     climbs: list[_Climb] = []
-    for k in range(1 + max(restarts, 0)):
+    for k in steps(range(1 + max(restarts, 0))):
         done, best_score = sum(len(c.taken) for c in climbs), max((c.best_score for c in climbs), default=-math.inf)
         climb = _Climb(scorer, first, constraints, k, rng)
         climb.run(limits, tabu, max_steps, progress, Progress(done, None, best_score))
@@ -125,7 +126,7 @@ def k2(
     taken: list[Taken] = []
     status: Status = "local optimum"
     total = bill(counts, first, scorer).score
-    for i, child in enumerate(order):
+    for i, child in enumerate(steps(order)):
         c = counts.at(child)
         mask = sum(1 << counts.at(p) for p in first.parents[child])
         while (stop := limits.reached()) is None and mask.bit_count() < most:

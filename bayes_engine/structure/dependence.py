@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.families import all_pairs
 from bayes_engine.stats.moments import ColumnMoments
@@ -61,7 +62,7 @@ def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Depe
     alike: dict[tuple[int, ...], list[Edge]] = {}
     for edge in pairs:
         alike.setdefault(stats.families.tables[edge].shape, []).append(edge)
-    for edges in alike.values():
+    for edges in steps(alike.values()):
         tables = np.stack([stats.families.tables[edge][:, first:, first:] for edge in edges])
         given_class.update(zip(edges, conditional_informations(tables), strict=True))
         overall.update(zip(edges, conditional_informations(tables.sum(axis=1, keepdims=True)), strict=True))

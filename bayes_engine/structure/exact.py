@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.climb import hill_climb
 from bayes_engine.structure.constraints import Constraints
@@ -67,7 +68,7 @@ def exact(
     chosen = np.zeros((d, 1 << d), dtype=np.int32)
     done = 0
     by_size = _by_size(d)
-    for k, sets in enumerate(by_size[:d]):
+    for k, sets in enumerate(steps(by_size[:d])):
         for c in range(d):
             left = sets[sets >> c & 1 == 0]
             _inherit(best[c], chosen[c], left, d)
@@ -166,7 +167,7 @@ def _sinks(best: Array, by_size: list[NDArray[np.int64]], tolerance: float) -> N
     d = len(best)
     total = np.zeros(1 << d)
     sink = np.full(1 << d, -1, dtype=np.int8)
-    for sets in by_size[1:]:
+    for sets in steps(by_size[1:]):
         reached = np.full((d, len(sets)), -np.inf)
         for c in range(d):
             inside = sets >> c & 1 == 1

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.progress import tick
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import Bill, FamilyChange, Move, Scorer, bill, changes
 
@@ -112,7 +113,10 @@ class Limits:
         self._cancel = cancel
 
     def reached(self) -> Status | None:
-        """Why to stop now; None to go on."""
+        """Why to stop now; None to go on. Time spent waiting with whoever watches does not count."""
+        before = monotonic()
+        tick()
+        self._end += monotonic() - before
         if self._cancel is not None and self._cancel():
             return "cancelled"
         return "time" if monotonic() >= self._end else None

@@ -14,20 +14,23 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import ReadError
+from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid
-from bayes_engine.table.numbers import DATE, MISSING_AMONG_NUMBERS, Note, is_number, lines_of, note
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Note, Offer, is_number, lines_of, listed, note, offer
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
 _COMMENT = ("#", "%", "//")
+KEEP: Offer = offer("trim", False, "Keep these lines as rows")
 
 
 def assemble(
-    grid: Grid, header: int | Literal[False] | None, delimiter: str, notes: list[Note]
+    grid: Grid, header: int | Literal[False] | None, delimiter: str, notes: list[Note], *, trim: bool = True
 ) -> tuple[pd.DataFrame, int | Literal[False]]:
     """The rows of the table in `grid`, as text under their names, and the line of the names (False: there are none).
 
-    `header` is that line where it is told; `delimiter` joins what a row holds beyond the last name.
+    `header` is that line where it is told; `delimiter` joins what a row holds beyond the last name; without `trim`
+    every line below the names is a row: footers, repeated headers and a second table too.
 
     >>> rows = pd.DataFrame([["Sizes", ""], ["size", "city"], ["1", "Oslo"]])
     >>> grid = Grid(rows, widths=np.array([1, 2, 2]), lines=np.array([1, 2, 3]))
@@ -37,20 +40,28 @@ def assemble(
     """
     if not len(grid.cells):
         raise ReadError("the file is empty: there is no data in it")
+    if trim:
+        grid = _first_table(grid, header, notes)
     place = _place(grid, header)
     _note_place(grid, place, notes)
-    data = _rows(grid, place, notes)
+    data = _rows(grid, place, notes) if trim else grid.part(place.first)
     if not len(data.cells):
         raise ReadError("the file has a header, but no rows: there is no data in it")
+    if place.header is None and (data.cells == "").to_numpy().all():
+        raise ReadError("every cell of the file is empty: there is no data in it")
     names = [] if place.header is None else [str(c) for c in grid.cells.iloc[place.header, : grid.widths[place.header]]]
     if place.header is None and header is None:
         notes.append(note("no header was found: the first row is data, and the columns are called column_1, column_2, "
-                          "…", "warning", int(data.lines[0])))  # fmt: skip
+                          "…", "warning", int(data.lines[0]))
+                     .offering(offer("header", int(data.lines[0]), "The first row holds the names")))  # fmt: skip
     usual = int(np.bincount(data.widths).argmax())
+    while names and len(names) < usual and (data.cells.iloc[:, len(names) :] == "").to_numpy().all():
+        usual = len(names)  # nothing but delimiters stands beyond the last name
     if names and len(names) == usual - 1 and data.cells[0].is_unique and (data.widths == usual).all():
         notes.append(note("the header has one name fewer than the rows have cells: the first column holds row names, "
                           "called 'row'", "warning"))  # fmt: skip
         names = ["row", *names]
+    names = _without_blanks(names, usual, int(data.widths.max()), notes)
     width = max(len(names), usual)
     cells = _fit(data, len(names), width, delimiter, notes)
     names += [""] * (width - len(names))
@@ -63,6 +74,30 @@ def assemble(
     names += ["extra"] * (cells.shape[1] - len(names))
     cells = cells.set_axis(unique_names(names, notes, header=place.header is not None), axis=1).reset_index(drop=True)
     return cells, False if place.header is None else int(grid.lines[place.header])
+
+
+def _without_blanks(names: list[str], usual: int, most: int, notes: list[Note]) -> list[str]:
+    """A header that is longer than every row, by the names in it that are empty: they are slips of the separator."""
+    blank = [j for j, name in enumerate(names) if not name.strip()]
+    if not blank or blank[0] >= usual or usual < most or len(names) - len(blank) != usual:
+        return names
+    notes.append(note("the header has {n} empty names more than any row has cells; they are left out: check whether "
+                      "the names stand above their columns", "warning", n=len(blank)))  # fmt: skip
+    return [name for name in names if name.strip()]
+
+
+def _first_table(grid: Grid, header: int | Literal[False] | None, notes: list[Note]) -> Grid:
+    """The grid up to where a second table begins."""
+    above = 0 if not header else int(np.searchsorted(grid.lines, header))
+    at = second_table(grid.part(above))
+    if at is None:
+        return grid
+    at += above
+    line = int(grid.lines[at])
+    notes.append(note("a second table seems to begin in line {line} ('{text}'): it is left out, with {n} lines",
+                      "warning", line, line=line, text=_shown(grid, at), n=len(grid.lines) - at)
+                 .offering(offer("header", line, "Read the second table"), KEEP))  # fmt: skip
+    return grid.part(0, at)._replace(cells=grid.cells.iloc[:at, : int(grid.widths[:at].max())])
 
 
 def _place(grid: Grid, header: int | Literal[False] | None) -> Place:
@@ -81,16 +116,18 @@ def _note_place(grid: Grid, place: Place, notes: list[Note]) -> None:
     if top:
         line = int(grid.lines[0])
         notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'",
-                          "info", line, n=top, line=line, text=_shown(grid, 0)))  # fmt: skip
+                          "info", line, n=top, line=line, text=_shown(grid, 0))
+                     .offering(offer("header", line, "Line {line} holds the names", line=line)))  # fmt: skip
     for i in place.units:
         line = int(grid.lines[i])
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
                           "if it is data, choose header={header}", "warning", line, line=line, text=_shown(grid, i),
-                          header=int(grid.lines[place.header or 0])))  # fmt: skip
+                          header=int(grid.lines[place.header or 0]))
+                     .offering(offer("header", int(grid.lines[place.header or 0]), "It is a row")))  # fmt: skip
 
 
 def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
-    """The data records: without empty ones at the end, a footer, and repetitions of the header."""
+    """The data records: without comments, empty ones at the end, a footer, and repetitions of the header."""
     first, last = place.first, len(grid.cells)
     usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
 
@@ -99,8 +136,16 @@ def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
 
     while last > first and grid.cells.iat[last - 1, 0] == "" and filled(last - 1) == 0:
         last -= 1
+    first_cells = grid.cells[0].str
+    remarks = (grid.widths == 1) & first_cells.startswith(_COMMENT).to_numpy() & (np.arange(len(grid.cells)) >= first)
+    if usual >= 3 and remarks.any() and not remarks[first:].all():
+        lines = grid.lines[remarks]
+        notes.append(note("comments between the rows that are left out: {n} (line {lines})", "warning", int(lines[0]),
+                          n=len(lines), lines=lines_of(lines)).offering(KEEP))  # fmt: skip
+        last -= int(remarks[:last].sum())
+        grid = Grid(grid.cells[~remarks].reset_index(drop=True), grid.widths[~remarks], grid.lines[~remarks])
     if first < last < len(grid.cells):
-        notes.append(note("empty rows at the end that are left out: {n}", n=len(grid.cells) - last))
+        notes.append(note("empty rows at the end that are left out: {n}", n=len(grid.cells) - last).offering(KEEP))
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.cells)
     end = last
@@ -109,9 +154,9 @@ def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     if end < last and (grid.lines[end] - grid.lines[end - 1] > 1 or str(grid.cells.iat[end, 0]).startswith("#")):
         line = int(grid.lines[end])
         notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
-                          line, n=last - end, line=line, text=_shown(grid, end)))  # fmt: skip
+                          line, n=last - end, line=line, text=_shown(grid, end)).offering(KEEP))  # fmt: skip
         last = end
-    data = Grid(grid.cells.iloc[first:last], grid.widths[first:last], grid.lines[first:last])
+    data = grid.part(first, last)
     if place.header is None:
         return data
     names = grid.cells.iloc[place.header]
@@ -120,7 +165,7 @@ def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
         return data
     lines = data.lines[again]
     notes.append(note("the header is repeated on line {lines}: left out", "warning", int(lines[0]),
-                      lines=lines_of(lines)))  # fmt: skip
+                      lines=lines_of(lines)).offering(KEEP))  # fmt: skip
     keep = np.ones(len(data.lines), dtype=bool)
     keep[again] = False
     return Grid(data.cells[keep], data.widths[keep], data.lines[keep])
@@ -148,8 +193,12 @@ def _fit(data: Grid, named: int, width: int, delimiter: str, notes: list[Note]) 
     beyond = data.cells.iloc[np.flatnonzero(long), width:]
     extra = [mark.join(map(str, row)).rstrip(mark) for row in beyond.itertuples(index=False)]
     if not any(extra):
-        notes.append(note("rows that end with a delimiter too many: {n} (line {lines}); nothing is lost",
-                          n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
+        if long.all():
+            notes.append(note("every row ends with a delimiter too many; nothing is lost"))
+        else:
+            notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
+                              "check whether these rows are shifted", "warning", int(lines[long][0]),
+                              n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
         return cells
     notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
                       "'extra': check whether these rows are shifted", "warning", int(lines[long][0]),
@@ -205,6 +254,43 @@ def locate(grid: Grid) -> Place:
     while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
     return Place(header, first, tuple(range(header + 1, first)))
+
+
+def second_table(grid: Grid) -> int | None:
+    """The position of the record with which another table begins: one that repeats most of the first one's names in a
+    row of another width, or names that follow an empty line, above columns of values that agree with them in width.
+
+    >>> from bayes_engine.table.dialect import Dialect, tokenize
+    >>> second_table(tokenize("a,b\\n1,2\\n3,4\\n\\nsize,city,n\\n1,Oslo,2\\n3,Rome,4\\n5,Bonn,6\\n", Dialect()))
+    3
+    """
+    n = len(grid.widths)
+    start = next((i for i in range(min(n, 20)) if grid.widths[i] > 1 and _names(_row(grid, i))), None)
+    if start is None:
+        return None
+    names = _row(grid, start)
+    width = int(grid.widths[start])
+    again = np.flatnonzero((grid.cells[0] == names[0]).to_numpy() & (grid.widths != width))
+    after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
+    for i in sorted({*map(int, again), *map(int, after_gap[:100])}):
+        if i < start + 2 or i > n - 2 or grid.widths[i] < 2:
+            continue
+        row = _row(grid, i)
+        told = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
+        if grid.widths[i] != width and len(told) > 1 and 2 * sum(a == b for a, b in told) > max(len(told), width - 1):
+            return i
+        if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or row == names:
+            continue
+        if grid.lines[i] - grid.lines[i - 1] > 1 and (grid.widths[i + 1 : i + 200] == len(row)).all():
+            below = [list(map(str, r)) for r in grid.cells.iloc[i + 1 : i + 200, : len(row)].itertuples(index=False)]
+            votes = _votes(row, below, len(row))
+            if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
+                return i
+    return None
+
+
+def _row(grid: Grid, i: int) -> list[str]:
+    return [str(cell) for cell in grid.cells.iloc[i, : grid.widths[i]]]
 
 
 def _comment(row: Sequence[str]) -> bool:
@@ -275,6 +361,9 @@ def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -
     >>> unique_names(["a", "", "a", "e\\u0301"], []) == ["a", "column_2", "a_2", "\\u00e9"]
     True
     """
+    trimmed = [name.strip() for name in names if name.strip() != name and name.strip()]
+    if trimmed:
+        notes.append(note("spaces around column names that are left out: {columns}", columns=listed(trimmed)))
     taken: set[str] = set()
     given = set(names)
     following: dict[str, int] = {}  # the number to try next: n equal names take n steps, not n²
@@ -308,4 +397,9 @@ def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -
                               "is called '{column}'", "warning", name=seen, number=j, column=unique))  # fmt: skip
         taken.add(unique)
         result.append(unique)
+    alike: dict[str, list[str]] = {}
+    for name in result:
+        alike.setdefault(unicodedata.normalize("NFKC", name).casefold(), []).append(name)
+    notes += [note("the column names {columns} differ only in case or width; they are different columns", "warning",
+                   columns=listed(group)) for group in alike.values() if len(group) > 1]  # fmt: skip
     return result

@@ -7,6 +7,7 @@ import importlib
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -17,7 +18,7 @@ import pandas as pd
 from bayes_engine.errors import ReadError
 from bayes_engine.table.assemble import unique_names
 from bayes_engine.table.dialect import Grid, check_size
-from bayes_engine.table.numbers import Note, convert_column, note
+from bayes_engine.table.numbers import Note, convert_column, note, offer
 
 # ---- spreadsheets ----------------------------------------------------------------------------------------------------
 
@@ -56,7 +57,11 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
         raise ReadError("there is no sheet '{sheet}'; the sheets are {known}", sheet=sheet,
                         known=", ".join(f"'{s}'" for s in sheets))  # fmt: skip
     for chosen in sheets if sheet is None else (sheet,):
-        raw = pd.read_excel(book, sheet_name=chosen, header=None, na_filter=False, dtype=object)
+        try:
+            raw = pd.read_excel(book, sheet_name=chosen, header=None, na_filter=False, dtype=object)
+        except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
+            raise ReadError("sheet '{sheet}' is damaged ({reason}); save the spreadsheet again, or the sheet as CSV",
+                            sheet=chosen, reason=str(error)[:200]) from None  # fmt: skip
         check_size(*raw.shape)
         cells = raw.map(_cell_text)
         filled = cells != ""
@@ -66,12 +71,37 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
     else:
         raise ReadError("the file is empty: no sheet holds any data")
     if sheet is None and len(sheets) > 1:
-        notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen))
+        others = [other for other in sheets if other != chosen][:4]
+        notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen)
+                     .offering(*(offer("sheet", o, "Read '{sheet}'", sheet=o) for o in others)))  # fmt: skip
     used = np.flatnonzero(filled.any(axis=0).to_numpy())
     cells = cells.loc[rows, cells.columns[used[0] : used[-1] + 1]].reset_index(drop=True)
     cells.columns = pd.RangeIndex(cells.shape[1])
     widths = np.full(len(cells), cells.shape[1], dtype=np.intp)
     return Grid(cells, widths, np.flatnonzero(rows) + 1), chosen
+
+
+def marred(data: bytes) -> list[Note]:
+    """What a workbook's cells hold instead of values: errors, and formulas of which no result was stored."""
+    errors = formulas = 0
+    if data.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for part in archive.namelist():
+                if part.startswith("xl/worksheets/") and part.endswith(".xml"):
+                    try:
+                        sheet = archive.read(part)
+                    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError):
+                        continue  # another sheet than the one that was read
+                    errors += len(re.findall(rb'<c\b[^>]*\bt="e"', sheet))
+                    formulas += len(re.findall(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>", sheet))
+    notes = []
+    if errors:
+        notes.append(note("the workbook holds cells with an error such as #DIV/0!, read as missing: {n}", "warning",
+                          n=errors))  # fmt: skip
+    if formulas:
+        notes.append(note("the workbook holds formulas of which no result is stored, read as missing: {n}; open it in "
+                          "a spreadsheet program and save it again", "warning", n=formulas))  # fmt: skip
+    return notes
 
 
 def _cell_text(value: Any) -> str:

@@ -7,14 +7,20 @@ import gzip
 import importlib
 import io
 import re
+import unicodedata
 import zlib
+from collections.abc import Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.numbers import Note, note
+from bayes_engine.table.numbers import Note, Offer, note, offer
+
+MOST = 1_000_000
+"""How many characters are looked at where a sample will do."""
 
 
 def load(source: bytes | str | Path, max_bytes: int) -> bytes:
@@ -33,8 +39,26 @@ def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, s
     """
     _refuse_binary(data)
     text, encoding = _decode(data, encoding, notes)
+    marks = len(re.findall(r"(?<=[\r\n])\ufeff", text))
+    if marks:
+        text = re.sub(r"(?<=[\r\n])\ufeff", "", text)
+        notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}", n=marks))
     _refuse_foreign_text(text)
     return text, encoding
+
+
+def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str]]:
+    """Lines of a file as an encoding has them, numbered from 1: the first, and the first that are not plain ASCII.
+
+    >>> first_lines("size,city\\n1,Oslo\\n2,京都\\n".encode("gb18030"), "gb18030", 1)
+    [(1, 'size,city'), (3, '2,京都')]
+    """
+    packed = source.startswith(b"\x1f\x8b")
+    head = gzip.GzipFile(fileobj=io.BytesIO(source)).read(MOST) if packed else source[:MOST]
+    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    lines = list(enumerate(re.split(r"\r\n|\n|\r", text), 1))
+    telling = [(k, line) for k, line in lines[n:] if not line.isascii()]
+    return [*lines[:n], *telling[:n]]
 
 
 def _bytes_of(path: Path, max_bytes: int) -> bytes:
@@ -111,7 +135,7 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
         if data.startswith(bom) and (found != "utf-16" or not len(data) % 2):
             return _strictly(data, found).removeprefix("\ufeff"), found
     nul = np.frombuffer(data[:65536], dtype=np.uint8) == 0
-    if nul.any():
+    if nul.any() and len(data) > 1:
         even, odd = float(nul[0::2].mean()), float(nul[1::2].mean())
         guess = "utf-16-le" if odd > 0.3 > 10 * even else "utf-16-be" if even > 0.3 > 10 * odd else ""
         if not guess or len(data) % 2:
@@ -134,14 +158,29 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
         notes.append(note("the encoding is utf-8, but {n} characters are damaged, the first in line {line}; they are "
                           "shown as '\ufffd'", "warning", line, n=mended.count("\ufffd"), line=line))  # fmt: skip
         return mended, "utf-8"
+    read: dict[str, str] = {}
     for guess in _guesses(data):
-        try:
-            text = data.decode(guess)
-        except (UnicodeDecodeError, LookupError):
-            continue
-        notes.append(_encoding_note(text, guess))
+        with suppress(UnicodeDecodeError, LookupError):
+            read.setdefault(guess, data.decode(guess))
+    if read:
+        guess, text = next(iter(read.items()))
+        notes.append(_encoding_note(text, guess).offering(*_others(data, read)))
         return text, guess
     raise ReadError("the encoding of the file cannot be found out; save it as UTF-8, or choose the encoding")
+
+
+def _others(data: bytes, read: Mapping[str, str]) -> list[Offer]:
+    """Other encodings of which the bytes are text, each with the first cell that shows the difference."""
+    offers: list[Offer] = []
+    seen = {next(iter(read.values()))}
+    for encoding in ("gb18030", "cp1252", *read, "big5", "cp1251", "cp932"):
+        with suppress(UnicodeDecodeError):
+            text = data.decode(encoding)
+            cell = next((c for c in re.findall(r"[^,;\t|\r\n]+", text[:MOST]) if not c.isascii()), "")
+            if text not in seen and cell and "\ufffd" not in cell:
+                offers.append(offer("encoding", encoding, "{encoding}: '{cell}'", encoding=encoding, cell=cell[:24]))
+                seen.add(text)
+    return offers[:3]
 
 
 def _strictly(data: bytes, encoding: str) -> str:
@@ -171,7 +210,30 @@ def _guesses(data: bytes) -> list[str]:
         pass
     guessed = ["gb18030" if g in ("gb2312", "gbk", "hz") else g for g in guessed if g not in ("ascii", "utf-8")]
     few = len(high) < 40
+    guessed = [*_western(telling, guessed[0] if guessed else ""), *guessed]
     return [*(chinese if few else []), *guessed, *chinese, "gb18030", "cp1252", "latin-1"]
+
+
+_WESTERN = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ€£§°µ²³×“”‘’„–—«»…·•®©")
+
+
+def _western(telling: bytes, detected: str) -> list[str]:
+    """The encoding of Western Europe in which every character is a common one, where the detector saw Latin letters or
+    a mixture of scripts within words: of a few accents it cannot tell code pages apart."""
+    try:
+        text = telling.decode(detected or "cp1252")
+    except (UnicodeDecodeError, LookupError):
+        return []
+    words = [w for w in re.findall(r"[^\W\d_]+", text) if not w.isascii()]
+    odd = [w for w in words if not all("LATIN" in unicodedata.name(c, "") for c in w)]
+    if any(w for w in odd if not re.search("[A-Za-z]", w)) and 2 * sum(
+        bool(re.search("[A-Za-z]", w)) for w in odd) <= len(words):  # fmt: skip
+        return []  # whole words of another script
+    for encoding in ("cp1252", "mac_roman", "cp850"):
+        with suppress(UnicodeDecodeError):
+            if all(c in _WESTERN for c in telling.decode(encoding) if ord(c) > 127):
+                return [encoding]
+    return []
 
 
 def _encoding_note(text: str, encoding: str) -> Note:
@@ -197,5 +259,9 @@ def _refuse_foreign_text(text: str) -> None:
                         "and download the table itself")  # fmt: skip
     if start.startswith("<?xml"):
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
+    if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start):
+        raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
+    if start.startswith("version https://git-lfs"):
+        raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
     if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and "\n[" not in start[:200]:
         raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")

@@ -17,7 +17,7 @@ SHOWN = 6
 @dataclass(frozen=True)
 class ColumnSummary:
     """`n` cells, of which `missing`; `distinct` values; for numbers `low`, `mean`, `high`; otherwise `counts` of the
-    levels in their order, or of the most frequent values."""
+    levels in their order, or of the most frequent values; of dates the first and the last."""
 
     name: str
     n: int
@@ -49,7 +49,9 @@ def _describe(column: pd.Series, variable: Variable) -> ColumnSummary:
         if finite.size:
             return replace(basic, low=float(finite.min()), mean=float(finite.mean()), high=float(finite.max()))
         return basic
-    if variable.kind in ("identifier", "text", "date"):
+    if variable.kind == "date" and pd.api.types.is_datetime64_any_dtype(values.dtype):
+        counts = [(str(v).removesuffix(" 00:00:00"), 1) for v in (values.min(), values.max())]
+    elif variable.kind in ("identifier", "text", "date"):
         counts = values.iloc[:2].map(lambda v: (v, 1)).tolist()
     elif variable.discrete:
         met = values.value_counts()

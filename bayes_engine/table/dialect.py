@@ -20,7 +20,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.numbers import DATE, MISSING_AMONG_NUMBERS, Note, is_number, lines_of, note
+from bayes_engine.table.dates import DATE
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Note, is_number, lines_of, note, offer
 
 MAX_COLUMNS = 20_000
 MAX_CELLS = 100_000_000
@@ -50,6 +51,10 @@ class Grid(NamedTuple):
     lines: NDArray[np.intp]
     odd: tuple[int, ...] = ()
 
+    def part(self, first: int, last: int | None = None) -> Grid:
+        """The records from one position up to another."""
+        return Grid(self.cells.iloc[first:last], self.widths[first:last], self.lines[first:last], self.odd)
+
 
 def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[Grid, Dialect]:
     r"""The grid of a text and its dialect, of which None is to be found out.
@@ -68,38 +73,60 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
         text = text[told.end(1) :].lstrip('" \t')
     dialect = sniff(text, delimiter, quote)
     grid = tokenize(text, dialect)
+    if dialect.delimiter == "" and delimiter is None and (inner := _unwrapped(text, grid)) is not None:
+        again = sniff(inner, None, quote)
+        if again.delimiter:
+            dialect, grid = again, tokenize(inner, again)
+            notes.append(note("every line is quoted as a whole: these quotes are left out", "warning"))
     if grid.odd:
         notes.append(note("a quote is never closed, or closes within a cell, on line {lines}: it is kept as a "
                           "character", "warning", grid.odd[0], lines=lines_of(grid.odd)))  # fmt: skip
     if dialect.delimiter == ALIGNED:
-        notes.append(note("no delimiter was found: the columns are cut where the spaces line up"))
+        notes.append(note("no delimiter was found: the columns are cut where the spaces line up")
+                     .offering(offer("delimiter", "", "It is one column")))  # fmt: skip
     elif dialect.delimiter == "" and delimiter is None:
         notes.append(note("no delimiter was found: the file is read as one column", "warning"))
     elif dialect.delimiter not in (",", "\t", ";", "|") and delimiter is None:
-        notes.append(note("the delimiter was guessed: '{delimiter}'", "warning", delimiter=dialect.delimiter))
+        notes.append(note("the delimiter was guessed: '{delimiter}'", "warning", delimiter=dialect.delimiter)
+                     .offering(offer("delimiter", "", "It is one column")))  # fmt: skip
     if dialect.escape:
         notes.append(note("a backslash before a quote is read as part of the notation, not of the cell"))
     if dialect.quote == "'" and quote is None:
-        notes.append(note("cells are quoted with apostrophes; these are left out"))
+        notes.append(note("cells are quoted with apostrophes; these are left out")
+                     .offering(offer("quote", "", "They are part of the cells")))  # fmt: skip
     return grid, dialect
+
+
+def _unwrapped(text: str, grid: Grid) -> str | None:
+    """The text without the quotes around its lines, None where not every line is one quoted cell."""
+    lines = re.findall(r"[^\r\n]+", text)
+    whole = len(lines) == len(grid.cells) and all(line[0] == '"' == line[-1] for line in lines) and not grid.odd
+    return "\n".join(map(str, grid.cells[0])) + "\n" if whole and len(lines) > 1 else None
 
 
 # ---- cutting ---------------------------------------------------------------------------------------------------------
 
 
 def _pattern(dialect: Dialect) -> re.Pattern[str]:
-    """One field and what ends it. A quoted field must be followed by an end, else its quote is a character."""
+    """One field and what ends it. A quoted field must be followed by an end; where it is not, quotes within its line
+    that are neither doubled nor beside a delimiter are characters of it (`loose`), else its own quote is one."""
     end = r"\r\n|\n|\r|\Z"
     d = re.escape(dialect.delimiter)
     stop = rf"{d}|{end}" if d else end
     raw = rf"[^{d}\r\n]*+" if len(dialect.delimiter) < 2 else rf"(?:(?!{d})[^\r\n])*+"
     if not dialect.quote:
-        return re.compile(rf"(?P<quoted>(?!))?(?P<raw>{raw})(?P<end>{stop})")
+        return re.compile(rf"(?P<quoted>(?!))?(?P<loose>(?!))?(?P<raw>{raw})(?P<end>{stop})")
     q, e = re.escape(dialect.quote), re.escape(dialect.escape)
     inside = rf"[^{q}{e}]*+(?:(?:{q}{q}{rf'|{e}(?s:.)' if e else ''})[^{q}{e}]*+)*+"
     before = " *+" if dialect.skip_space else ""
+    pad = " *+" if d and not dialect.delimiter.startswith(" ") else ""  # a blank before an opening quote is no content
     after = "" if dialect.delimiter.startswith(" ") else " *+"
-    return re.compile(rf"{before}(?:{q}(?P<quoted>{inside}){q}{after}(?={stop})|(?P<raw>{raw}))(?P<end>{stop})")
+    opens = rf"(?<!{d}){q}" if len(dialect.delimiter) == 1 else q
+    loose = rf"[^{q}\r\n]*+(?:(?:{q}{q}|{opens}(?!{after}(?:{stop})))[^{q}\r\n]*+){{0,50}}+" if d else "(?!)"
+    return re.compile(
+        rf"{before}(?:{pad}{q}(?P<quoted>{inside}){q}{after}(?={stop})|{q}(?P<loose>{loose}){q}{after}(?={stop})"
+        rf"|(?P<raw>{raw}))(?P<end>{stop})"
+    )
 
 
 def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str], bool]]:
@@ -107,13 +134,18 @@ def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str], bool]
 
     >>> [cells for _, cells, _ in records('a,"b, ""c"" d"\r\n\n1,"2\n', Dialect())]
     [['a', 'b, "c" d'], ['1', '"2']]
+    >>> [cells for _, cells, _ in records('"a 5" pipe, used",7\n', Dialect())]
+    [['a 5" pipe, used', '7']]
     """
     quote, escape = dialect.quote, dialect.escape
     row: list[str] = []
     start, regular = 0, True
     for match in _pattern(dialect).finditer(text):
         quoted, raw = match["quoted"], match["raw"]
-        if quoted is not None:
+        if match["loose"] is not None:
+            row.append(match["loose"].replace(quote * 2, quote))
+            regular = False
+        elif quoted is not None:
             cell = quoted.replace(quote * 2, quote) if quote in quoted else quoted
             row.append(re.sub(rf"{re.escape(escape)}(.)", r"\1", cell, flags=re.DOTALL) if escape else cell)
         else:
@@ -121,7 +153,7 @@ def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str], bool]
             regular = regular and not (quote and raw.startswith(quote))
         if match["end"] == dialect.delimiter and dialect.delimiter:
             continue
-        if len(row) > 1 or quoted is not None or raw.strip():
+        if len(row) > 1 or raw is None or raw.strip():
             yield start, row, regular
         row, start, regular = [], match.end(), True
 
@@ -303,7 +335,8 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
             found = list(_aligned(sample) if d == ALIGNED else records(sample, dialect))
             rows = [cells for _, cells, _ in found][:400]
             inner = [cell for row in rows for cell in row[1:]]
-            if d not in ("", " ", "\t", ALIGNED) and inner and sum(c[:1] == " " for c in inner) >= 0.9 * len(inner):
+            spaced = sum(c[:1] == " " for c in inner) + (sample.count(f"{d} {q}") if q else 0)
+            if d not in ("", " ", "\t", ALIGNED) and inner and spaced >= 0.9 * len(inner):
                 dialect = replace(dialect, skip_space=True)
                 rows = [cells for _, cells, _ in records(sample, dialect)][:400]
             score = _score(rows, dialect, all(fine for _, _, fine in found))

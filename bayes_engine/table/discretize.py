@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
+from bayes_engine.progress import tick
 
 METHODS = ("mdlp", "equal-width", "quantile")
 """The ways to cut: by the classes, in intervals of equal width, of equal weight."""
@@ -146,6 +147,7 @@ def mdlp_trace(x: ArrayLike, codes: ArrayLike, n_classes: int, weight: ArrayLike
     found: list[Split] = []
     waiting = [(0, blocks.tally.shape[1])]
     while waiting:
+        tick()
         first, end = waiting.pop()
         if end - first < 2:
             continue

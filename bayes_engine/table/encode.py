@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from bayes_engine.errors import TableError, UnseenLevel
+from bayes_engine.progress import steps
 from bayes_engine.table.schema import Schema, Variable, observed
 from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
@@ -129,7 +130,7 @@ def _compact(array: NDArray[Any]) -> NDArray[Any]:
 def observe(frame: pd.DataFrame, schema: Schema) -> Schema:
     """`schema` with open domains grown by what `frame` holds. Raises SchemaMismatch on a value outside a closed one."""
     grown = []
-    for j, variable in enumerate(schema):
+    for j, variable in enumerate(steps(schema)):
         if variable.discrete and variable.cuts is None:
             column = frame.iloc[:, j]
             if not variable.declared or not isinstance(column.dtype, pd.CategoricalDtype):
@@ -156,7 +157,7 @@ def encode(
     columns: list[Any] = []
     variables = list(schema)
     beyond: NDArray[np.bool_] | None = None
-    for j, variable in enumerate(schema):
+    for j, variable in enumerate(steps(schema)):
         column = frame.iloc[:, j]
         values: Any
         if variable.textual:

@@ -2,13 +2,16 @@
 
 The training table said what the columns are, so nothing is guessed here: a cell is a level, a number, a text, missing,
 a value not seen in training, or unreadable. An unreadable cell costs its own row only, and every cell stays at hand as
-text.
+text. A file is received a block of rows at a time, each row as if the whole file had been received at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,20 +24,20 @@ from bayes_engine.table.encode import MISSING
 from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
     MISSING_AMONG_NUMBERS,
+    Column,
     Note,
-    convert,
     convert_column,
     is_number,
     listed,
     note,
 )
+from bayes_engine.table.pieces import BLOCK, Cells
 from bayes_engine.table.schema import Schema, Variable
 
 LISTED = 1000
-"""How many bad cells are named one by one; all are counted."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a text cell must not begin with in a file that a spreadsheet opens: it would be run as a formula."""
-
+"""How many bad cells of a file are named one by one; all are counted."""
+COUNTED = 10_000
+"""How many different values that training had not seen are counted one by one, a column."""
 
 Why = Literal["no number", "no count", "infinite", "not seen in training", "missing", "negative"]
 
@@ -52,22 +55,73 @@ class BadCell(NamedTuple):
 class Incoming:
     """Rows to classify. `cells` is the file as text, untouched; `frame` holds the model's columns.
 
-    `unreadable` (n,) rows that cannot be given to the model because of a cell; `bad` the first of these cells, and of
-    the infinite ones, by name; `truth`
-    (n,) positions among the classes, −1 where the file names none, −2 where it names something else; `has_truth`
-    whether the file has the target at all.
+    `unreadable` (n,) rows that cannot be given to the model because of a cell; `bad` the cells for which rows are not
+    decided, of every row its first and LISTED others, by row; `truth` (n,) positions among the classes, −1 where the
+    file names none, −2 where it names something else; `has_truth` whether the file has the target at all; `called` the
+    names that the model's columns have in the file; `amount` (n,) what multiplies each row's losses, NaN where the cell
+    is no such number, or None where it was not asked for or the file has no such column.
     """
 
     cells: pd.DataFrame
     frame: pd.DataFrame
     unreadable: NDArray[np.bool_]
     bad: tuple[BadCell, ...]
-    truth: NDArray[np.intp]
+    truth: NDArray[np.int32]
     has_truth: bool
     notes: tuple[Note, ...]
+    called: Mapping[str, str]
+    amount: Array | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file."""
+        return tuple(self.cells.columns)
+
+    def blocks(self, rows: int = 0) -> Iterator[Incoming]:
+        """The same rows, at most `rows` at a time (0: as many as hold BLOCK cells); `bad` counts from each's first."""
+        step = rows or max(1, BLOCK // max(self.cells.shape[1], 1))
+        for at in range(0, len(self), step):
+            part = slice(at, at + step)
+            bad = tuple(cell._replace(row=cell.row - at) for cell in self.bad if at <= cell.row < at + step)
+            yield replace(self, cells=self.cells.iloc[part], frame=self.frame.iloc[part], bad=bad,
+                          unreadable=self.unreadable[part], truth=self.truth[part],
+                          amount=None if self.amount is None else self.amount[part])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class IncomingFile:
+    """The rows of a file, read again a block at a time whenever they are wanted; `bad` (the first LISTED of the file),
+    `truth`, `has_truth` and `amount` as in `Incoming`."""
+
+    reception: Reception
+    bad: tuple[BadCell, ...]
+    truth: NDArray[np.int32]
+    notes: tuple[Note, ...]
+    amount: Array | None
+
+    def __len__(self) -> int:
+        return len(self.reception.cells)
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether the file has the target at all."""
+        return self.reception.target.name in self.reception.called
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file."""
+        return self.reception.names
+
+    def blocks(self, rows: int = 0) -> Iterator[Incoming]:
+        """The rows, at most `rows` at a time; `bad` counts from each block's first."""
+        return self.reception.blocks(rows)
+
+    def head(self, n: int) -> Incoming:
+        """The first rows."""
+        return next(self.blocks(n))
 
 
 def receive(
@@ -79,11 +133,13 @@ def receive(
     missing: str = "marginalize",
     units: Mapping[str, str] | None = None,
     tokens: Sequence[str] | None = None,
+    alike: bool = False,
 ) -> Incoming:
     """The text `cells` of a file as the columns of `schema` (a model's features) and, if it is there, its `target`.
 
     `unseen` and `missing` are the model's policies; `units` a column's unit as printed ("K" in 125K); `tokens` the
-    only ones that mean missing, as in `read_table`.
+    only ones that mean missing, as in `read_table`; `alike` whether to take a column whose name differs from the
+    model's in case, spaces or width alone.
     Raises SchemaMismatch where not one column of the model is in the file.
 
     >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")), Variable("size", "continuous")))
@@ -92,39 +148,172 @@ def receive(
     >>> rows.frame["size"].tolist(), rows.unreadable.tolist(), rows.bad[0]
     ([1.5, 2.5, nan], [False, False, True], BadCell(row=2, column='size', value='big', why='no number'))
     """
-    cells = cells.set_axis([_unguarded(str(name)) for name in cells.columns], axis=1)
-    here = [v for v in schema if v.name in cells.columns]
-    if not here:
-        raise SchemaMismatch(
-            "none of the model's columns is in this file; it needs {known}. Check that the first line holds the column "
-            "names",
-            known=", ".join(f"'{name}'" for name in schema.names),
+    reception = Reception(Cells.of(cells), schema, target, unseen=unseen, missing=missing, units=units, tokens=tokens,
+                          alike=alike)  # fmt: skip
+    found = Found()
+    rows = reception.take(cells, found)
+    return replace(rows, notes=reception.notes(found))
+
+
+class Reception:
+    """How the cells of a file become the columns of a model, found out once for all of its rows.
+
+    A look over the whole file finds how it writes its numbers: a column that shows its decimal mark beyond doubt (12,5)
+    decides for those that do not (1,234), and of a column that contradicts itself only what is written as a program
+    writes it is taken. Then any block can be received alone. Parameters as `receive`; `amount` is the column that
+    multiplies losses.
+
+    >>> schema = Schema((Variable("size", "continuous"),))
+    >>> cells = Cells.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
+    >>> reception = Reception(cells, schema, Variable("good", "binary", ("no", "yes")))
+    >>> [rows.frame["size"].tolist() for rows in reception.blocks(1)]
+    [[1.234], [2.5], [3.0]]
+    """
+
+    def __init__(
+        self,
+        cells: Cells,
+        schema: Schema,
+        target: Variable,
+        *,
+        unseen: str = "ignore",
+        missing: str = "marginalize",
+        units: Mapping[str, str] | None = None,
+        tokens: Sequence[str] | None = None,
+        amount: str = "",
+        alike: bool = False,
+    ) -> None:
+        self.cells, self.schema, self.target = cells, schema, target
+        self.unseen, self.missing, self.units, self.tokens = unseen, missing, dict(units or {}), tokens
+        self.alike, self.wanted = alike, (*schema.names, target.name, *([amount] if amount else []))
+        self.ours = written_here(cells.names)
+        self.names = tuple(
+            plain if self.ours or plain in self.wanted else name
+            for name, plain in ((name, unguarded(name)) for name in cells.names)
         )
-    notes = _notes_of_columns(cells, schema, target)
-    bad = _BadCells(len(cells))
-    stripped = {v.name: cells[v.name].str.removesuffix((units or {}).get(v.name, "")) for v in here}
-    numeric = [v for v in here if v.numeric]
-    numbers, mark = _read_numbers(pd.DataFrame({v.name: stripped[v.name] for v in numeric}), tokens, notes)
-    columns: dict[str, Any] = {}
-    for variable in schema:
-        name = variable.name
-        if name not in stripped:
-            columns[name] = (
-                np.full(len(cells), np.nan) if variable.numeric
-                else pd.Series([None] * len(cells), cells.index, dtype=object) if variable.textual
-                else pd.Categorical.from_codes(np.full(len(cells), -1), pd.Index(variable.levels, dtype=object))
+        self.called = {name: name for name in self.wanted if name in set(self.names)}
+        self.near = names_alike(self.names, self.wanted)
+        if alike:
+            self.called |= self.near
+        self.amount = amount if amount in self.called else ""
+        self.here = [v for v in schema if v.name in self.called]
+        if not self.here:
+            raise SchemaMismatch(
+                "none of the model's columns is in this file; it needs {known}. Check that the first line holds the "
+                "column names",
+                known=listed(schema.names, 12),
+            )
+        self.mark, self.styles = self._look()
+
+    def blocks(self, rows: int = 0, found: Found | None = None) -> Iterator[Incoming]:
+        """All rows, received a block at a time, as `Cells.blocks` gives them."""
+        return (self.take(block, found) for block in self.cells.blocks(rows))
+
+    def take(self, block: pd.DataFrame, found: Found | None = None) -> Incoming:
+        """One block of the file. What there is to say of it is added to `found`."""
+        found = Found() if found is None else found
+        cells = block.set_axis(list(self.names), axis=1)
+        if self.ours:
+            cells = cells.apply(lambda column: column.map(unguarded))
+        bad = _BadCells(len(cells))
+        columns = {v.name: self._column(v, cells, bad, found) for v in self.schema}
+        amount = None
+        if self.amount:
+            column = cells[self.called[self.amount]]
+            bare = _bare(column, self.units.get(self.amount, ""))
+            amount = _take_amounts(column, *_read(bare, self.styles[self.amount], self.tokens)[:2], bad)
+        truth = self._truth(cells, found)
+        found.rows += len(cells)
+        frame = pd.DataFrame(columns, index=cells.index)
+        return Incoming(cells, frame, bad.rows, bad.in_order(), truth, self.target.name in self.called, (), self.called,
+                        amount)  # fmt: skip
+
+    def notes(self, found: Found) -> tuple[Note, ...]:
+        """Everything there is to say of the file, once all of its blocks were taken."""
+        notes = [note("this is a file of results; the apostrophes that its texts got so that a spreadsheet runs none "
+                      "of them are taken off")] if self.ours else []  # fmt: skip
+        extra = [name for name in self.names if name not in self.called.values()]
+        for name in self.wanted:
+            other = self.near.get(name)
+            if name in self.called:
+                if self.called[name] != name:
+                    notes.append(note("column '{other}' of the file is taken as '{column}'", "warning", column=name,
+                                      other=self.called[name]))  # fmt: skip
+            elif name not in self.schema:
+                continue
+            elif other is None:
+                notes.append(note("column '{column}' is not in this file: it counts as missing in every row",
+                                  "warning", column=name))  # fmt: skip
+            else:
+                notes.append(note("column '{column}' is not in this file and counts as missing; if '{other}' is "
+                                  "meant, rename it there", "warning", column=name, other=other))  # fmt: skip
+        if extra:
+            notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
+        for variable in self.here:
+            notes += found.columns[variable.name].notes(variable, found.rows, self.unseen)
+        return (*notes, *self._truth_notes(found))
+
+    def _look(self) -> tuple[str, dict[str, _Style]]:
+        """The file's decimal mark, and how each of its columns of numbers is read."""
+        names = [v.name for v in self.here if v.numeric] + ([self.amount] if self.amount else [])
+        looks = {name: _Look() for name in names}
+        for block in self.cells.blocks() if names else ():
+            cells = block.set_axis(list(self.names), axis=1)
+            for name, look in looks.items():
+                look.over(_bare(cells[self.called[name]], self.units.get(name, "")), self.tokens)
+        marks = {mark for look in looks.values() if look.numeric and not look.torn for mark in look.marks}
+        mark = "," if marks == {","} else "."
+        return mark, {name: look.style(mark) for name, look in looks.items()}
+
+    def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, found: Found) -> Any:
+        """One of the model's columns of a block."""
+        name, n = variable.name, len(cells)
+        if name not in self.called:
+            return (
+                np.full(n, np.nan) if variable.numeric
+                else pd.Series([None] * n, cells.index, dtype=object) if variable.textual
+                else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
-        elif variable.numeric:
-            columns[name] = _take_numbers(variable, cells[name], *numbers[name], bad, notes)
+        given, said = cells[self.called[name]], found.columns.setdefault(name, _Column())
+        bare = _bare(given, self.units.get(name, ""))
+        column: Any
+        if variable.numeric:
+            values, unreadable, told = _read(bare, self.styles[name], self.tokens)
+            column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
+            said.tell(told, hollow=bool(np.isnan(values).all()) and not unreadable.any())
         elif variable.textual:
-            columns[name] = _take_texts(name, cells[name], tokens, notes)
+            column = _take_texts(given, self.tokens, said)
         else:
-            columns[name] = _take_levels(variable, cells[name], stripped[name], tokens, unseen, mark, bad, notes)
-        if missing == "error":
-            _refuse_missing(name, columns[name], bad, notes)
-    truth, has_truth = _truth(cells, target, tokens, notes)
-    frame = pd.DataFrame(columns, index=cells.index)
-    return Incoming(cells, frame, bad.rows, tuple(sorted(bad.cells)), truth, has_truth, tuple(notes))
+            codes, strange = _match(bare, variable, self.tokens, self.mark)
+            said.missing += int((codes == MISSING).sum())
+            new = codes > len(variable.levels)
+            if new.any():
+                said.count(codes[new] - len(variable.levels) - 1, strange)
+                if self.unseen == "error":
+                    bad.add(new, name, given, "not seen in training")
+            levels = pd.Index([*variable.levels, *strange], dtype=object)
+            column = pd.Categorical.from_codes(codes.astype(np.int64) - 1, levels)
+        if self.missing == "error" and (absent := np.asarray(pd.isna(column)) & ~bad.rows).any():
+            bad.add(absent, name, None, "missing")
+            said.refused += int(absent.sum())
+        return column
+
+    def _truth(self, cells: pd.DataFrame, found: Found) -> NDArray[np.int32]:
+        if self.target.name not in self.called:
+            return np.full(len(cells), -1, dtype=np.int32)
+        codes, strange = _match(cells[self.called[self.target.name]], self.target, self.tokens, "")
+        new = codes > len(self.target.levels)
+        if new.any():
+            found.truth.count(codes[new] - len(self.target.levels) - 1, strange)
+        return np.where(new, -2, codes - 1).astype(np.int32)
+
+    def _truth_notes(self, found: Found) -> list[Note]:
+        if not found.truth.strange:
+            return []
+        return [note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
+                     "{classes}. These rows are classified, but not counted as right or wrong", "warning",
+                     column=self.target.name, values=found.truth.most_frequent(),
+                     classes=listed([str(v) for v in self.target.levels], 12))]  # fmt: skip
 
 
 def with_amounts(
@@ -143,179 +332,187 @@ def with_amounts(
     ([1200.0, nan, nan], [(1, 'negative'), (2, 'missing')])
     """
     if column not in rows.cells.columns:
-        raise SchemaMismatch(
-            "it has no column '{column}', whose amounts multiply losses. Add the column, or make every loss a fixed "
-            "sum",
-            column=column,
-        )
-    cells = rows.cells[column]
-    stripped = pd.DataFrame({column: cells.str.removesuffix(unit)})
-    values, unreadable = _read_numbers(stripped, tokens, [])[0][column]
-    flaws: list[tuple[NDArray[np.bool_], Why]] = [
-        (unreadable, "no number"),
-        (np.isnan(values) & ~unreadable, "missing"),
-        (np.isinf(values), "infinite"),
-        (values < 0, "negative"),
-    ]
+        raise no_amounts(column)
+    look, bare = _Look(), _bare(rows.cells[column], unit)
+    look.over(bare, tokens)
     bad = _BadCells(len(rows))
-    for flaw, why in flaws:
-        if flaw.any():
-            bad.add(flaw, column, cells, why)
-    found = replace(rows, unreadable=rows.unreadable | bad.rows, bad=tuple(sorted((*rows.bad, *bad.cells))))
-    return found, np.where(bad.rows, np.nan, values)
+    amount = _take_amounts(rows.cells[column], *_read(bare, look.style("."), tokens)[:2], bad)
+    cells = tuple(sorted((*rows.bad, *bad.in_order())))
+    return replace(rows, unreadable=rows.unreadable | np.isnan(amount), bad=cells), amount
+
+
+def no_amounts(column: str) -> SchemaMismatch:
+    """What to say where the losses need amounts and the file has none."""
+    return SchemaMismatch(
+        "it has no column '{column}', whose amounts multiply losses. Add the column, or make every loss a fixed sum",
+        column=column,
+    )
+
+
+# names and texts ------------------------------------------------------------------------------------------------
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+"""How a text begins that a spreadsheet would run as a formula; with the apostrophes it may have already, so that
+`guarded` can be undone."""
+_RESULTS = re.compile(
+    r"(?:^|\n)decision(?:_\d+)?\nrisk(?:_\d+)?\ngap(?:_\d+)?\n(?:P\(.*\)(?:_\d+)?\n)+status(?:_\d+)?\nreason(?:_\d+)?\Z"
+)
+"""The last columns of a file of results, one a line."""
 
 
 def guarded(column: pd.Series) -> pd.Series:
     """Text cells that a spreadsheet would run as a formula get a leading apostrophe; numbers stay as they are.
 
-    >>> guarded(pd.Series(["=1+1", "-5", "-5 kg", "@x", "plain"])).tolist()
-    ["'=1+1", '-5', "'-5 kg", "'@x", 'plain']
+    >>> guarded(pd.Series(["=1+1", "-5", "-12 %", "-5 kg", "＝x", "plain"])).tolist()
+    ["'=1+1", '-5', '-12 %', "'-5 kg", "'＝x", 'plain']
     """
-    codes, levels = pd.factorize(column)
-    safe = np.array([f"'{text}" if str(text).startswith(FORMULA) and not is_number(str(text)) else str(text)
-                     for text in levels], dtype=object)  # fmt: skip
-    return pd.Series(safe[codes], index=column.index, name=column.name, dtype=object)
+    risky = column.str.match(_FORMULA.pattern).to_numpy(dtype=bool)
+    if not risky.any():
+        return column
+    safe = column.astype(object)
+    safe[risky] = [f"'{text}" if runs(text) else text for text in safe[risky]]
+    return safe
 
 
-def _unguarded(text: str) -> str:
-    """What `guarded` made of a text, as it was."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+def runs(text: str) -> bool:
+    """Whether a spreadsheet would run a text as a formula, or would without the apostrophes before it."""
+    return _FORMULA.match(text) is not None and not is_number(text.lstrip("'"))
+
+
+def unguarded(text: str) -> str:
+    """What `guarded` made of a text, as it was.
+
+    >>> unguarded("'=1+1"), unguarded("''=1+1"), unguarded("'s-Gravenhage")
+    ('=1+1', "'=1+1", "'s-Gravenhage")
+    """
+    return text[1:] if text[:1] == "'" and runs(text[1:]) else text
+
+
+def written_here(names: Sequence[str]) -> bool:
+    """Whether these are the columns of a file of results, whose texts are guarded.
+
+    >>> written_here(("size", "decision", "risk", "gap", "P(a)", "P(b)", "status", "reason")), written_here(("reason",))
+    (True, False)
+    """
+    return _RESULTS.search("\n".join(unguarded(name).replace("\n", " ") for name in names)) is not None
+
+
+def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """Of the `wanted` names that are not among `names` the one that differs in case, spaces or width (or in the form of
+    its letters) alone, where there is just one.
+
+    >>> names_alike(("Ｈｅｉｇｈｔ ", "city", "City"), ("height", "CITY", "weight"))
+    {'height': 'Ｈｅｉｇｈｔ '}
+    """
+    wanted = tuple(wanted)
+    near: dict[str, list[str]] = {}
+    present = set(names := tuple(names))
+    for name in names:
+        if name not in wanted:
+            near.setdefault(_folded(name), []).append(name)
+    folds = Counter(map(_folded, wanted))
+    found = {name: near.get(_folded(name), []) for name in wanted if name not in present}
+    return {name: others[0] for name, others in found.items() if len(others) == 1 and folds[_folded(name)] == 1}
+
+
+def _folded(name: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _bare(column: pd.Series, unit: str) -> pd.Series:
+    return column.str.removesuffix(unit) if unit else column
+
+
+# what is said of a file ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Column:
+    """What was found in a column, over the blocks."""
+
+    told: dict[str, Note] = field(default_factory=dict)
+    hollow: Note | None = None
+    missing: int = 0
+    refused: int = 0
+    infinite: int = 0
+    unreadable: int = 0
+    unread: tuple[int, str] = (0, "")
+    fractions: int = 0
+    fraction: tuple[int, str] = (0, "")
+    strange: Counter[str] = field(default_factory=Counter)
+
+    def tell(self, notes: Iterable[Note], *, hollow: bool) -> None:
+        """What reading a block's numbers had to say; of what is said twice the first."""
+        for told in notes:
+            if hollow:
+                self.hollow = self.hollow or told
+            elif "missing" not in told.message.template and "infinite" not in told.message.template:
+                self.told.setdefault(told.message.template, told)
+
+    def count(self, codes: NDArray[np.intp], values: Sequence[str]) -> None:
+        """Values that are none of the levels, by their positions in `values`."""
+        for value, n in zip(values, np.bincount(codes, minlength=len(values)).tolist(), strict=True):
+            if value in self.strange or len(self.strange) < COUNTED:
+                self.strange[value] += n
+
+    def most_frequent(self, most: int = 6) -> str:
+        """The most frequent of the strange values, with their counts."""
+        shown = ", ".join(f"'{value[:40]}' ({n})" for value, n in self.strange.most_common(most))
+        return shown + (", …" if len(self.strange) > most else "")
+
+    def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
+        name, empty = variable.name, self.hollow is not None and self.missing == rows
+        yield from ([self.hollow] if empty and self.hollow else self.told.values())
+        if self.unreadable:
+            yield note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
+                       "('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
+                       row=self.unread[0] + 1, value=self.unread[1][:40])  # fmt: skip
+        if self.infinite:
+            yield note("column '{column}': rows with an infinite number, not decided: {n}", "warning", column=name,
+                       n=self.infinite)  # fmt: skip
+        if self.fractions:
+            yield note("column '{column}': cells that are none of the counts 0, 1, 2, …: {n}, the first in row {row} "
+                       "('{value}'); these rows are not decided", "warning", column=name, n=self.fractions,
+                       row=self.fraction[0] + 1, value=self.fraction[1][:40])  # fmt: skip
+        if self.missing and not empty:
+            yield note("column '{column}': missing cells: {n}; a missing cell has no factor in its row's product",
+                       column=name, n=self.missing)  # fmt: skip
+        if self.strange:
+            yield _note_unseen(name, self.most_frequent(), unseen)
+        if self.refused:
+            yield note("column '{column}': rows with a missing cell are not decided (missing='error'): {n}", "warning",
+                       column=name, n=self.refused)  # fmt: skip
+
+
+@dataclass
+class Found:
+    """What was found in a file, over the blocks taken so far: how many `rows` they have, and of each column."""
+
+    rows: int = 0
+    columns: dict[str, _Column] = field(default_factory=dict)
+    truth: _Column = field(default_factory=_Column)
 
 
 class _BadCells:
-    """Which rows cannot be decided, and because of which cells."""
+    """Which rows of a block cannot be decided, and because of which cells."""
 
     def __init__(self, n: int) -> None:
         self.rows = np.zeros(n, dtype=bool)
+        self.named = np.zeros(n, dtype=bool)
         self.cells: list[BadCell] = []
 
-    def add(self, mask: NDArray[np.bool_], column: str, values: pd.Series | None, why: Any) -> None:
+    def add(self, mask: NDArray[np.bool_], column: str, values: pd.Series | None, why: Why) -> None:
         if why != "infinite":  # the model itself refuses such a row
             self.rows |= mask
-        for row in np.flatnonzero(mask)[: LISTED - len(self.cells)]:
-            self.cells.append(BadCell(int(row), column, "" if values is None else str(values.iloc[row]), why))
+        first = np.flatnonzero(mask & ~self.named)
+        more = np.flatnonzero(mask & self.named)[: max(LISTED - len(self.cells), 0)]
+        self.named |= mask
+        for row in (*first.tolist(), *more.tolist()):
+            self.cells.append(BadCell(row, column, "" if values is None else str(values.iloc[row]), why))
 
-
-def _notes_of_columns(cells: pd.DataFrame, schema: Schema, target: Variable) -> list[Note]:
-    notes = []
-    extra = [str(c) for c in cells.columns if c not in schema and c != target.name]
-    for name in schema.names:
-        if name in cells.columns:
-            continue
-        alike = next((c for c in extra if c.strip().casefold() == name.strip().casefold()), None)
-        if alike is None:
-            notes.append(note("column '{column}' is not in this file: it counts as missing in every row", "warning",
-                              column=name))  # fmt: skip
-        else:
-            notes.append(note("column '{column}' is not in this file and counts as missing; if '{other}' is meant, "
-                              "rename it there", "warning", column=name, other=alike))  # fmt: skip
-    if extra:
-        notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
-    return notes
-
-
-# numbers --------------------------------------------------------------------------------------------------------
-
-
-def _read_numbers(
-    cells: pd.DataFrame, tokens: Sequence[str] | None, notes: list[Note]
-) -> tuple[dict[str, tuple[Array, NDArray[np.bool_]]], Any]:
-    """(values, unreadable) of every column, and the file's decimal mark, read as a training table's would be."""
-    frame, told, mark = convert(cells, None, tokens)
-    result = {}
-    for name in frame.columns:
-        column = frame[name]
-        if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype):
-            result[name] = (column.to_numpy(dtype=float), np.zeros(len(column), dtype=bool))
-            notes.extend(n for n in told if n.column == name)
-        else:
-            result[name] = _read_mixed(cells[name], mark, tokens)
-    return result, mark
-
-
-def _read_mixed(column: pd.Series, mark: Any, tokens: Sequence[str] | None) -> tuple[Array, NDArray[np.bool_]]:
-    """Numbers from a column that is not numbers throughout, with the cells that are none flagged."""
-    codes, levels = pd.factorize(column)
-    bare = [str(text).strip() for text in levels]
-    absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
-    readable = np.array([is_number(b) or b.lstrip("+-").lower() in ("inf", "infinity") for b in bare], dtype=bool)
-    values = np.full(len(bare), np.nan)
-    spelled = pd.Series(bare, name=column.name, dtype=object)[readable & ~absent]
-    if len(spelled):
-        read = convert_column(spelled, "," if mark == "," else None, ()).values
-        plain = pd.api.types.is_numeric_dtype(read.dtype) and not pd.api.types.is_bool_dtype(read.dtype)
-        # where the styles contradict each other, only what is written as a program writes it is taken
-        values[spelled.index] = read if plain else pd.to_numeric(spelled, errors="coerce")
-    return values[codes], (np.isnan(values) & ~absent)[codes]
-
-
-def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
-                  notes: list[Note]) -> Array:  # fmt: skip
-    name = variable.name
-    if unreadable.any():
-        row = int(unreadable.argmax())
-        bad.add(unreadable, name, cells, "no number")
-        notes.append(note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
-                          "('{value}'); these rows are not decided", "warning", column=name, n=int(unreadable.sum()),
-                          row=row + 1, value=str(cells.iloc[row])[:40]))  # fmt: skip
-    infinite = np.isinf(values)
-    if infinite.any():
-        bad.add(infinite, name, cells, "infinite")
-        notes[:] = [m for m in notes if m.column != name or "infinite" not in m.message.template]
-        notes.append(note("column '{column}': rows with an infinite number, not decided: {n}", "warning", column=name,
-                          n=int(infinite.sum())))  # fmt: skip
-    fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
-    if variable.likelihood == "poisson" and fractions.any():
-        row = int(fractions.argmax())
-        bad.add(fractions, name, cells, "no count")
-        notes.append(note("column '{column}': cells that are none of the counts 0, 1, 2, …: {n}, the first in row "
-                          "{row} ('{value}'); these rows are not decided", "warning", column=name,
-                          n=int(fractions.sum()), row=row + 1, value=str(cells.iloc[row])[:40]))  # fmt: skip
-    if (absent := np.isnan(values) & ~unreadable).any() and not absent.all():
-        _note_missing(name, int(absent.sum()), notes)
-    return values
-
-
-def _take_texts(name: str, cells: pd.Series, tokens: Sequence[str] | None, notes: list[Note]) -> pd.Series:
-    """Texts as they stand there, without the apostrophe that `guarded` put before one. A word not seen in training is
-    no flaw of a text: it says nothing."""
-    absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))
-    if absent.any():
-        _note_missing(name, int(absent.sum()), notes)
-    return cells.map(lambda cell: _unguarded(str(cell))).astype(object).mask(absent, None)
-
-
-def _note_missing(name: str, n: int, notes: list[Note]) -> None:
-    notes[:] = [m for m in notes if m.column != name or "missing" not in m.message.template]
-    notes.append(note("column '{column}': missing cells: {n}; a missing cell has no factor in its row's product",
-                      column=name, n=n))  # fmt: skip
-
-
-def _refuse_missing(name: str, column: Any, bad: _BadCells, notes: list[Note]) -> None:
-    absent = np.asarray(pd.isna(column)) & ~bad.rows
-    if absent.any():
-        bad.add(absent, name, None, "missing")
-        notes.append(note("column '{column}': rows with a missing cell are not decided (missing='error'): {n}",
-                          "warning", column=name, n=int(absent.sum())))  # fmt: skip
-
-
-# levels ---------------------------------------------------------------------------------------------------------
-
-
-def _take_levels(variable: Variable, cells: pd.Series, stripped: pd.Series, tokens: Sequence[str] | None, unseen: str,
-                 mark: Any, bad: _BadCells, notes: list[Note]) -> pd.Categorical:  # fmt: skip
-    name = variable.name
-    codes, strange = _match(stripped, variable, tokens, mark)
-    if (codes == MISSING).any():
-        _note_missing(name, int((codes == MISSING).sum()), notes)
-    new = codes > len(variable.levels)
-    if new.any():
-        values = _counted(codes[new] - len(variable.levels) - 1, strange)
-        notes.append(_note_unseen(name, values, unseen))
-        if unseen == "error":
-            bad.add(new, name, cells, "not seen in training")
-    levels = [*variable.levels, *strange]
-    return pd.Categorical.from_codes(codes.astype(np.int64) - 1, pd.Index(levels, dtype=object))
+    def in_order(self) -> tuple[BadCell, ...]:
+        """The cells by row; in a row as they were found."""
+        return tuple(sorted(self.cells))
 
 
 def _note_unseen(name: str, values: str, unseen: str) -> Note:
@@ -330,8 +527,146 @@ def _note_unseen(name: str, values: str, unseen: str) -> Note:
                 "product (unseen='ignore')", "warning", column=name, values=values)  # fmt: skip
 
 
+# numbers --------------------------------------------------------------------------------------------------------
+
+_Style = Literal["", ",", "program"]
+"""How a column's numbers are read: as they show themselves, with a decimal comma, or only as a program writes them."""
+
+
+@dataclass
+class _Look:
+    """How a column writes its numbers, over the blocks: whether every cell is one, the decimal marks that it shows
+    beyond doubt, the signs (% $ or none) that its numbers bear, and whether a block contradicted itself."""
+
+    numeric: bool = True
+    marks: set[str] = field(default_factory=set)
+    signs: set[str] = field(default_factory=set)
+    contradictory: bool = False
+
+    def over(self, column: pd.Series, tokens: Sequence[str] | None) -> None:
+        """One more block."""
+        found = convert_column(column, None, tokens)
+        if not _is_numbers(found.values):
+            self.numeric = False
+            spelled = _spelled(column, tokens)[1]
+            if not len(spelled):
+                return
+            found = convert_column(spelled, None, ())
+            if not _is_numbers(found.values):
+                self.contradictory = True
+                return
+        if found.mark:
+            self.marks.add(found.mark)
+        if not found.values.isna().all():
+            self.signs.add(_sign(found))
+
+    @property
+    def torn(self) -> bool:
+        """Whether no one way of writing numbers fits the column."""
+        return self.contradictory or len(self.marks) > 1 or len(self.signs) > 1
+
+    def style(self, mark: str) -> _Style:
+        """How to read the column in a file with this decimal mark."""
+        own = next(iter(self.marks), "")
+        if self.torn or (not self.numeric and mark == "," and own == "."):
+            return "program"
+        return "," if "," in (own or mark) else ""
+
+
+def _sign(column: Column) -> str:
+    """What the numbers bear: %, a currency sign, or nothing."""
+    templates = {n.message.template: n for n in column.notes}
+    if any("is in percent" in template for template in templates):
+        return "%"
+    return next((str(n.message.params["sign"]) for t, n in templates.items() if "currency sign" in t), "")
+
+
+def _is_numbers(column: pd.Series) -> bool:
+    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _read(
+    column: pd.Series, style: _Style, tokens: Sequence[str] | None
+) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
+    """(values, unreadable, what there is to say) of a column of numbers, read as a training table's would be."""
+    if style != "program":
+        found = convert_column(column, "," if style == "," else None, tokens)
+        if _is_numbers(found.values):
+            return found.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), found.notes
+    return *_read_mixed(column, style, tokens), ()
+
+
+def _spelled(column: pd.Series, tokens: Sequence[str] | None) -> tuple[NDArray[np.intp], pd.Series, NDArray[np.bool_]]:
+    """(n,) codes of the different spellings, those of them that are numbers, and which mean missing."""
+    codes, levels = pd.factorize(column)
+    bare = [str(text).strip() for text in levels]
+    absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
+    readable = np.array([is_number(b) or b.lstrip("+-").lower() in ("inf", "infinity") for b in bare], dtype=bool)
+    return codes, pd.Series(bare, name=column.name, dtype=object)[readable & ~absent], absent
+
+
+def _read_mixed(column: pd.Series, style: _Style, tokens: Sequence[str] | None) -> tuple[Array, NDArray[np.bool_]]:
+    """Numbers from a column that is not numbers throughout, with the cells that are none flagged."""
+    codes, spelled, absent = _spelled(column, tokens)
+    values = np.full(len(absent), np.nan)
+    if len(spelled):
+        found = None if style == "program" else convert_column(spelled, "," if style == "," else None, ()).values
+        # where the styles contradict each other, only what is written as a program writes it is taken
+        fits = found is not None and _is_numbers(found)
+        values[spelled.index] = found if fits else pd.to_numeric(spelled, errors="coerce")
+    return values[codes], (np.isnan(values) & ~absent)[codes]
+
+
+def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
+                  said: _Column, above: int) -> Array:  # fmt: skip
+    def first(mask: NDArray[np.bool_]) -> tuple[int, str]:
+        row = int(mask.argmax())
+        return above + row, str(cells.iloc[row])
+
+    if unreadable.any():
+        bad.add(unreadable, variable.name, cells, "no number")
+        said.unread = said.unread if said.unreadable else first(unreadable)
+        said.unreadable += int(unreadable.sum())
+    infinite = np.isinf(values)
+    if infinite.any():
+        bad.add(infinite, variable.name, cells, "infinite")
+        said.infinite += int(infinite.sum())
+    fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
+    if variable.likelihood == "poisson" and fractions.any():
+        bad.add(fractions, variable.name, cells, "no count")
+        said.fraction = said.fraction if said.fractions else first(fractions)
+        said.fractions += int(fractions.sum())
+    said.missing += int((np.isnan(values) & ~unreadable).sum())
+    return values
+
+
+def _take_amounts(column: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells) -> Array:
+    """(n,) NaN where a cell is no number of 0 and more."""
+    flaws: list[tuple[NDArray[np.bool_], Why]] = [
+        (unreadable, "no number"),
+        (np.isnan(values) & ~unreadable, "missing"),
+        (np.isinf(values), "infinite"),
+        (values < 0, "negative"),
+    ]
+    for flaw, why in flaws:
+        if flaw.any():
+            bad.add(flaw, str(column.name), column, why)
+    return np.where(np.isfinite(values) & (values >= 0), values, np.nan)
+
+
+def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, said: _Column) -> pd.Series:
+    """Texts as they stand there, without the apostrophe that `guarded` put before one. A word not seen in training is
+    no flaw of a text: it says nothing."""
+    absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))
+    said.missing += int(absent.sum())
+    return cells.map(lambda cell: unguarded(str(cell))).astype(object).mask(absent, None)
+
+
+# levels ---------------------------------------------------------------------------------------------------------
+
+
 def _match(
-    column: pd.Series, variable: Variable, tokens: Sequence[str] | None, mark: Any
+    column: pd.Series, variable: Variable, tokens: Sequence[str] | None, mark: str
 ) -> tuple[NDArray[np.intp], list[str]]:
     """(n,) codes: 0 missing, 1…S the levels, beyond them the values that are none, which are listed."""
     spellings, levels = pd.factorize(column)
@@ -342,7 +677,7 @@ def _match(
     strange: list[str] = []
     codes = np.zeros(len(texts), dtype=np.intp)
     for i, text in enumerate(texts):
-        code = known.get(text) or known.get(_unguarded(text)) or by_value.get(text)
+        code = known.get(text) or known.get(unguarded(text)) or by_value.get(text)
         if code is None and text.strip() in absent:
             code = MISSING
         if code is None:
@@ -352,7 +687,7 @@ def _match(
     return codes[spellings], strange
 
 
-def _by_value(texts: list[str], variable: Variable, mark: Any) -> dict[str, int]:
+def _by_value(texts: list[str], variable: Variable, mark: str) -> dict[str, int]:
     """Codes of the texts that spell a level another way: TRUE for true, 1.0 for 1."""
     levels = {level: code for code, level in enumerate(variable.levels, start=1)}
     if all(isinstance(level, bool) for level in levels):
@@ -360,27 +695,6 @@ def _by_value(texts: list[str], variable: Variable, mark: Any) -> dict[str, int]
         return {t: levels[truth[t.strip().lower()]] for t in texts if truth.get(t.strip().lower()) in levels}
     if any(isinstance(level, str | bool) for level in levels) or not texts:
         return {}
-    values, unreadable = _read_mixed(pd.Series(texts, dtype=object), mark, None)
+    style: _Style = "," if mark == "," else ""
+    values, unreadable = _read_mixed(pd.Series(texts, dtype=object), style, None)
     return {t: levels[v] for t, v, no in zip(texts, values.tolist(), unreadable, strict=True) if not no and v in levels}
-
-
-def _truth(
-    cells: pd.DataFrame, target: Variable, tokens: Sequence[str] | None, notes: list[Note]
-) -> tuple[NDArray[np.intp], bool]:
-    if target.name not in cells.columns:
-        return np.full(len(cells), -1, dtype=np.intp), False
-    codes, strange = _match(cells[target.name], target, tokens, None)
-    new = codes > len(target.levels)
-    if new.any():
-        notes.append(note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
-                          "{classes}. These rows are classified, but not counted as right or wrong", "warning",
-                          column=target.name, values=_counted(codes[new] - len(target.levels) - 1, strange),
-                          classes=listed([str(v) for v in target.levels], 12)))  # fmt: skip
-    return np.where(new, -2, codes - 1).astype(np.intp), True
-
-
-def _counted(codes: NDArray[np.intp], values: list[str], most: int = 6) -> str:
-    """The most frequent of `values` with their counts."""
-    count = np.bincount(codes, minlength=len(values))
-    shown = ", ".join(f"'{values[i][:40]}' ({count[i]})" for i in np.argsort(-count, kind="stable")[:most])
-    return shown + (", …" if len(values) > most else "")

@@ -7,30 +7,53 @@ stays as it is.
 
 from __future__ import annotations
 
+import importlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.language import Message
+from bayes_engine.table.dates import DATE, Dates, dates
 
 Severity = Literal["info", "warning"]
 Mark = Literal[".", ","]
+ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
+"""What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""
+
+
+class Offer(NamedTuple):
+    """Another way to read: a keyword of `read_table` with its value, and what a button says. A value of `types` speaks
+    of one column and joins what is said of the others."""
+
+    keyword: Literal["encoding", "delimiter", "quote", "decimal", "header", "sheet", "missing", "types", "trim"]
+    value: Any
+    said: Message
+
+
+def offer(keyword: Any, value: Any, said: str, /, **params: object) -> Offer:
+    """An Offer from its words."""
+    return Offer(keyword, value, Message(said, params))
 
 
 @dataclass(frozen=True)
 class Note:
-    """One thing that was inferred or changed while reading."""
+    """One thing that was inferred or changed while reading, and how to have it otherwise."""
 
     message: Message
     severity: Severity = "info"
     column: str | None = None
     line: int | None = None
+    offers: tuple[Offer, ...] = ()
+
+    def offering(self, *offers: Offer) -> Note:
+        """This note with ways to have it otherwise."""
+        return replace(self, offers=offers)
 
 
 def note(template: str, severity: Severity = "info", at: int | None = None, /, **params: object) -> Note:
@@ -54,7 +77,7 @@ ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
 """Tokens that mean missing in a column of any kind: nobody calls a class or a place so."""
 MISSING_AMONG_NUMBERS = (
     *ALWAYS_MISSING, "NA", "N/A", "n/a", "na", "None", "none", "NULL", "null", "-", "--", "—", ".", "*",
-    "#NA", "#NULL!", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "missing", "缺失",
+    "#NA", "#NULL!", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "missing", "缺失", "n.a.", "N.A.", "–",
 )  # fmt: skip
 """Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
 
@@ -72,17 +95,13 @@ _STYLE: dict[Mark, re.Pattern[str]] = {
     ),
     ",": re.compile(rf"[1-9]\d{{0,2}}(?:(?:\.\d{{3}})+|(?:{_GROUP}\d{{3}})+)(?:,\d*)?|(?:\d+,?\d*|,\d+){_EXPONENT}"),
 }
-_MONEY = "$€£¥￥₹₽₩"
+_MONEY = "[$€£¥￥₹₽₩]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|kr"
 _DRESSED = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>[{_MONEY}])?\s*(?P<sign2>[+-])?\s*"
-    rf"(?P<body>[\d.,](?:[\d.,eE+'’ \u00a0\u202f\u2009-]*[\d.,])?)\s*(?P<after>[%％{_MONEY}元])?\s*(?P<close>\))?"
+    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_MONEY})?\s*(?P<sign2>[+-])?\s*"
+    rf"(?P<body>[\d.,](?:[\d.,eE+'’ \u00a0\u202f\u2009-]*[\d.,])?)\s*(?P<sign3>-)?\s*"
+    rf"(?P<after>[%％元]|{_MONEY})?\s*(?P<close>\))?"
 )
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣．，", "0123456789--.,")
-DATE = re.compile(
-    r"(?:\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
-    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
-    r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
-)
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _YES_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "是", "否"))
 
@@ -116,73 +135,208 @@ def is_number(cell: str) -> bool:
     [True, True, True, True, True, False, False]
     """
     dressed = _DRESSED.fullmatch(cell.strip().translate(_UNIFORM))
-    return dressed is not None and any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
+    if dressed is None or not _signed_once(dressed):
+        return False
+    return any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
 
 
 def convert(
-    cells: pd.DataFrame, decimal: Mark | None, missing: Sequence[str] | None, *, release: bool = False
+    cells: pd.DataFrame | dict[str, pd.Series], decimal: Mark | None, missing: Sequence[str] | None,
+    types: Mapping[int, ReadAs] | None = None,
 ) -> tuple[pd.DataFrame, list[Note], Mark]:
-    """Every column of text in `cells` typed: int64, float64, bool or text ('' is an empty cell), and the decimal mark.
+    """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
+    decimal mark.
 
-    `decimal` and `missing` override the guesses. A column that shows its decimal mark beyond doubt (12,5) decides
-    for those that do not (1,234). `release` empties `cells` on the way, so that the table is never held twice.
+    `decimal`, `missing` and `types` (by position) override the guesses. A column that shows its decimal mark beyond
+    doubt (12,5) decides for those that do not (1,234). A dict is emptied on the way, so that the table is never held
+    twice.
 
     >>> frame, notes, mark = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
     >>> frame["x"].tolist(), frame["well"].tolist(), len(notes), mark
     ([1.5, 2.25], ['1E5', '4D2'], 2, ',')
-    """
-    index, columns, waiting = cells.index, dict[str, Column](), dict[str, pd.Series]()
-    for name in map(str, cells.columns):
-        text = cells.pop(name) if release else cells[name]
-        columns[name] = convert_column(text, decimal, missing)
+    """  # fmt: skip
+    texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
+    columns, waiting = dict[str, Column](), dict[str, pd.Series]()
+    types = types or {}
+    for at, name in enumerate(list(texts)):
+        text = texts.pop(name)
+        columns[name] = convert_column(text, decimal, missing, types.get(at, "auto"), at)
         if columns[name].doubtful:
             waiting[name] = text
     marks = {column.mark for column in columns.values()}
     if decimal is None and "," in marks and "." not in marks:  # the doubtful columns follow the certain ones
-        comma = {name: convert_column(text, ",", missing) for name, text in waiting.items()}
+        place = {name: at for at, name in enumerate(columns)}
+        comma = {name: convert_column(text, ",", missing, types.get(place[name], "auto"), place[name])
+                 for name, text in waiting.items()}  # fmt: skip
         columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
     notes = [n for column in columns.values() for n in column.notes]
-    notes += missing_notes({name: column.absent for name, column in columns.items()})
-    frame = pd.DataFrame({name: column.values for name, column in columns.items()}, index=index)
+    absent = {name: column.absent for name, column in columns.items()}
+    taken = sorted({token for found in absent.values() for token in found if token})
+    notes = [_also_missing(n, taken) for n in notes] + missing_notes(absent)
+    frame = pd.DataFrame({name: column.values for name, column in columns.items()})
     return frame, notes, decimal or ("," if "," in marks else ".")
 
 
-def convert_column(column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None) -> Column:
-    """One column of text, typed. See `convert`."""
+def convert_column(
+    column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
+    at: int = 0,
+) -> Column:  # fmt: skip
+    """One column of text, typed; `at` is its position, of which the offers speak. See `convert`."""
     name = str(column.name)
+    if read_as == "auto" and decimal != "," and len(column) >= _LONG and (swift := _swift(column)) is not None:
+        return swift
     codes, levels = pd.factorize(column)
     spelled: list[str] = np.asarray(levels, dtype=object).tolist()
     bare = [s.strip() for s in spelled]
+    if read_as == "text":
+        kept = _text(column, codes, spelled, bare, (), None, at, plainly=True)
+        return kept._replace(notes=(note("column '{column}' is kept as text, as chosen", column=name)
+                                    .offering(_by_rule(at)),))  # fmt: skip
     tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
     known = [b not in tokens for b in bare]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
+    absent = _absent(bare, tokens, codes)
     if not rest:
-        return _empty(column, bare)
-    if (identifier := _identifier(rest)) is not None:
-        numbers = None
-    else:
+        return _empty(column, bare, at)
+    if read_as == "number":
+        return _as_numbers(column, codes, bare, known, decimal, absent, at)
+    identifier = _identifier(rest)
+    numbers = None
+    if identifier is None and read_as == "auto":
         numbers = _plain(rest) if decimal != "," else None
         numbers = numbers or _dressed(rest, decimal)
     if numbers is None:
-        return _text(column, codes, spelled, bare, missing, identifier)
+        when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", _spread(codes, known))
+        if isinstance(when, Dates):
+            return _as_dates(column, codes, known, when, absent, at)
+        text = _text(column, codes, spelled, bare, missing, identifier, at)
+        return text if when is None else text._replace(notes=(_no_dates(name, when, read_as, at), *text.notes))
 
-    per_level = np.full(len(bare), np.nan)
-    per_level[known] = numbers.values
-    values = per_level[codes] + 0.0  # −0.0 becomes 0.0: one value, not two
-    absent = _absent(bare, tokens, codes)
+    values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
     if numbers.whole and not absent:
         values = values.astype(np.int64)
     doubtful = numbers.mark is None and re.search("[.,]", "".join(rest)) is not None
-    notes = tuple(_number_notes(name, numbers, decimal))
+    notes = tuple(_number_notes(name, numbers, decimal, at))
     return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
-def _empty(column: pd.Series, bare: list[str]) -> Column:
+_LONG = 5000
+"""Rows from which on a column is first looked at as a whole, by Arrow."""
+
+
+def _swift(column: pd.Series) -> Column | None:
+    """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
+    (tested equal), without a look at every spelling. None where they must decide."""
+    try:
+        arrow, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
+        text = arrow.array(column.array)
+    except (ImportError, TypeError):
+        return None
+
+    def any_of(pattern: str) -> bool:
+        return bool(compute.any(compute.match_substring_regex(text, pattern)).as_py())
+
+    empty = compute.equal(text, "")
+    plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^(0\d+|\d{16,})$"):
+        return None
+    dotted = any_of(r"\.")
+    if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
+        return None  # 1.234 may be a thousand
+    values = compute.cast(compute.if_else(empty, None, text), arrow.float64()).to_numpy(zero_copy_only=False) + 0.0
+    missing = np.isnan(values)
+    if missing.all() or not np.isfinite(values[~missing]).all():
+        return None
+    whole = not dotted and not missing.any() and not any_of("[eE]") and bool((np.abs(values) < 2.0**53).all())
+    return Column(pd.Series(values.astype(np.int64) if whole else values, index=column.index), (),
+                  {"": int(missing.sum())} if missing.any() else {}, "." if dotted else None)  # fmt: skip
+
+
+def _per_row(values: NDArray[Any], known: list[bool], codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Values of the known spellings → one for every cell, NaN (or NaT) where it is missing."""
+    per_level = np.full(len(known), "NaT" if values.dtype.kind == "M" else np.nan, dtype=values.dtype)
+    per_level[np.array(known)] = values
+    return per_level[codes]
+
+
+def _spread(codes: NDArray[np.intp], known: list[bool]) -> NDArray[np.intp]:
+    """For every cell that is not missing, the position of its spelling among the known ones."""
+    place: NDArray[np.intp] = np.cumsum(known) - 1
+    return np.asarray(place[codes[np.array(known)[codes]]])
+
+
+def _by_rule(at: int) -> Offer:
+    return offer("types", ((at, "auto"),), "Read it by rule again")
+
+
+def _keep_text(at: int) -> Offer:
+    return offer("types", ((at, "text"),), "Keep as text")
+
+
+def _as_numbers(column: pd.Series, codes: NDArray[np.intp], bare: list[str], known: list[bool], decimal: Mark | None,
+                absent: dict[str, int], at: int) -> Column:  # fmt: skip
+    """A column of which a person said that it holds numbers: what is none is missing, and told."""
+    name = str(column.name)
+    rest = [b for b, k in zip(bare, known, strict=True) if k]
+    found = [_DRESSED.fullmatch(cell.translate(_UNIFORM)) for cell in rest]
+    styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
+    mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in found))
+    read = np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in found])
+    values = _per_row(read, known, codes) + 0.0
+    lost = [cell for cell, value in zip(rest, read, strict=True) if np.isnan(value)]
+    if lost:
+        n = int(np.isnan(values).sum()) - sum(absent.values())
+        told = note("column '{column}' is read as numbers, as chosen; cells that are none and so are missing: {n} "
+                    "({values})", "warning", column=name, n=n, values=listed(lost))  # fmt: skip
+    else:
+        told = note("column '{column}' is read as numbers, as chosen", column=name)
+    return Column(pd.Series(values, index=column.index), (told.offering(_by_rule(at)),), absent,
+                  mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
+
+
+def _as_dates(column: pd.Series, codes: NDArray[np.intp], known: list[bool], when: Dates, absent: dict[str, int],
+              at: int) -> Column:  # fmt: skip
+    name = str(column.name)
+    params = {"column": name, "example": when.example, "value": when.reads}
+    if when.order == "day":
+        told = note("column '{column}': dates, read as day, month, year ('{example}' is {value})", **params)
+    elif when.order == "month":
+        told = note("column '{column}': dates, read as month, day, year ('{example}' is {value})", **params)
+    else:
+        told = note("column '{column}': dates ('{example}' is {value})", **params)
+    offers = [_keep_text(at)]
+    if when.doubtful:
+        told = replace(told, severity="warning")
+        if when.order == "day":
+            offers.insert(0, offer("types", ((at, "date_month_first"),), "The month stands first"))
+        else:
+            offers.insert(0, offer("types", ((at, "date"),), "The day stands first"))
+    values = pd.Series(_per_row(when.values, known, codes), index=column.index)
+    return Column(values, (told.offering(*offers),), absent)
+
+
+def _no_dates(name: str, why: str, read_as: ReadAs, at: int) -> Note:
+    if not why:
+        said = note("column '{column}' writes its dates in different ways, so it stays text", "warning", column=name)
+    else:
+        said = note("column '{column}' looks like dates, but '{value}' is none, so it stays text", "warning",
+                    column=name, value=why)  # fmt: skip
+    return said if read_as == "auto" else said.offering(_by_rule(at))
+
+
+def _also_missing(said: Note, taken: Sequence[str]) -> Note:
+    """A note that a word was kept as a value, offering to take it as missing besides all that is taken so."""
+    offers = tuple(o._replace(value=tuple(sorted({*taken, *o.value}))) if o.keyword == "missing" else o
+                   for o in said.offers)  # fmt: skip
+    return replace(said, offers=offers)
+
+
+def _empty(column: pd.Series, bare: list[str], at: int) -> Column:
     name = str(column.name)
     told = [b for b in bare if b]
     if told:
         said = note("column '{column}' holds nothing but {tokens}, read as missing", "warning", column=name,
-                    tokens=listed(told))  # fmt: skip
+                    tokens=listed(told)).offering(_keep_text(at))  # fmt: skip
     else:
         said = note("column '{column}' is empty: every cell is missing", "warning", column=name)
     return Column(pd.Series(np.nan, index=column.index, dtype=float), (said,), {})
@@ -217,7 +371,7 @@ def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
     for cell in rest:
         found = _DRESSED.fullmatch(cell.translate(_UNIFORM))
         infinite = None if found else _INFINITE.fullmatch(cell)
-        if not (found or infinite) or (found and bool(found["open"]) != bool(found["close"])):
+        if not (found or infinite) or (found and not _signed_once(found)):
             return None
         matches.append(found)
     dressed = [m for m in matches if m is not None]
@@ -238,69 +392,88 @@ def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
                     certain, example, float(values[rest.index(example)]), units.pop())  # fmt: skip
 
 
+def _signed_once(match: re.Match[str]) -> bool:
+    """Whether parentheses close, and at most one sign or pair of parentheses says that a number is negative."""
+    signs = [match["sign"], match["sign2"], match["sign3"], match["open"]]
+    return bool(match["open"]) == bool(match["close"]) and sum(s is not None for s in signs) <= 1
+
+
 def _value(match: re.Match[str], mark: Mark) -> float:
     body = re.sub(rf"{_GROUP}|[{'.' if mark == ',' else ','}]", "", match["body"]).replace(",", ".")
-    negative = (match["sign"] == "-") ^ (match["sign2"] == "-") ^ bool(match["open"])
+    negative = "-" in (match["sign"], match["sign2"], match["sign3"]) or bool(match["open"])
     return -float(body) if negative else float(body)
 
 
-def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None) -> list[Note]:
+def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -> list[Note]:
     notes = []
     written, value = numbers.example, f"{numbers.reads:.15g}"
     if numbers.mark == "," or decimal == ",":
         if "," in written or "." in written:
             notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
-                              column=name, example=written, value=value))  # fmt: skip
+                              column=name, example=written, value=value)
+                         .offering(offer("decimal", ".", "The decimal mark is a point"), _keep_text(at)))  # fmt: skip
     elif "," in written:
         doubt: Severity = "info" if numbers.mark == "." or decimal == "." else "warning"
         notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if "
                           "they are decimal commas, choose decimal=','", doubt, column=name, example=written,
-                          value=value))  # fmt: skip
+                          value=value)
+                     .offering(offer("decimal", ",", "The decimal mark is a comma"), _keep_text(at)))  # fmt: skip
     if numbers.unit == "%":
-        notes.append(note("column '{column}' is in percent: '12 %' is read as 12, not as 0.12", column=name))
+        notes.append(note("column '{column}' is in percent: '12 %' is read as 12, not as 0.12", column=name)
+                     .offering(_keep_text(at)))  # fmt: skip
     elif numbers.unit:
         notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
-                          column=name, sign=numbers.unit))  # fmt: skip
+                          column=name, sign=numbers.unit).offering(_keep_text(at)))  # fmt: skip
     if not np.isfinite(numbers.values).all():
         notes.append(note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
-                          column=name))  # fmt: skip
+                          column=name).offering(_keep_text(at)))  # fmt: skip
     if not notes and not _PLAIN_CHARACTERS.issuperset(written):
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
-                          value=value))  # fmt: skip
+                          value=value).offering(_keep_text(at)))  # fmt: skip
     return notes
 
 
-def _text(column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: list[str],
-          missing: Sequence[str] | None, identifier: str | None) -> Column:  # fmt: skip
-    """A column that stays text (or truth values): only tokens that mean missing anywhere are taken out."""
+def _text(
+    column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: list[str], missing: Sequence[str] | None,
+    identifier: str | None, at: int, *, plainly: bool = False,
+) -> Column:  # fmt: skip
+    """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
+    anywhere are taken out."""
     name = str(column.name)
     tokens = ALWAYS_MISSING if missing is None else ("", *missing)
     absent = _absent(bare, tokens, codes)
     kept = sorted({b for b in bare if b not in tokens})
     notes: list[Note] = []
-    truth = next((pair for pair in _TRUTH if set(kept) == pair), None)
+    truth = None if plainly else next((pair for pair in _TRUTH if set(kept) == pair), None)
     if truth is not None:
         lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
         values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
-        notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept)))
+        notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept))
+                     .offering(_keep_text(at)))  # fmt: skip
         return Column(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
     if identifier is not None:
         notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
-                          column=name, example=identifier))  # fmt: skip
+                          column=name, example=identifier).offering(_read_numbers(at)))  # fmt: skip
         return Column(values, tuple(notes), absent)
     doubtful = [t for t in kept if t in _DOUBTFUL]
     if doubtful and missing is None:
         notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
-                          "tokens", "warning", column=name, tokens=listed(doubtful)))  # fmt: skip
-    notes += _spelling_notes(name, spelled, bare, kept)
+                          "tokens", "warning", column=name, tokens=listed(doubtful))
+                     .offering(offer("missing", tuple(doubtful), "It means missing")))  # fmt: skip
+    notes += _spelling_notes(name, spelled, bare, kept, at)
     return Column(values, tuple(notes), absent)
 
 
-def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str]) -> list[Note]:
-    """What the distinct spellings of a text column suggest: half a number, yes and no, a date, two spellings of one."""
+def _read_numbers(at: int) -> Offer:
+    return offer("types", ((at, "number"),), "Read as numbers")
+
+
+def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str], at: int) -> list[Note]:
+    """What the distinct spellings of a text column suggest: half a number, half a date, yes and no, two spellings of
+    one."""
     if {k.casefold() for k in kept} <= _YES_NO and len(kept) > 2:
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
                      "warning", column=name, n=len(kept), values=listed(kept))]  # fmt: skip
@@ -311,13 +484,20 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
         if strange:
             notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
                               "missing, add them to the missing tokens", "warning", column=name,
-                              values=listed(strange)))  # fmt: skip
+                              values=listed(strange))
+                         .offering(offer("missing", tuple(strange), "These mean missing"), _read_numbers(at))
+                         if len(strange) <= 6 else
+                         note("column '{column}' holds numbers and text ({values}), so it stays text", "warning",
+                              column=name, values=listed(strange)).offering(_read_numbers(at)))  # fmt: skip
         else:
             notes.append(note("column '{column}' writes its numbers in different ways ({values}), so it stays text",
-                              "warning", column=name, values=listed(kept)))  # fmt: skip
-    elif all(DATE.fullmatch(k) for k in kept):
-        notes.append(note("column '{column}' looks like dates ('{example}'); they are kept as text", "warning",
-                          column=name, example=kept[0]))  # fmt: skip
+                              "warning", column=name, values=listed(kept)).offering(_read_numbers(at)))  # fmt: skip
+    elif any(map(DATE.fullmatch, kept)):
+        strange = [k for k in kept if not DATE.fullmatch(k)]
+        if strange and 2 * len(strange) <= len(kept):
+            notes.append(note("column '{column}' holds dates and text ({values}), so it stays text", "warning",
+                              column=name, values=listed(strange))
+                         .offering(offer("missing", tuple(strange[:6]), "These mean missing")))  # fmt: skip
     folded: dict[str, list[str]] = {}
     for s, b in zip(spelled, bare, strict=True):
         if b:
@@ -349,14 +529,20 @@ def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
     words = {name: {t: n for t, n in found.items() if t} for name, found in absent.items()}
     words = {name: found for name, found in words.items() if found}
     if len(words) <= _NAMED:
+        place = {name: at for at, name in enumerate(absent)}
         notes = [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name,
-                      n=sum(found.values()), tokens=listed(list(found))) for name, found in words.items()]  # fmt: skip
+                      n=sum(found.values()), tokens=listed(list(found)))
+                 .offering(offer("types", ((place[name], "text"),), "It is a value here: keep the column as text"))
+                 for name, found in words.items()]  # fmt: skip
     else:
         notes = []
-        for token in dict.fromkeys(t for found in words.values() for t in found):
+        taken = list(dict.fromkeys(t for found in words.values() for t in found))
+        for token in taken:
             cells = {name: found[token] for name, found in words.items() if token in found}
+            others = tuple(t for t in taken if t != token)
             notes.append(note("cells with '{token}', read as missing: {n}; by column: {columns}", "warning",
-                              token=token, n=sum(cells.values()), columns=_counts(cells)))  # fmt: skip
+                              token=token, n=sum(cells.values()), columns=_counts(cells))
+                         .offering(offer("missing", others, "It is a value")))  # fmt: skip
     empty = {name: found[""] for name, found in absent.items() if "" in found}
     if len(empty) == 1:
         notes += [note("column '{column}': empty cells, read as missing: {n}", column=c, n=n) for c, n in empty.items()]

@@ -8,22 +8,25 @@ their types.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import pandas as pd
 
+from bayes_engine.errors import ReadError
 from bayes_engine.table.assemble import assemble
-from bayes_engine.table.containers import arff, is_arff, parquet, pick, workbook, written
+from bayes_engine.table.containers import arff, is_arff, marred, parquet, pick, workbook, written
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import Grid, cut
-from bayes_engine.table.numbers import Mark, Note, convert
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.numbers import Mark, Note, Offer, ReadAs, convert, note
+from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable
 
-__all__ = ["MAX_BYTES", "Note", "Reading", "Recipe", "read_table"]
+__all__ = ["MAX_BYTES", "Note", "Offer", "Reading", "Recipe", "read_table"]
 
+_NAMED = 8
+"""How many columns a note about the whole table names."""
 MAX_BYTES = 50_000_000
 """Largest file that is read, and largest text a compressed one may unpack to."""
 
@@ -44,6 +47,8 @@ class Recipe:
     sheet: str = ""
     sheets: tuple[str, ...] = ()
     missing: tuple[str, ...] | None = None
+    types: tuple[tuple[int, ReadAs], ...] = ()
+    trim: bool = True
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ def read_table(
     header: int | Literal[False] | None = None,
     sheet: str | None = None,
     missing: Sequence[str] | None = None,
+    types: Mapping[int | str, ReadAs] | Sequence[tuple[int | str, ReadAs]] = (),
+    trim: bool = True,
     typed: bool = True,
     max_bytes: int = MAX_BYTES,
 ) -> Reading:
@@ -76,7 +83,9 @@ def read_table(
 
     None means: find out. `delimiter` may also be "" (one column) or "aligned"; `quote` "" (no cell is quoted); `header`
     is a line counted from 1, or False for none; `missing` are the only tokens (besides the empty cell) that mean
-    missing. `typed=False` leaves every cell as the text it is written as ('' where it is empty).
+    missing; `types` says of columns, by name or position, that they are "text", "number", "date" (in doubt the day
+    stands first) or "date_month_first". `trim=False` keeps every line below the header as a row: a footer, a repeated
+    header, a second table. `typed=False` leaves every cell as the text it is written as ('' where it is empty).
     Raises ReadError with what is wrong, where, and what to do.
 
     >>> reading = read_table(b"size;city\\n1,5;Oslo\\n2,5;Rome\\n")
@@ -86,20 +95,52 @@ def read_table(
     notes: list[Note] = []
     found, recipe = _opened(source, encoding, delimiter, quote, sheet, max_bytes, notes)
     if isinstance(found, Grid):
-        frame, line = assemble(found, header, recipe.delimiter, notes)
+        frame, line = assemble(found, header, recipe.delimiter, notes, trim=trim)
         mark: Mark = decimal or "."
-        del found  # the columns are let go of one by one as they are converted
+        del found
+        wanted = _positions(dict(types), list(frame.columns))
         if typed:
-            frame, told, mark = convert(frame, decimal, missing, release=True)
+            texts = {str(name): text for name, text in frame.items()}
+            del frame
+            frame, told, mark = convert(texts, decimal, missing, wanted)
             notes += told
-        recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing))
+        recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing),
+                         types=tuple(wanted.items()), trim=trim)  # fmt: skip
     else:
         frame = found
     if not typed:
         frame = frame.apply(written)
     schema = Schema.infer(frame) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
+    if typed:
+        notes += _set_aside(schema, len(frame))
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
     return Reading(frame, schema, tuple(notes), recipe, name)
+
+
+def _positions(types: Mapping[int | str, ReadAs], names: list[str]) -> dict[int, ReadAs]:
+    """The types that are told, by the position of their column."""
+    wanted: dict[int, ReadAs] = {}
+    for column, kind in types.items():
+        if kind not in get_args(ReadAs):
+            raise ReadError("'{kind}' is no type of a column; the types are {known}", kind=str(kind),
+                            known=", ".join(f"'{k}'" for k in get_args(ReadAs)))  # fmt: skip
+        if column in names or (isinstance(column, int) and 0 <= column < len(names)):
+            wanted[names.index(column) if isinstance(column, str) else column] = kind
+        else:
+            raise ReadError("there is no column '{column}'; the columns are {known}", column=str(column),
+                            known=", ".join(f"'{n}'" for n in names[:20]))  # fmt: skip
+    return {at: kind for at, kind in sorted(wanted.items()) if kind != "auto"}
+
+
+def _set_aside(schema: Schema, n: int) -> list[Note]:
+    """Columns that no model reads until a person gives them a role, and categories that are nearly as many as rows."""
+    aside = [v for v in schema if v.role not in ("feature", "target")]
+    named = ", ".join(f"'{v.name}' ({v.kind})" for v in aside[:_NAMED]) + (", …" if len(aside) > _NAMED else "")
+    told = note("columns left out of the models until you give them a role: {columns}", columns=named)
+    notes = [told] if aside else []
+    many = [v for v in schema if v.kind == "categorical" and len(v.levels) > max(MAX_CLASSES, n / 4)]
+    return notes + [note("column '{column}' has {levels} distinct values in {n} rows, many for a category", "warning",
+                         column=v.name, levels=len(v.levels), n=n) for v in many[:_NAMED]]  # fmt: skip
 
 
 def _opened(
@@ -112,6 +153,7 @@ def _opened(
         return parquet(data, max_bytes, notes), Recipe("parquet")
     if (book := workbook(data, max_bytes)) is not None:
         cells, chosen = pick(book, sheet, notes)
+        notes += marred(data)
         return cells, Recipe("spreadsheet", sheet=chosen, sheets=tuple(map(str, book.sheet_names)))
     text, encoding = decode(data, encoding, notes)
     if is_arff(text):

@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from bayes_engine.errors import TableError
+from bayes_engine.progress import steps
 
 HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 WORD = rf"[^\W{HAN}]+|[{HAN}]"
@@ -84,7 +85,7 @@ def read_terms(column: pd.Series, rule: TextRule, terms: tuple[Any, ...]) -> Ter
     texts, missing = _texts(column)
     if not terms:
         return TermColumn(sparse.csr_array((len(texts), 0)), missing)
-    return TermColumn(sparse.csr_array(_reader(rule, terms).transform(texts)), missing)
+    return TermColumn(sparse.csr_array(_reader(rule, terms).transform(steps(texts))), missing)
 
 
 def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tuple[tuple[str, ...], TermColumn]:
@@ -100,7 +101,7 @@ def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tu
     chosen = {} if known else {"min_df": rule.min_df, "max_features": rule.max_features}
     reader = rule.vectorizer(**chosen)
     try:
-        counts = sparse.csr_array(reader.fit_transform(texts))
+        counts = sparse.csr_array(reader.fit_transform(steps(texts)))
     except ValueError:  # "empty vocabulary", or none is left after the choice
         if known:
             return known, TermColumn(sparse.csr_array((len(texts), len(known))), missing)

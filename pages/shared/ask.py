@@ -217,12 +217,13 @@ def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None
     prior = data.prior_of_use(talk.one.table)
     case = data.case_frame(talk.one.table, talk.known(len(talk.told)))
     found = outcomes(talk.one.model, case, variable.name, talk.loss, prior_of_use=prior)
-    if variable.discrete and len(variable.levels) <= MOST_ANSWERS:
+    codes = _levels(talk, variable)
+    if codes and len(codes) <= MOST_ANSWERS:
         rows = st.container(gap="xxsmall")
-        for code, outcome in enumerate(found):
+        for code, outcome in zip(codes, found, strict=True):
             button, text = rows.columns([2, 5], vertical_alignment="center", gap="small")
             button.button(
-                md(talk.one.table.level(variable.name, outcome.level), 40),
+                md(codes[code], 40),
                 key=f"answer_{code}",
                 width="stretch",
                 on_click=change,
@@ -230,8 +231,8 @@ def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None
             )
             text.markdown(_leads_to(talk, outcome))
     else:
-        if variable.discrete:
-            shown = {c: clean(talk.one.table.level(variable.name, v), 80) for c, v in enumerate(variable.levels)}
+        if codes:
+            shown = {code: clean(name, 80) for code, name in codes.items()}
             st.selectbox(
                 _("Answer"), list(shown), format_func=shown.get, **bound("answer", None, lambda s, c: _tell(s, j, c))
             )
@@ -242,24 +243,38 @@ def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None
             st.number_input(
                 label,
                 value=None,
+                min_value=0.0 if variable.kind == "count" else None,
+                step=1.0 if variable.kind == "count" else None,
                 format="%.10g",
                 placeholder=_("type the answer"),
                 **bound("answer", None, lambda s, v: s if v is None else _tell(s, j, float(v))),
             )
-        _intervals(talk, variable, found)
+        _intervals(talk, variable, found, codes)
     if question.error:
         st.caption(_("The density has no closed form here: known up to {error}.").format(error=number(question.error)))
 
 
-def _intervals(talk: Talk, variable: Variable, found: Sequence[Outcome]) -> None:
-    """The decisions along a number, or of the likeliest of many levels; ends that nobody answers are left out."""
+def _levels(talk: Talk, variable: Variable) -> dict[Any, str]:
+    """The levels that can be answered, by their code in the state; none of a number, unless its numbers are levels to
+    the model."""
+    read = talk.one.model.schema_[variable.name]
     if variable.discrete:
-        shown = sorted(found, key=lambda o: -o.probability)[:MOST_ANSWERS]
-        names = [clean(talk.one.table.level(variable.name, o.level), 40) for o in shown]
+        return {code: talk.one.table.level(variable.name, v) for code, v in enumerate(variable.levels)}
+    if read.discrete and read.cuts is None:
+        return {float(v): f"{float(v):.10g}" for v in read.levels}
+    return {}
+
+
+def _intervals(talk: Talk, variable: Variable, found: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
+    """The decisions along a number, or of the likeliest of many levels; ends that nobody answers are left out."""
+    if codes:
+        likely = sorted(zip(codes.values(), found, strict=True), key=lambda pair: -pair[1].probability)[:MOST_ANSWERS]
+        names, shown = [clean(name, 40) for name, _outcome in likely], [outcome for _name, outcome in likely]
     else:
         shown = [o for o in found if o.probability >= 5e-7]
         ends = [-math.inf, *(o.low for o in shown[1:]), math.inf]
-        names = [_interval(low, high) for low, high in pairwise(ends)]
+        cut = [clean(str(o.level), 40) for o in shown if o.level is not None]  # the model's own steps of the number
+        names = cut or [_interval(low, high) for low, high in pairwise(ends)]
     for name, outcome in zip(names, shown, strict=True):
         left, right = st.columns([2, 5], gap="small")
         left.markdown(md(name, 60))

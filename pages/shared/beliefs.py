@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from bayes_engine.working.conditionals import (
     Conditional,
     Gaussians,
     LevelTable,
+    Other,
     Smoothed,
     best_cut,
     choices,
@@ -31,11 +32,14 @@ from bayes_engine.working.conditionals import (
     values_of,
 )
 from bayes_engine.working.derive import Cell, Density, Step
+from bayes_engine.working.likelihoods import Curves
 from bayes_engine.working.render import fraction
-from pages.shared import data, words
+from pages.shared import data, likelihoods, refined, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
+from pages.shared.kept import kept
 from pages.shared.state import Spec, bound, change, current, dark
+from pages.shared.tables import clicked, high, on_screen, select
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
@@ -48,17 +52,17 @@ LIST = 388
 # the columns ------------------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _information(key: str, spec: Spec, _fitted: data.Fitted) -> tuple[dict[str, float], float]:
     return information(_fitted.model), class_entropy(_fitted.model)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _super_parents(key: str, spec: Spec, _fitted: data.Fitted) -> tuple[str, ...]:
     return super_parents(_fitted.model)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@kept(max_entries=256)
 def _best_cut(key: str, column: str, _table: data.InUse) -> tuple[float, float] | None:
     """Gain and threshold, in bits, of the best cut of a whole column."""
     parts = _table.parts
@@ -68,17 +72,23 @@ def _best_cut(key: str, column: str, _table: data.InUse) -> tuple[float, float] 
     return (cut.gain, cut.threshold) if cut else None
 
 
+def told(table: data.InUse, fitted: data.Fitted) -> dict[str, float]:
+    """How much each column tells of the class, in nats."""
+    return _information(table.key, fitted.spec, fitted)[0]
+
+
 def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     """The column looked at: a list that says how much each tells of the class."""
     nats, entropy = _information(table.key, fitted.spec, fitted)
     features = list(table.features)
     by_table = current().seen("columns_by", "information") == "table"
-    told = {v.name: nats.get(v.name, 0.0) for v in features}
-    listed = features if by_table else sorted(features, key=lambda v: -told[v.name])
+    told = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
+    order = {name: math.inf if value is None else value for name, value in told.items()}  # each word says its own
+    listed = features if by_table else sorted(features, key=lambda v: -order[v.name])
     position = {v.name: i for i, v in enumerate(features)}
     here = current().seen("column", -1)
     looked_at = super_parent(table, fitted)  # under it the other columns are looked at
-    best = max([v for v in features if v.name != looked_at] or features, key=lambda v: told[v.name])
+    best = max([v for v in features if v.name != looked_at] or features, key=lambda v: order[v.name])
     chosen = features[here] if 0 <= here < len(features) else best
     st.segmented_control(
         _("Columns"),
@@ -147,7 +157,7 @@ def _measure(fitted: data.Fitted) -> tuple[str, str]:
             "Mutual information of column and class, in nats, each column for itself: under naive Bayes of the same "
             "counts and smoothing."
         )
-        if dependent(fitted)
+        if dependent(fitted) or fitted.spec.family in ("weighted", "selective")
         else _(
             "Mutual information of column and class under this model, in nats: the evidence its value is expected to "
             "give."
@@ -159,6 +169,9 @@ def _measure(fitted: data.Fitted) -> tuple[str, str]:
 def _listed(table: data.InUse, fitted: data.Fitted, variable: Variable) -> str:
     """A column's name; where it could not be cut, it says nothing of the class, and the list says so."""
     name = clean(table.column(variable.name), 60)
+    kept = getattr(fitted.model, "kept_", None)
+    if kept is not None and variable.name not in kept:
+        name = _("{column} · not selected").format(column=name)
     return _("{column} · no cut found").format(column=name) if _uncut(fitted, variable) else name
 
 
@@ -172,25 +185,6 @@ def _names_of_parents(table: data.InUse, fitted: data.Fitted, variable: Variable
 
 def _uncut(fitted: data.Fitted, variable: Variable) -> bool:
     return fitted.model.schema_[variable.name].cuts == ()
-
-
-def high(rows: int, most: int) -> int:
-    """As high as its rows, header and borders included."""
-    return min(38 + 35 * max(rows, 1), most)
-
-
-def clicked(key: str, before: int) -> int:
-    """The row of a table that was clicked, at its mark or in any cell; without either the one from before."""
-    selection = st.session_state[key]["selection"]
-    cells, rows = selection.get("cells", ()), selection.get("rows", ())
-    return int(cells[0][0] if cells else rows[0] if rows else before)
-
-
-def select(key: str, selection: dict[str, Any]) -> None:
-    """Make a table's selection a view of the state."""
-    shown = st.session_state.get(key, {}).get("selection", {})
-    if any(json.dumps(shown.get(part, ())) != json.dumps(value) for part, value in selection.items()):
-        st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [], **selection}}
 
 
 def _width(table: data.InUse, found: LevelTable) -> int:
@@ -211,11 +205,13 @@ def super_parent(table: data.InUse, fitted: data.Fitted) -> str | None:
     return chosen if chosen in names else next(iter(names), None)
 
 
-def believed(table: data.InUse, fitted: data.Fitted, column: Variable) -> Conditional:
-    """P(column | class, parents), with a selector for each parent's value; of AODE one for the super-parent.
+def believed(table: data.InUse, fitted: data.Fitted, column: Variable) -> Conditional | Other:
+    """P(column | class, parents), with a selector for its likelihood and for each parent's value; of AODE one for the
+    super-parent.
 
     Raises ParameterError where the model has no factor for the column.
     """
+    likelihoods.choose(table, fitted, column)
     looked_at = super_parent(table, fitted)
     above = parents(fitted.model, column.name, looked_at)
     held = _held(table, fitted, above)
@@ -302,12 +298,17 @@ def _conditions(table: data.InUse, given: tuple[Cell, ...]) -> list[str]:
 # discrete columns -------------------------------------------------------------------------------------------------
 
 
-def draw(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
-    """The class-conditionals: bars for a discrete column, curves for a numeric one."""
+def draw(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -> None:
+    """The class-conditionals: bars for a discrete column, curves for a numeric one, words for a text."""
     on_dark = dark()
-    letter = "P" if isinstance(found, LevelTable) else "p"
+    letter = "p" if isinstance(found, Gaussians | Curves) else "P"
     name, target = md(table.column(found.variable.name), 60), md(table.column(table.target.name), 40)
     kind = words.kind(found.variable.kind)
+    if not isinstance(found, LevelTable | Gaussians):
+        st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
+        refined.of_column(table, fitted, found.variable.name)
+        likelihoods.draw(table, found)
+        return
     if found.variable.cuts:
         kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(found.variable.levels))
     if isinstance(found, LevelTable) and found.joint:
@@ -321,6 +322,7 @@ def draw(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
         if alike:
             st.caption(_("The class is no parent of this column: its table is the same for every class."))
         _super_parent_line(table, fitted, found)
+        refined.of_column(table, fitted, found.variable.name)
     if isinstance(found, LevelTable):
         if found.variable.cuts is not None:
             _histogram(table, fitted, found, on_dark)
@@ -349,7 +351,8 @@ def _super_parent_line(table: data.InUse, fitted: data.Fitted, found: Conditiona
 def _histogram(table: data.InUse, fitted: data.Fitted, found: LevelTable, on_dark: bool) -> None:
     """The values that were cut, and where; or that nothing was worth a cut."""
     assert table.parts is not None
-    if not found.variable.cuts and data.setting(fitted.spec, "discretize") == "mdlp":
+    at = table.features.position[found.variable.name]
+    if not found.variable.cuts and data.likelihood_of(table, fitted.spec, at) == "mdlp":
         best = _best_cut(table.key, found.variable.name, table)
         said = _("No cut found: the best one gains {gain} bits, and {needed} are needed.")
         nothing = _("No cut found: there is nothing to cut.")
@@ -582,9 +585,12 @@ def _notes(fitted: data.Fitted, found: Gaussians) -> None:
 # the rows behind --------------------------------------------------------------------------------------------------
 
 
-def behind(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
+def behind(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -> None:
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
+    if not isinstance(found, LevelTable | Gaussians):
+        likelihoods.behind(table, found)
+        return
     if isinstance(found, Gaussians):
         st.caption(_("Choose a class; its rows stand below."))
         chosen = _moments(table, found)
@@ -635,18 +641,3 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
         alt=_("the rows counted"),
         column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
     )
-
-
-def on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the names and levels in the interface's language, where the table has any."""
-    if table.dataset is None:  # levels may be of several types (a new one is named); cells are of one
-        return frame.astype({n: object for n in frame if isinstance(frame[n].dtype, pd.CategoricalDtype)})
-    known = {v.name for v in table.schema}
-    shown = {}
-    for name in frame.columns:
-        if name not in known:
-            shown[name] = frame[name]
-            continue
-        names = {level: table.level(name, level) for level in table.schema[name].levels}
-        shown[table.column(name)] = frame[name].astype(object).map(names, na_action="ignore") if names else frame[name]
-    return pd.DataFrame(shown)

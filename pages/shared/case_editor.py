@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from bayes_engine.working.render import posterior
 from pages.shared import data
 from pages.shared.chips import pick_row
 from pages.shared.escape import clean, md
+from pages.shared.kept import kept
 from pages.shared.losses import case_amount
 from pages.shared.state import State, bound, change, current
 
@@ -98,19 +99,20 @@ def _own_row(table: data.InUse, values: Mapping[str, Any]) -> int | None:
     return next(iter(rows_like(X, case)), None)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
 def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: data.InUse) -> Exercise:
     assert _table.parts is not None
     return draw(_table.parts, _model, seed)
 
 
-def case_editor(table: data.InUse, values: Mapping[str, Any]) -> None:
-    """Choose a worked case or a row, or type one: a field for each feature, «missing» among its answers."""
+def case_editor(table: data.InUse, values: Mapping[str, Any], drawn: Collection[str] = ()) -> None:
+    """Choose a worked case or a row, or type one: a field for each feature, «missing» among its answers; none for those
+    that are `drawn`."""
     with st.container(key="case_editor"):
-        _fields(table, values)
+        _fields(table, values, drawn)
 
 
-def _fields(table: data.InUse, values: Mapping[str, Any]) -> None:
+def _fields(table: data.InUse, values: Mapping[str, Any], drawn: Collection[str]) -> None:
     assert table.parts is not None
     _worked_cases(table, values)
     n = len(table.parts.X)
@@ -128,7 +130,7 @@ def _fields(table: data.InUse, values: Mapping[str, Any]) -> None:
         ),
     )
     case_amount(table)
-    features = table.parts.schema.features.variables
+    features = tuple(v for v in table.parts.schema.features.variables if v.name not in drawn)
     for pair in zip(features[::2], (*features[1::2], None), strict=False):
         for cell, variable in zip(st.columns(2), pair, strict=True):
             if variable is not None:
@@ -160,7 +162,7 @@ def _note(case: Case, language: str) -> None:
 
 
 def _field(table: data.InUse, variable: Variable, values: Mapping[str, Any]) -> None:
-    """One feature: its levels and «missing», or a number and «missing» (an empty field)."""
+    """One feature, as the model reads it: its levels and «missing», a number and «missing» (an empty field), a text."""
     name, value = variable.name, values.get(variable.name)
     unit = table.info.column(name).unit if table.info else ""
     label = md(table.column(name), 40) + (f" ({md(unit, 12)})" if unit else "")
@@ -171,28 +173,52 @@ def _field(table: data.InUse, variable: Variable, values: Mapping[str, Any]) -> 
         words = {None: f"({_('missing')})"}
         words |= {i: clean(table.level(name, v), 200) for i, v in enumerate(variable.levels)}
         st.selectbox(label, options, format_func=words.get, **bound(key, at, _typed(table, name)))
+        return
+    if variable.kind == "text":
+        typed = _typed(table, name)
+        st.text_area(label, placeholder=_("missing"), height=120,
+                     **bound(key, value or "", lambda s, text: typed(s, text or None)))  # fmt: skip
+        return
+    read = read_as(table, variable)
+    if read.discrete and read.cuts is None:
+        levels = [float(level) for level in read.levels]
+        stands = None if value is None else float(value)
+        if stands is not None and stands not in levels:
+            levels.append(stands)
+        words = {None: f"({_('missing')})", **{level: f"{level:.10g}" for level in levels}}
+        st.selectbox(label, [None, *levels], format_func=words.get, **bound(key, stands, _typed(table, name)))
     else:
+        counts = read.likelihood == "poisson" or variable.kind == "count"
         st.number_input(
             label,
+            min_value=0.0 if counts else None,
             value=None,
-            step=_step(table, name),
+            step=1.0 if counts else _step(table, name),
             format="%.10g",
             placeholder=_("missing"),
             **bound(key, None if value is None else float(value), _typed(table, name)),
         )
 
 
+def read_as(table: data.InUse, variable: Variable) -> Variable:
+    """The column as the active model reads it: a number may be a level to it."""
+    try:
+        schema = data.active_model(table).model.schema_
+    except BayesEngineError:
+        return variable
+    return next((v for v in schema if v.name == variable.name), variable)
+
+
 def _typed(table: data.InUse, name: str) -> Callable[[State, Any], State]:
     """An edit of one feature: a level's position, a number, or None."""
+    return lambda state, entered: with_cells(state, table, {name: entered})
 
-    def edit(state: State, entered: Any) -> State:
-        assert table.parts is not None
-        names = table.parts.schema.features.names
-        codes = list(data.case_codes(table, data.case_values(table)))
-        codes[names.index(name)] = entered
-        return _fresh(replace(state, case=tuple(codes), row=-1, amount=data.same_amount(table)))
 
-    return edit
+def with_cells(state: State, table: data.InUse, cells: Mapping[str, Any]) -> State:
+    """The state after an edit of some features: of each a level's position, a number, or None."""
+    codes = dict(zip(table.features.names, data.case_codes(table, data.case_values(table)), strict=True))
+    case = tuple({**codes, **cells}.values())
+    return _fresh(replace(state, case=case, row=-1, amount=data.same_amount(table)))
 
 
 def _fresh(state: State) -> State:

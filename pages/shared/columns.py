@@ -19,6 +19,8 @@ KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
 """The kinds a person may choose; the others are found, never chosen."""
 ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
 _ONCE = ("group", "weight", "amount")
+_OF_CLASSES = ("priors", "structure", "criterion")
+"""Knobs that speak of the classes, or of the target."""
 
 
 def with_role(state: State, position: int, role: str) -> State:
@@ -47,7 +49,7 @@ def with_role(state: State, position: int, role: str) -> State:
             other=next(v.name for v in before.schema if v.role == role),
             role=Word(role),
         )
-    elif role == "feature" and not (variable.discrete or variable.numeric):
+    elif role == "feature" and not (variable.discrete or variable.numeric or variable.kind == "text"):
         raise TableError(
             "column '{column}' is of kind {kind}, which no model reads; change its kind first",
             column=variable.name,
@@ -150,7 +152,26 @@ def _settled(before: data.InUse, state: State) -> State:
         if after.problem is not None and before.problem is None:
             raise after.problem
         return replace(state, case=(), row=-1, amount=-1.0, losses=(), extra="", fixed=(), prior=())
-    return _with_classes(before, after, replace(state, case=_case(before, after, state)))
+    shelf = tuple(_moved(before, after, spec) for spec in state.shelf)
+    return _with_classes(before, after, replace(state, case=_case(before, after, state), shelf=shelf))
+
+
+def _moved(before: data.InUse, after: data.InUse, spec: Spec) -> Spec:
+    """The model with the knobs that are columns at the places that these have now; of a column that is gone, none."""
+    here = {at: after.features.position.get(name, -1) for at, name in enumerate(before.features.names)}
+    knobs = []
+    for name, value in spec.knobs:
+        if name in ("alphas", "likelihoods") and isinstance(value, tuple):
+            value = tuple(sorted((here[at], own) for at, own in _pairs(value) if here.get(at, -1) >= 0))
+        elif name in data.COLUMN_KNOBS:
+            value = here.get(value, -1)
+        knobs += [(name, value)] if value not in ((), -1) else []
+    return replace(spec, knobs=tuple(knobs))
+
+
+def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+    """Its pairs; a link may hold anything."""
+    return [p for p in value if isinstance(p, tuple) and len(p) == 2]
 
 
 def _case(before: data.InUse, after: data.InUse, state: State) -> tuple[Any, ...]:
@@ -158,7 +179,9 @@ def _case(before: data.InUse, after: data.InUse, state: State) -> tuple[Any, ...
         return ()
     values = data.case_values(before)
     fits = {
-        v.name: values.get(v.name) for v in after.features if v.discrete or isinstance(values.get(v.name), int | float)
+        v.name: values.get(v.name)
+        for v in after.features
+        if v.discrete or v.kind == "text" or isinstance(values.get(v.name), int | float)
     }
     return data.case_codes(after, fits)
 
@@ -168,7 +191,10 @@ def _with_classes(before: data.InUse, after: data.InUse, state: State) -> State:
     old, new = before.classes, after.classes
     if old == new:
         return state
-    specs = tuple(replace(s, knobs=tuple(k for k in s.knobs if not isinstance(k[1], tuple))) for s in state.shelf)
+    specs = tuple(
+        replace(s, knobs=tuple((k, v) for k, v in s.knobs if k not in _OF_CLASSES or not isinstance(v, tuple)))
+        for s in state.shelf
+    )
     if set(old) != set(new) or before.target.name != after.target.name:
         return replace(state, losses=(), extra="", fixed=(), prior=(), shelf=specs)
     k, order = len(old), [old.index(c) for c in new]
@@ -184,9 +210,9 @@ def _with_classes(before: data.InUse, after: data.InUse, state: State) -> State:
 
 
 def _spec(spec: Spec, order: list[int]) -> Spec:
-    knobs = (
-        (k, tuple(v[i] for i in order) if isinstance(v, tuple) else v)
+    fits = (
+        (k, tuple(v[i] for i in order) if k == "priors" and isinstance(v, tuple) and len(v) == len(order) else v)
         for k, v in spec.knobs
-        if not isinstance(v, tuple) or len(v) == len(order)
+        if k != "criterion" or not isinstance(v, tuple)  # losses of decisions in the old order
     )
-    return replace(spec, knobs=tuple(knobs))
+    return replace(spec, knobs=tuple(fits))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,17 +13,19 @@ import streamlit as st
 from bayes_engine.decision.compare import Bill, bins_for, compare, compare_risk, mdl, reliability
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import BayesEngineError, EstimationWarning
+from bayes_engine.errors import BayesEngineError, hearing
 from bayes_engine.figures.comparison import Reading
 from bayes_engine.figures.comparison import dial as dial_figure
 from bayes_engine.figures.comparison import reliability as reliability_figure
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.numerals import number, signed
 from bayes_engine.table.roles import Parts
 from pages.shared import data, shelf, words
 from pages.shared.chart import chart
 from pages.shared.escape import md
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import Spec, State, bound, change, current, dark
 
 DEGREES = (1, 2, 3)
@@ -212,21 +213,23 @@ def held_anew(table: data.InUse, fitted: data.Fitted) -> HeldOut:
     return _anew(table.key, fitted.spec, fitted.model, table.parts)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
 def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts | None) -> HeldOut:
     assert _parts is not None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
         return held.in_order(_parts.target.levels)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _scores(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None) -> pd.DataFrame:
     return compare(_held, prior_of_use=_use)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _priced(
     key: str, _held: Mapping[str, HeldOut], _loss: LossMatrix, _use: Mapping[Any, float] | None, _amount: Any
 ) -> pd.DataFrame:

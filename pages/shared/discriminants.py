@@ -13,7 +13,7 @@ from bayes_engine.decision.regions import Plane, axis_of, posterior_plane, scatt
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.figures.projection import MOST_ROWS, along_the_dial, on_two_directions
 from bayes_engine.figures.theme import colour_of
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
 from bayes_engine.models.projection import (
     Assumptions,
@@ -32,6 +32,8 @@ from bayes_engine.stats.assumptions import BoxM, Mardia
 from pages.shared import data
 from pages.shared.chart import chart
 from pages.shared.escape import clean, plotly_text
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.plane import Ink, PlaneView, Points, Side, plane
 from pages.shared.projection import MOST_POINTS, rows_of, tried
 from pages.shared.state import bound, current, dark
@@ -53,7 +55,8 @@ def left_out(found: Numbers) -> None:
 # all columns on two directions ----------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("looking for directions"))
 def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: Numbers) -> Screens:
     return screens(_found, objective)
 
@@ -122,17 +125,18 @@ def _screen(table: data.InUse, found: Numbers, screen: Screen, title: str, step:
 # from LDA to QDA ------------------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@kept(max_entries=128)
 def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: Numbers) -> Pooled:
     return pooled_analysis(_found, pooling, shrinkage)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _assumptions(key: str, names: tuple[str, ...], _found: Numbers) -> Assumptions:
     return assumptions(_found)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("computing the regions"))
 def _regions(
     key: str,
     names: tuple[str, ...],
@@ -270,7 +274,7 @@ def _region_plane(
     plane(view, key="dial_plane", height=430)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _decided(
     key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: Pooled, _found: Numbers
 ) -> list[int]:
@@ -371,7 +375,8 @@ def _p(value: float) -> str:
 # before naive Bayes ---------------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("judging the model on rows held out"))
 def _before(key: str, names: tuple[str, ...], _found: Numbers) -> Any:
     return before_naive_bayes(_found)
 

@@ -14,11 +14,14 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
 from bayes_engine.working.conditionals import Conditional, Gaussians, LevelTable, values_of
 from bayes_engine.working.estimates import Estimates, Moments, estimates, plausible_gaussians
-from pages.shared import data, prior_knob, shelf
-from pages.shared.beliefs import BARS, high
+from bayes_engine.working.likelihoods import Curves, Other, Rates, WordTable
+from pages.shared import data, likelihoods, prior_knob, shelf
+from pages.shared.beliefs import BARS
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
+from pages.shared.kept import kept
 from pages.shared.state import Spec, State, bound, current, dark
+from pages.shared.tables import high
 
 TALLEST = 388
 """Pixels of the table of estimates."""
@@ -30,7 +33,7 @@ MOST_FANS = 4
 """Up to so many classes have drawn Gaussians."""
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@kept(max_entries=128)
 def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Estimates | Moments | Message:
     """The estimates of a column at its parents' levels, or why there are none."""
     model, classes, given = _args
@@ -40,12 +43,17 @@ def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Esti
         return error.message
 
 
-def estimated(table: data.InUse, fitted: data.Fitted, found: Conditional) -> None:
+def estimated(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -> None:
     """How sure the column's numbers are, and what smoothing does to them."""
+    if isinstance(found, Curves):  # no parameter that a prior could be put on
+        return
     st.subheader(_("How sure are these numbers?"))
     spec = data.uncalibrated(fitted.spec)
-    if isinstance(found, LevelTable) and "alpha" in data.settings(spec):
+    if isinstance(found, LevelTable | Rates | WordTable) and "alpha" in data.settings(spec):
         _prior(table, spec, table.features.position[found.variable.name])
+    if isinstance(found, Rates | WordTable):
+        likelihoods.how_sure(fitted, table, found)
+        return
     given = {cell.variable.name: cell.value for cell in found.given}
     args = (fitted.model, found.classes, given)
     known = _estimates(table.key, spec, found.variable.name, repr(sorted(given.items(), key=str)), args)
@@ -93,7 +101,7 @@ def _prior(table: data.InUse, spec: Spec, position: int) -> None:
     value = own.get(position, shelf.rows_imagined(spec))
     stands = prior_knob.kind_of(own[position]) if position in own else "" if alone else shelf.prior_kind(spec)
     whose = {"all": _("all columns"), "one": _("this one")}
-    zeros = ("zero-only",) if spec.family == "naive-bayes" else ()
+    zeros = ("zero-only",) if spec.family in data.NAIVE else ()
     cells = st.columns([1.75, 1.5, 1.1, 1.2], gap="small", vertical_alignment="bottom")
     with cells[0]:
         st.segmented_control(_("Prior of"), list(whose), format_func=whose.__getitem__, required=True,

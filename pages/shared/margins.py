@@ -15,12 +15,12 @@ from bayes_engine.numerals import certain, plain
 from bayes_engine.priors import with_share
 from bayes_engine.working.derive import Working
 from pages.shared import data, words
-from pages.shared.beliefs import high
 from pages.shared.case_editor import Study
 from pages.shared.escape import clean, md
 from pages.shared.flips import MOST, cell_of, loss_words, now_words, right_priced, say_flips, value_words
 from pages.shared.losses import LARGEST
 from pages.shared.state import State, bound, change, current
+from pages.shared.tables import high
 
 TALLEST = 400
 """Pixels of the table of all margins."""

@@ -19,6 +19,8 @@ from pages.shared import data
 from pages.shared.case_editor import Study
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import bound, change, current, dark
 
 DRAWN = 2000
@@ -28,7 +30,8 @@ MOST = 8
 SEEDS = 1000
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
+@lasting(Message("drawing plausible models"))
 def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:
@@ -37,7 +40,7 @@ def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausi
         return error.message
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: Study) -> LogOdds | None:
     return log_odds(_one.model, _one.case, for_, against)
 

@@ -16,13 +16,15 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.figures.theme import colour_of
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.projection import Numbers, Projection, numbers, project
 from bayes_engine.numerals import count, number
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
 from pages.shared import data
 from pages.shared.escape import clean, md
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import State, bound, change, current
 
 MOST_POINTS = 1500
@@ -93,12 +95,13 @@ def rows_of(table: data.InUse, names: tuple[str, ...]) -> Numbers:
     return _rows(table.key, names, table.parts)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> Numbers:
     return numbers(_parts, names)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("looking for directions"))
 def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found: Numbers) -> Projection:
     return project(_found, standardized=standardized)
 

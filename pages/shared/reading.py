@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from bayes_engine.table.numbers import Note
+from bayes_engine.table.decode import first_lines
+from bayes_engine.table.numbers import Note, Offer
 from bayes_engine.table.read import Reading, read_table
 from pages.shared import data
 from pages.shared.escape import clean, md
-from pages.shared.state import State, bound
+from pages.shared.state import State, bound, change, current
 
 SHORT = 6
 """How many notes are shown before the rest is folded."""
+MOST = 60
+"""How many are shown at all: a table of thousands of columns may have a note for each."""
 
 
 def taken(key: str, *, typed: bool = True) -> data.Upload | None:
@@ -61,7 +65,7 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
         if recipe.format in ("parquet", "arff"):
             st.caption(_("The file brings its own names and types; there is nothing to choose."))
             return
-        cells = st.columns(5)
+        cells = st.columns(4)
         if recipe.format == "text":
             cells[0].selectbox(
                 _("Encoding"),
@@ -83,42 +87,87 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
                 format_func=lambda d: marks.get(d, d),
                 **bound(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
             )
+            cells[2].selectbox(
+                _("Cells are quoted with"),
+                list(dict.fromkeys(['"', "'", "", recipe.quote])),
+                format_func=lambda q: q or _("nothing"),
+                **bound(f"{key}_quote", recipe.quote, override("quote")),
+            )
         else:
             cells[0].selectbox(_("Sheet"), recipe.sheets, **bound(f"{key}_sheet", recipe.sheet, override("sheet")))
         line = int(recipe.header)
         header = override("header")
-        cells[2].selectbox(
+        cells[3].selectbox(
             _("Names in line"),
             list(dict.fromkeys([0, *range(1, 11), line])),
             format_func=lambda n: str(n) if n else _("no names in the file"),
             **bound(f"{key}_header", line, lambda s, n: header(s, n or False)),
         )
-        if not typed:
-            return
-        cells[3].selectbox(
-            _("Decimal mark"),
-            [".", ","],
-            format_func={".": _("point 1.5"), ",": _("comma 1,5")}.get,
-            **bound(f"{key}_decimal", recipe.decimal, override("decimal")),
+        if typed:
+            _types(upload.reading, key, override)
+        st.checkbox(
+            _("Leave out footers, comments, repeated names and a second table"),
+            **bound(f"{key}_trim", recipe.trim, override("trim")),
         )
-        tokens = list(recipe.missing or ())
-        usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
-        missing = override("missing")
-        cells[4].multiselect(
-            _("Only these mean missing"),
-            usual,
-            accept_new_options=True,
-            placeholder=_("by rule"),
-            help=_(
-                "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
-                "in a column that holds numbers otherwise."
-            ),
-            **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))),
-        )
+        if recipe.format == "text":
+            st.caption(_("The file as this encoding has it"))
+            shown = first_lines(upload.content, recipe.encoding)
+            st.code("\n".join(f"{n:>5}  {clean(text, 160)}" for n, text in shown), language=None)
+
+
+def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State, Any], State]]) -> None:
+    """What the cells mean: decimal mark, missing tokens, and a column read as something else."""
+    recipe, cells = reading.recipe, st.columns(4)
+    cells[0].selectbox(
+        _("Decimal mark"),
+        [".", ","],
+        format_func={".": _("point 1.5"), ",": _("comma 1,5")}.get,
+        **bound(f"{key}_decimal", recipe.decimal, override("decimal")),
+    )
+    tokens = list(recipe.missing or ())
+    usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
+    missing = override("missing")
+    cells[1].multiselect(
+        _("Only these mean missing"),
+        usual,
+        accept_new_options=True,
+        placeholder=_("by rule"),
+        help=_(
+            "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
+            "in a column that holds numbers otherwise."
+        ),
+        **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))),
+    )
+    names = list(reading.frame.columns)
+    at = min(max(current().seen(f"{key}_column", 0), 0), len(names) - 1)
+    cells[2].selectbox(
+        _("Column"),
+        range(len(names)),
+        format_func=lambda j: clean(names[j]),
+        **bound(f"{key}_column", at, lambda s, j: s.showing(**{f"{key}_column": j})),
+    )
+    kinds = {
+        "auto": _("by rule"),
+        "text": _("text"),
+        "number": _("numbers"),
+        "date": _("dates, day first"),
+        "date_month_first": _("dates, month first"),
+    }
+    types = override("types")
+    cells[3].selectbox(
+        _("is read as"),
+        list(kinds),
+        format_func=kinds.get,
+        **bound(f"{key}_type", dict(recipe.types).get(at, "auto"), lambda s, kind: types(s, ((at, kind),))),
+    )
 
 
 def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, then: Then, typed: bool) -> State:
-    wanted = tuple(sorted({**dict(data.overrides(state, key)), name: value}.items()))
+    present = dict(data.overrides(state, key))
+    if name == "types":  # of one column: the others stay as they were
+        kinds = {**dict(present.get("types", ())), **dict(value)}
+        value = tuple((at, kind) for at, kind in sorted(kinds.items()) if kind != "auto")
+    wanted = tuple(sorted({**present, name: value}.items()))
     before = upload.reading
     st.session_state[f"{key}_said"] = None
     try:
@@ -129,17 +178,35 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
     return then(state.showing(**{key: wanted}), before, upload.reading)
 
 
-def notes(said: Iterable[Note]) -> None:
-    """What was inferred or changed, the doubtful first."""
-    lines = [
-        f"{':material/warning:' if n.severity == 'warning' else ':material/check:'} {n.message.local(_quoted)}"
-        for n in sorted(said, key=lambda n: n.severity != "warning")
-    ]
-    if lines:
-        st.markdown("  \n".join(lines[:SHORT]))
-    if lines[SHORT:]:
-        with st.expander(_("{n} more").format(n=len(lines) - SHORT)):
-            st.markdown("  \n".join(lines[SHORT:]))
+def notes(
+    said: Iterable[Note], upload: data.Upload | None = None, key: str = "", then: Then = lambda state, _b, _a: state
+) -> None:
+    """What was inferred or changed, the doubtful first; beside each, where the file can be read again (`upload`, its
+    ways of reading in the state under `key`), a button for every other way to read it."""
+    ordered = sorted(said, key=lambda n: n.severity != "warning")
+
+    def line(at: int, note: Note) -> None:
+        mark = ":material/warning:" if note.severity == "warning" else ":material/check:"
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}_note_{at}"):
+            st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
+            for number, other in enumerate(note.offers if upload else ()):
+                st.button(other.said.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
+                          icon=":material/undo:", on_click=change,
+                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then),))  # fmt: skip
+
+    with st.container(gap=None):
+        for at, note in enumerate(ordered[:SHORT]):
+            line(at, note)
+    if ordered[SHORT:]:
+        with st.expander(_("{n} more").format(n=len(ordered) - SHORT)), st.container(gap=None):
+            for at, note in enumerate(ordered[SHORT:MOST], start=SHORT):
+                line(at, note)
+            if ordered[MOST:]:
+                st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
+
+
+def _taken_up(state: State, upload: data.Upload, key: str, other: Offer, then: Then) -> State:
+    return _again(state, upload, key, other.keyword, other.value, then, True)
 
 
 def _quoted(text: str) -> str:

@@ -10,15 +10,18 @@ import streamlit as st
 from bayes_engine.decision.loss import judge
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_at, scatter
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status, prior_shift
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.table.schema import Variable
 from pages.shared import data, words
 from pages.shared.escape import md
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.losses import last_edit
 from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
+from pages.shared.router import go
 from pages.shared.state import State, bound, change, current
 
 MOST_POINTS = 1500
@@ -38,22 +41,44 @@ class Axes:
         return (self.x.name,) if self.y is None else (self.x.name, self.y.name)
 
 
-def axes_in_use(table: data.InUse) -> Axes:
-    """The axes the state names; at first the two numeric features, or features, that come first; never a text."""
+def axes_in_use(table: data.InUse) -> Axes | None:
+    """The axes the state names; at first the two numeric features, or features, that come first, of a picture two
+    pixels at its middle (its rim is blank); never a text, and so none where all of them are texts."""
     features = table.features.variables
-    numeric_first = sorted(_possible(features), key=lambda i: (not features[i].numeric, i))
+    middle = _middle(table)
+    numeric_first = sorted(
+        _possible(features), key=lambda i: (not features[i].numeric, features[i].name not in middle, i)
+    )
     chosen = [current().seen("x", -1), current().seen("y", -1)]
     free = iter(i for i in numeric_first if i not in chosen)
     x, y = (i if i in numeric_first else next(free, None) for i in chosen)
     x = y if x is None else x  # the only feature left is the one that stood on the other axis
-    assert x is not None
+    if x is None:
+        return None
     up = None if y is None or y == x else features[y]
     return Axes(features[x], up, len(features) > 2 and current().seen("sliced", False))
+
+
+def _middle(table: data.InUse) -> tuple[str, ...]:
+    """The pixels left and right of the middle of a picture."""
+    image = table.info.image if table.info else None
+    if image is None:
+        return ()
+    row = image.rows // 2 * image.cols
+    return image.names[row + image.cols // 4], image.names[row + 3 * image.cols // 4 - 1]
+
+
+def no_axes() -> None:
+    """Why there are no regions where every feature is a text, and where to look instead."""
+    st.info(_("A text has no place on an axis, so there are no regions to draw: each text is judged by its words. The "
+              "page One case shows what each of them says."), icon=":material/notes:")  # fmt: skip
+    go("pages/case.py", _("See what each word says"), ":material/search:")
 
 
 def region_controls(table: data.InUse) -> Axes:
     """The choice of the axes."""
     axes, features = axes_in_use(table), table.features.variables
+    assert axes is not None
     positions = _possible(features)
 
     def label(i: int) -> str:
@@ -170,9 +195,11 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         )
 
 
-def explain_case(table: data.InUse, fitted: data.Fitted, axes: Axes) -> Ledger:
-    """The case as the plane sees it: only the axes where the others are integrated out."""
+def explain_case(table: data.InUse, fitted: data.Fitted, axes: Axes | None) -> Ledger:
+    """The case as the plane sees it: only the axes where the others are integrated out; without axes the whole row."""
     case = data.case_frame(table, data.case_values(table))
+    if axes is None:
+        return fitted.judging.explain(case).at_prior(fitted.prior, data.prior_of_use(table))
     model = _judging(table, fitted, axes)
     ledger = model.explain(case, None if axes.sliced else axes.names)
     return ledger.at_prior(model.prior_by_class, data.prior_of_use(table))
@@ -183,7 +210,8 @@ def _judging(table: data.InUse, fitted: data.Fitted, axes: Axes) -> GenerativeCl
     return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
 
 
-@st.cache_resource(max_entries=24, show_spinner=False)
+@kept(max_entries=24)
+@lasting(Message("computing the regions"))
 def _plane(
     key: str, spec: Any, axes: Axes, codes: Any, _model: Any, _table: data.InUse, _fixed: dict[str, Any] | None
 ) -> Plane:
@@ -216,7 +244,8 @@ def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> 
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("computing the regions"))
 def _joints(key: str, spec: Any, _model: Any, _X: Any) -> Ledger:
     return _model.explain(_X).summed()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.shared import chips
+from pages.shared import chips, jobs, logs, sessions
 from pages.shared.state import Finished, link_token, read_url, write_url
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
@@ -50,10 +50,15 @@ def places() -> list[Place]:
 
 @st.cache_resource(show_spinner=False)
 def _process_start() -> None:
-    """Load what is heavy, once, and keep the collector off it: a full collection costs more than a whole run."""
+    """Load what is heavy, once, and keep the collector off it: a full collection costs more than a whole run. Keep the
+    log clean, and free the sessions that were left."""
     import bayes_engine.decision.evaluate
     import bayes_engine.figures.decisions  # noqa: F401
 
+    if sessions.running():
+        logs.install()
+        sessions.start()
+        jobs.share_the_machine()
     gc.collect()
     gc.freeze()
 
@@ -72,13 +77,14 @@ def run_app() -> None:
     read_url(page.url_path)
     token = _ROUTED.set(True)
     try:
-        with st.sidebar:
-            chips.heading()
-            chips.four()
-            _menu(listed)
-            chips.language()
-        chips.warnings()
-        page.run()
+        with jobs.attended():
+            with st.sidebar:
+                chips.heading()
+                chips.four()
+                _menu(listed)
+                chips.language()
+            chips.warnings()
+            page.run()
     except Finished:
         pass
     finally:

@@ -2,27 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+import io
+import tempfile
+import weakref
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import IO, Any
 
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.batch import Scored, results, score
-from bayes_engine.decision.loss import Decision
-from bayes_engine.language import _
+from bayes_engine.decision.batch import Scored, Tally, answers, results, score_file
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
-from bayes_engine.logspace import Array
-from bayes_engine.table.incoming import Incoming, receive, with_amounts
+from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, names_alike, no_amounts
+from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import MAX_BYTES
-from pages.shared import data, reading, words
-from pages.shared.escape import clean
+from bayes_engine.table.write import WRITERS
+from pages.shared import data, jobs, reading, words
+from pages.shared.escape import clean, md
+from pages.shared.kept import hold, kept
 from pages.shared.router import go
-from pages.shared.state import State, change, current
+from pages.shared.state import State, bound, change, current
 
 SHOWN = 1000
 """How many rows are on screen; the download has all."""
+COLUMNS = 60
+"""How many of the file's own columns are on screen, the model's before the others."""
+AT_ONCE = 20_000
+"""Rows whose results are written when they are asked for; those of more are written beforehand."""
+PACKED = 200_000
+"""Rows from which on the CSV is packed: the server holds a download in memory."""
+HOW = ("encoding", "delimiter", "quote", "header", "sheet")
+"""What can be said of how the file is to be read; its types are the model's."""
+
+
+@dataclass
+class SecondFile:
+    """The second file: its bytes, and as its `reading` the cells, which are read a block at a time. What the pages ask
+    of an upload it answers."""
+
+    name: str
+    content: bytes
+    overrides: tuple[tuple[str, Any], ...]
+    reading: Cells
+
+    def __post_init__(self) -> None:
+        hold(data.digest(self.content), self, len(self.content))
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> SecondFile:
+        """As it seems to be written. Raises ReadError where it is no table."""
+        return cls(name, content, (), open_cells(content, name=name))
+
+    def read(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = False) -> None:
+        """Look at the file again under these overrides; where they do not fit it raises, and all stays as it was."""
+        told = {name: value for name, value in wanted if name in HOW}
+        self.reading = open_cells(self.content, name=self.name, **told)
+        self.overrides = wanted
+
+    def read_as(self, wanted: tuple[tuple[str, Any], ...]) -> None:
+        """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
+        if self.overrides != wanted:
+            with suppress(BayesEngineError):
+                self.read(wanted)
+            self.overrides = wanted
 
 
 def drop() -> None:
@@ -33,43 +81,93 @@ def drop() -> None:
 
 
 def _take() -> None:
-    upload = reading.taken("second_file", typed=False)
-    if upload is None:
+    file = st.session_state["second_file"]
+    st.session_state["second_file_said"] = None
+    if file is None:
+        return
+    try:
+        upload = SecondFile.of(clean(file.name), file.getvalue())
+    except BayesEngineError as error:
+        st.session_state["second_file_said"] = error.message
         return
     mark = data.digest(upload.content)
     st.session_state["second"] = (mark, upload)
     if current().seen("second", "") != mark:
-        change(lambda state: state.showing(second=mark, read_second=()))
+        change(lambda state: state.showing(second=mark, read_second=(), second_alike=False))
 
 
-def given() -> data.Upload | None:
+def given() -> SecondFile | None:
     """The second file the state names, if this session has it, read as the state wants."""
     mark, upload = st.session_state.get("second", ("", None))
     if upload is None or current().seen("second", "") != mark:
         return None
-    upload.read_as(data.overrides(current(), "read_second"), typed=False)
-    kept: data.Upload = upload
-    return kept
+    upload.read_as(data.overrides(current(), "read_second"))
+    found: SecondFile = upload
+    return found
 
 
-def scored(table: data.InUse, fitted: data.Fitted, upload: data.Upload) -> tuple[Incoming, Scored]:
+def offer_alike(table: data.InUse, fitted: data.Fitted, upload: SecondFile) -> None:
+    """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
+    wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
+    near = names_alike(upload.reading.names, wanted)
+    if not near:
+        return
+    taken = current().seen("second_alike", False)
+    told = _("; ").join(
+        (_("'{other}' is taken as '{column}'") if taken else _("'{other}' could be '{column}'")).format(
+            other=md(other, 40), column=md(name, 40)
+        )
+        for name, other in list(near.items())[:12]
+    ) + (" …" if len(near) > 12 else "")
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown(
+            f":material/{'check' if taken else 'warning'}: "
+            + _("Names that differ only in case, spaces or width: {pairs}.").format(pairs=told),
+            width="content",
+        )
+        st.button(
+            _("Leave them out") if taken else _("Take them"),
+            key="alike",
+            on_click=change,
+            args=(lambda state: state.showing(second_alike=not taken),),
+        )
+
+
+def scored(table: data.InUse, fitted: data.Fitted, upload: SecondFile, loss: LossMatrix) -> tuple[IncomingFile, Scored]:
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses.
 
-    Raises SchemaMismatch where the file has none of the model's columns.
+    Raises SchemaMismatch where the file has none of the model's columns, or no amounts where the losses need them.
     """
-    mark = f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}"
+    if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
+        raise no_amounts(table.amount_column)
+    return _scored(_mark(upload), table.key, fitted.spec, current().seen("second_alike", False), table, fitted, upload)
+
+
+def _names(table: data.InUse, fitted: data.Fitted, upload: SecondFile) -> set[str]:
+    """The columns that the file has, under the names the model knows."""
+    names = upload.reading.names
+    alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
+    return {*names, *(alike if current().seen("second_alike", False) else ())}
+
+
+def _mark(upload: SecondFile) -> str:
+    """The file, and how it is read."""
+    return f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}"
+
+
+@kept(max_entries=4)
+def _scored(mark: str, key: str, spec: Any, alike: bool, _table: data.InUse, _fitted: data.Fitted,
+            _upload: SecondFile) -> tuple[IncomingFile, Scored]:  # fmt: skip
+    model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
-    return _scored(mark, table.key, fitted.spec, table, fitted, upload, units, tokens or None)
 
+    def work() -> tuple[IncomingFile, Scored]:
+        reception = Reception(_upload.reading, model.schema_, table.target, unseen=model.unseen, missing=model.missing,
+                              units=units, tokens=tokens or None, amount=table.amount_column, alike=alike)  # fmt: skip
+        return score_file(_fitted.judging, reception)
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _scored(mark: str, key: str, spec: Any, _table: data.InUse, _fitted: data.Fitted, _upload: data.Upload,
-            _units: Mapping[str, str], _tokens: tuple[str, ...] | None) -> tuple[Incoming, Scored]:  # fmt: skip
-    model = _fitted.model
-    rows = receive(_upload.reading.frame, model.schema_, _table.target, unseen=model.unseen, missing=model.missing,
-                   units=_units, tokens=_tokens)  # fmt: skip
-    return rows, score(_fitted.judging, rows)
+    return jobs.run(("classify", mark, key, spec, alike), work, Message("classifying the rows of the file"))
 
 
 def needed(table: data.InUse) -> pd.DataFrame:
@@ -79,30 +177,157 @@ def needed(table: data.InUse) -> pd.DataFrame:
     return table.parts.X if amount is None else table.parts.X.assign(**{table.amount_column: amount})
 
 
-def amounts(table: data.InUse, rows: Incoming, *, needed: bool) -> tuple[Incoming, Array | None]:
-    """Each row's own amount, where a column of the table multiplies losses, and the rows with the cells there that are
-    none among the bad ones. None where the file has no such column, which raises SchemaMismatch if it is `needed`."""
-    column = table.amount_column
-    if not column or (column not in rows.cells.columns and not needed):
-        return rows, None
-    unit = table.info.column(column).unit if table.info else ""
-    tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
-    return with_amounts(rows, column, unit=unit, tokens=tokens or None)
+# the results as a file ------------------------------------------------------------------------------------------
 
 
-def row_table(table: data.InUse, fitted: data.Fitted, rows: Incoming, found: Scored, decision: Decision,
-              use: Mapping[Any, float] | None, amount: Array | None = None) -> None:  # fmt: skip
+class Format:
+    """A format of the results: what a person calls it, the end of the file's name, its type."""
+
+    def __init__(self, kind: str, rows: int) -> None:
+        self.kind = kind
+        self.packed = kind == "csv" and rows > PACKED
+        self.ending = f"{kind}.gz" if self.packed else kind
+        self.mime = {
+            "csv": "application/gzip" if self.packed else "text/csv",
+            "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            "parquet": "application/vnd.apache.parquet",
+        }[kind]
+
+
+class Results:
+    """The results of a file under losses and a prior of use, to be written in any format."""
+
+    def __init__(self, table: data.InUse, fitted: data.Fitted, upload: SecondFile, rows: IncomingFile, found: Scored,
+                 loss: LossMatrix, use: Mapping[Any, float] | None) -> None:  # fmt: skip
+        self.rows = rows
+        self.blocks = partial(answers, fitted.judging, rows, found, loss, table.classes, use, amount=rows.amount)
+        prior = None if use is None else tuple(use.items())
+        alike = current().seen("second_alike", False)
+        self.key: tuple[Hashable, ...] = (_mark(upload), table.key, fitted.spec, alike, loss, prior)
+
+    def write(self, out: IO[bytes], kind: Format) -> int:
+        """Write them; how many texts had to be cut."""
+        return WRITERS[kind.kind](out, self.blocks(), len(self.rows), packed=kind.packed)
+
+    def at_once(self, kind: Format) -> bytes:
+        """The whole file."""
+        out = io.BytesIO()
+        self.write(out, kind)
+        return out.getvalue()
+
+    def to_disk(self, kind: Format) -> OnDisk:
+        """The whole file, written a block at a time."""
+        file = OnDisk()
+        file.cut = self.write(file.content, kind)
+        return file
+
+
+class OnDisk:
+    """A temporary file of results, gone with its last user; `cut` is how many texts had to be cut."""
+
+    def __init__(self) -> None:
+        self.content: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by the finalizer)
+        self.cut = 0
+        weakref.finalize(self, self.content.close)
+
+    def read(self) -> bytes:
+        """All of it."""
+        self.content.seek(0)
+        return self.content.read()
+
+
+def download(result: Results) -> None:
+    """The results in the format of one's choice; those of a long file are written first, which can be called off."""
+    kinds = {"csv": _("CSV"), "xlsx": _("Excel (xlsx)"), "parquet": _("Parquet")}
+    chosen = current().seen("results_as", "csv")
+    kind = Format(chosen if chosen in kinds else "csv", len(result.rows))
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        st.selectbox(
+            _("Results as"),
+            list(kinds),
+            format_func=lambda k: kinds.get(k, k),
+            width=170,
+            **bound("results_as", kind.kind, lambda state, v: state.showing(results_as=v)),
+        )
+        place = st.empty()
+    below = st.empty()
+    key = (*result.key, kind.ending)
+    content: Any = None
+    cut = 0
+    if len(result.rows) <= AT_ONCE:
+        content = partial(result.at_once, kind)
+    else:
+        written, file = st.session_state.get("second_written", (None, None))
+        if written == key:
+            content, cut = file.read, file.cut
+    if content is not None:
+        place.download_button(
+            _("Download"),
+            content,
+            f"predictions.{kind.ending}",
+            kind.mime,
+            key="predictions",
+            icon=":material/download:",
+            type="primary",
+            on_click="ignore",
+        )
+    else:
+        place.button(_("Write the file"), icon=":material/edit_document:", type="primary", key="write_results",
+                     on_click=_ask, args=(key,))  # fmt: skip
+    if cut:
+        below.caption(
+            _("{n} texts are longer than the 32,767 characters a spreadsheet's cell holds and were cut there; CSV and "
+              "Parquet have them whole.").format(n=f"{cut:,}")
+        )  # fmt: skip
+    elif kind.packed:
+        below.caption(_("A file this long is packed with gzip."))
+
+
+def _ask(key: Hashable) -> None:
+    st.session_state["second_asked"] = key
+
+
+def write_if_asked(result: Results) -> None:
+    """Write the results that were asked for; while that takes, the page ends here with how far it is."""
+    chosen = current().seen("results_as", "csv")
+    kind = Format(chosen if chosen in WRITERS else "csv", len(result.rows))
+    key = (*result.key, kind.ending)
+    if st.session_state.get("second_asked") != key or len(result.rows) <= AT_ONCE:
+        return
+    try:
+        file = jobs.run(("results", key), lambda: result.to_disk(kind), Message("writing the results"))
+    except BayesEngineError as error:
+        st.session_state["second_asked"] = None
+        st.error(error.message.local(md))
+        return
+    st.session_state["second_asked"] = None
+    st.session_state["second_written"] = (key, file)
+    st.rerun()
+
+
+# the rows on screen ---------------------------------------------------------------------------------------------
+
+
+def row_table(table: data.InUse, fitted: data.Fitted, rows: IncomingFile, found: Scored, loss: LossMatrix,
+              use: Mapping[Any, float] | None) -> None:  # fmt: skip
     """The first rows: decision, posterior and reason, then the file's own cells; a chosen row becomes the case, with
-    its own `amount` (n,) where it has one."""
-    at = pd.RangeIndex(min(SHOWN, len(rows))).to_numpy()
-    answer = results(fitted.judging, rows, found, decision, found.posterior(use), table.classes, at,
+    its own amount where it has one."""
+    first = rows.head(min(SHOWN, len(rows)))
+    n = len(first)
+    own = found.of(slice(0, n))
+    decision = own.decide(loss, use, amount=first.amount)
+    here = pd.RangeIndex(n).to_numpy()
+    answer = results(fitted.judging, first, own, decision, own.posterior(use), table.classes, here,
                      silent=_("no column speaks for it: the prior or the losses decide"))  # fmt: skip
     decided, risk, gap, *posterior, status, reason = answer.columns
-    called = {a: clean(table.action(a)) for a in decision.action[at] if a is not None}
-    answer[decided] = [called.get(a, "") for a in decision.action[at]]
-    answer[status] = [words.status(s) for s in decision.status[at]]
-    cells = rows.cells.iloc[at].reset_index(drop=True)
-    shown = pd.concat([answer, cells], axis=1).set_axis(range(1, len(at) + 1), axis=0)
+    called = {a: clean(table.action(a)) for a in decision.action if a is not None}
+    answer[decided] = [called.get(a, "") for a in decision.action]
+    answer[status] = [words.status(s) for s in decision.status]
+    known = [c for c in first.names if c in set(first.called.values())]
+    columns = [*known, *(c for c in first.names if c not in set(known))][:COLUMNS]
+    columns = [c for c in first.names if c in set(columns)]
+    cells = first.cells[columns].reset_index(drop=True)
+    shown = pd.concat([answer, cells], axis=1).set_axis(range(1, n + 1), axis=0)
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     config = {
         decided: text(_("decision"), pinned=True),
@@ -110,16 +335,16 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: Incoming, found: Sco
            for name, c in zip(posterior, table.classes, strict=True)},
         risk: number(_("risk"), format="%.6f", width=90, help=_("R(a|x), the conditional risk of the decision")),
         gap: number(_("gap"), format="%.6f", width=90, help=_("by how much the second-best decision costs more")),
-        status: text(_("status")),
+        status: text(_("status"), width=150),
         reason: text(_("reason"), width=380, help=_("the columns that speak loudest for the class decided and against "
                                                     "its strongest rival: log-odds in nats")),
         **{name: text(clean(name)) for name in cells.columns},
     }  # fmt: skip
-    unclear = [status] if (decision.status[at] != Status.OK).any() else []
+    unclear = [status] if (decision.status != Status.OK).any() else []
 
     def choose() -> None:
         if chosen := st.session_state["results"].selection.rows:
-            change(lambda state: _case_of(state, table, rows, chosen[0], amount))
+            change(lambda state: _case_of(state, table, first, chosen[0]))
 
     picked = st.dataframe(
         shown, key="results", on_select=choose, selection_mode="single-row", column_config=config, hide_index=False,
@@ -135,17 +360,40 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: Incoming, found: Sco
     if len(rows) > SHOWN:
         st.caption(_("The first {n} of {all} rows; the download has them all.").format(
             n=f"{SHOWN:,}", all=f"{len(rows):,}"))  # fmt: skip
+    if len(first.names) > len(columns):
+        st.caption(_("{n} of the file's {all} columns; the download has them all.").format(
+            n=len(columns), all=f"{len(first.names):,}"))  # fmt: skip
 
 
-def _case_of(state: State, table: data.InUse, rows: Incoming, i: int, amount: Array | None) -> State:
+def _case_of(state: State, table: data.InUse, rows: Incoming, i: int) -> State:
     """The state with row i of the file as its case; what the model cannot read there is missing."""
     cells = rows.frame.iloc[i]
     values = {k: None if pd.isna(v) or v in (float("inf"), float("-inf")) else v for k, v in cells.items()}
-    own = -1.0 if amount is None or not amount[i] >= 0 else float(amount[i])
+    own = -1.0 if rows.amount is None or not rows.amount[i] >= 0 else float(rows.amount[i])
     return replace(state, case=data.case_codes(table, values), row=-1, amount=own)
 
 
-def bad_cells(rows: Incoming, n: int) -> None:
+def against_truth(table: data.InUse, count: Tally, loss: LossMatrix) -> None:
+    """How often each action was decided where the file says what is true; labels of no class counted apart."""
+    if not count.known and not count.strange:
+        return
+    with st.expander(_("Decisions against the classes in the file"), icon=":material/fact_check:"):
+        if count.known:
+            told = pd.DataFrame(
+                count.confusion,
+                index=[words.deciding(table, action, clean) for action in loss.actions],
+                columns=[_("truth is {label}").format(label=clean(table.class_(c), 40)) for c in table.classes],
+            )
+            st.dataframe(told, width="content", alt=_("decisions by true class"))
+        if count.strange:
+            st.caption(
+                _("Rows whose label is no class of the model, counted neither as right nor as wrong: {n}.").format(
+                    n=f"{count.strange:,}"
+                )
+            )
+
+
+def bad_cells(rows: IncomingFile, n: int) -> None:
     """The cells for which rows are not decided, one by one."""
     if not rows.bad:
         return

@@ -12,14 +12,20 @@ from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS
 from bayes_engine.models.network_classifier import SEARCHED, BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AVERAGING, SPODE, TAN
+from bayes_engine.models.selective import DIRECTIONS
+from bayes_engine.models.weighted import OBJECTIVES
 from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
-from pages.shared import data, prior_knob, words
+from pages.shared import data, prior_knob, refined, words
 from pages.shared.escape import clean, md
 from pages.shared.state import Spec, State, bound, change, current
 
 MOST = 6
 """How many models the shelf holds."""
+OF_FAMILY = {name: tuple(own) for name, own in data.NAIVE.items()}
+"""The knobs of a family on naive Bayes's factors that are not naive Bayes's own."""
+OF_COLUMNS = ("likelihoods", "terms", "counting")
+"""The knobs that say what a column's likelihood is: no matter of estimation, so a preset leaves them."""
 BINNED = ("equal-width", "quantile")
 """The ways to cut numbers that are told how many intervals."""
 ARCS = 12
@@ -32,6 +38,20 @@ def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
     if value == data.setting(Spec(spec.preset, (), spec.family), knob):
         del kept[knob]
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def with_likelihood(table: data.InUse, spec: Spec, at: int, name: str) -> Spec:
+    """The model with this likelihood of the feature at this place; the one it has anyhow is not kept."""
+    own = {place: chosen for place, chosen in data.setting(spec, "likelihoods") if place != at}
+    if name != data.likelihood_of(table, spec, at, own=False):
+        own[at] = name
+    return with_knob(spec, "likelihoods", tuple(sorted(own.items())))
+
+
+def with_preset(spec: Spec, preset: str) -> Spec:
+    """The model estimated by another preset: what it is stays, each knob of estimation goes."""
+    stays = (*OF_COLUMNS, *OF_FAMILY.get(spec.family, ()))
+    return Spec(preset, tuple(knob for knob in spec.knobs if knob[0] in stays), spec.family)
 
 
 def with_prior(spec: Spec, kind: str) -> Spec:
@@ -72,6 +92,7 @@ def of_family(spec: Spec, family: str) -> Spec:
     found = Spec(spec.preset, (), family)
     for name, value in spec.knobs:
         alike = name != "smoothing" or "aode" not in (family, spec.family)  # one word for two things
+        alike &= name != "criterion"
         if name in data.settings(found) and alike:
             found = with_knob(found, name, value)
     return found
@@ -80,6 +101,11 @@ def of_family(spec: Spec, family: str) -> Spec:
 def not_offered(table: data.InUse) -> dict[str, str]:
     """The families that cannot take the table, and why."""
     assert table.parts is not None
+    texts = [v.name for v in table.features if v.textual]
+    if texts:
+        closed = [name for name in data.FAMILIES if name not in data.NAIVE]
+        reason = _("Only models on naive Bayes take texts; {column} is one.")
+        return dict.fromkeys(closed, reason.format(column=md(table.column(texts[0]), 30)))
     discrete = [v.name for v in table.features if v.discrete]
     gaps = [v.name for v in table.features if table.parts.X[v.name].isna().any()]
     if not discrete and not gaps:
@@ -134,6 +160,13 @@ def knob_name(name: str) -> str:
         "missing": _("Missing cells"),
         "unseen": _("Unseen values"),
         "discretize": _("Numbers"),
+        "likelihoods": _("likelihoods of their own"),
+        "terms": _("Terms of a text"),
+        "counting": _("Terms count"),
+        "objective": _("Objective"),
+        "largest": _("Largest weight"),
+        "leave_one_out": _("Weights judged"),
+        "direction": _("Direction"),
         "bins": _("Intervals"),
         "super_parent": _("Super-parent"),
         "root": _("Root"),
@@ -154,6 +187,15 @@ def option(name: str, value: Any, table: data.InUse | None = None) -> str:
             return _("by leave-one-out") if name == "super_parent" else _("most telling")
         named = table.column(table.features.names[value]) if table else ""
         return clean(named, 30) or _("column {n}").format(n=value + 1)
+    if name == "likelihoods":
+        return _(", ").join(
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {words.likelihood(own)}"
+            for at, own in value
+        )
+    if name == "criterion" and isinstance(value, tuple):
+        return _("risk under set losses")
+    if name == "largest" and value is None:
+        return _("no bound")
     if name == "alphas":
         return _(", ").join(
             f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {prior_knob.says(own)}"
@@ -186,6 +228,23 @@ def option(name: str, value: Any, table: data.InUse | None = None) -> str:
         ("missing", "category"): _("a level of its own"),
         ("missing", "error"): _("refuse"),
         ("discretize", None): _("Gaussian"),
+        ("discretize", "kernel"): _("kernel density, Silverman"),
+        ("discretize", "kernel-weka"): _("kernel density, Weka"),
+        ("terms", "words"): _("words"),
+        ("terms", "pairs"): _("words and pairs"),
+        ("terms", "characters"): _("runs of 1 to 3 characters"),
+        ("counting", "counts"): _("as often as they stand there"),
+        ("counting", "once"): _("once"),
+        ("counting", "bernoulli"): _("present or absent (Bernoulli)"),
+        ("objective", "cll"): _("log-loss of the posterior"),
+        ("objective", "mse"): _("squared error of the posterior"),
+        ("leave_one_out", True): _("leaving each row out"),
+        ("leave_one_out", False): _("on the rows as they are"),
+        ("direction", "forward"): _("forward, from none"),
+        ("direction", "backward"): _("backward, from all"),
+        ("criterion", "accuracy"): _("share right"),
+        ("criterion", "log_loss"): _("log-loss"),
+        ("criterion", "risk"): _("risk under your losses"),
         ("discretize", "mdlp"): _("cut by MDLP"),
         ("discretize", "equal-width"): _("equal width"),
         ("discretize", "quantile"): _("quantiles"),
@@ -213,14 +272,20 @@ def option(name: str, value: Any, table: data.InUse | None = None) -> str:
 def title(spec: Spec, table: data.InUse | None = None) -> str:
     """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
     differing = [_knob(name, value, table) for name, value in spec.knobs]
-    named = words.preset(spec.preset) if spec.family == "naive-bayes" else words.family(spec.family)
-    return " · ".join([named, *differing[:1]]) + (" …" if len(differing) > 1 else "")
+    return " · ".join([_named(spec), *differing[:1]]) + (" …" if len(differing) > 1 else "")
+
+
+def _named(spec: Spec) -> str:
+    """The family of a model, and where it stands on naive Bayes the preset."""
+    family = "" if spec.family == "naive-bayes" else words.family(spec.family)
+    preset = words.preset(spec.preset) if spec.family in data.NAIVE else ""
+    return _(", ").join(name for name in (family, preset) if name)
 
 
 @dataclass(frozen=True)
 class Acting:
-    """What a model's knobs can act on in a table: `counted` columns, discrete or cut; `numbers`, and whether they are
-    `gaussian` to this model."""
+    """What a model's knobs can act on in a table: `counted` columns, whose estimate α smooths; `numbers`, and whether
+    any of them is `gaussian` to this model."""
 
     counted: bool
     numbers: bool
@@ -230,8 +295,11 @@ class Acting:
 def acting(table: data.InUse, spec: Spec) -> Acting:
     """What the model's knobs act on here."""
     discrete, numbers = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
-    cut = data.settings(spec).get("discretize") is not None
-    return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
+    if spec.family not in data.NAIVE:
+        cut = data.settings(spec).get("discretize") is not None
+        return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
+    has = {data.likelihood_of(table, spec, at) for at in range(len(table.features))}
+    return Acting(bool(has - {"gaussian", *data.DENSITIES}), numbers, "gaussian" in has)
 
 
 def summary(table: data.InUse, spec: Spec) -> str:
@@ -239,15 +307,19 @@ def summary(table: data.InUse, spec: Spec) -> str:
     values, on = data.settings(spec), acting(table, spec)
     smoothed = ["alpha"] if values.get("smoothing") != "none" else []
     shown = [
+        *("objective", "largest", "direction"),
+        *(["criterion"] if spec.family == "selective" else []),
         *("super_parent", "root", "k", "structure"),
-        *(("criterion", "max_parents") if values.get("structure") in SEARCHED else ()),
+        *(("criterion", "max_parents") if spec.family == "network" and values.get("structure") in SEARCHED else ()),
         *(["smoothing", *smoothed] if on.counted else []),
         *("priors", "shrinkage", "min_frequency"),
         *(["discretize"] if on.numbers else []),
+        *(["terms", "counting"] if any(v.textual for v in table.features) else []),
         *(["bins"] if on.numbers and values.get("discretize") in BINNED else []),
         *(["variance"] if on.gaussian and spec.family not in ("lda", "qda") else []),
     ]
-    idle = {"criterion", "max_parents"} if values.get("structure") not in SEARCHED else set()
+    searched = spec.family != "network" or values["structure"] in SEARCHED
+    idle = set() if searched else {"criterion", "max_parents"}
     others = [name for name, _value in spec.knobs if name not in shown and name not in idle]
     return " · ".join(_knob(name, values[name], table) for name in [*shown, *others] if name in values)
 
@@ -255,6 +327,8 @@ def summary(table: data.InUse, spec: Spec) -> str:
 def _knob(name: str, value: Any, table: data.InUse | None = None) -> str:
     if name == "alpha":
         return prior_knob.says(value)
+    if name == "likelihoods":
+        return option(name, value, table)
     equals = "= " if name in ("k", "min_frequency", "bins", "max_parents") else ""
     return f"{knob_name(name)} {equals}{option(name, value, table)}"
 
@@ -293,7 +367,7 @@ def choose_model(table: data.InUse) -> Spec:
         )
     spec = specs[here]
     closed = not_offered(table)
-    naive = spec.family == "naive-bayes"
+    naive = spec.family in data.NAIVE
     with st.container(horizontal=True, gap="medium"):
         st.segmented_control(
             _("Family"),
@@ -308,7 +382,7 @@ def choose_model(table: data.InUse) -> Spec:
                 list(PRESETS),
                 format_func=words.preset,
                 required=True,
-                **bound("preset", spec.preset, lambda s, preset: on_active(table, lambda _old: Spec(preset))(s)),
+                **bound("preset", spec.preset, lambda s, p: on_active(table, lambda old: with_preset(old, p))(s)),
             )
     told = [words.family_help(spec.family), *([words.preset_help(spec.preset)] if naive else []), *set(closed.values())]
     st.caption(" ".join(told))
@@ -333,6 +407,7 @@ def knobs(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
 def structure(table: data.InUse, fitted: data.Fitted) -> None:
     """What a semi-naive model chose: the super-parent and how it did, the root, the arcs; in a line."""
     spec, model = fitted.spec, fitted.model
+    refined.found(table, fitted)
     if isinstance(model, BayesianNetworkClassifier):
         _network(table, model)
         return
@@ -389,6 +464,25 @@ def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Ca
         return on_active(table, lambda old: with_rows(old, value))(state)
 
     made: dict[str, Callable[[], None]] = {
+        "objective": lambda: _choice(
+            table,
+            spec,
+            "objective",
+            among=OBJECTIVES,
+            about=_("What the weights make small on the rows: the log-loss has one minimum, squared error several."),
+        ),
+        "largest": lambda: _largest(table, spec),
+        "direction": lambda: _choice(
+            table,
+            spec,
+            "direction",
+            among=DIRECTIONS,
+            about=_(
+                "Forward begins with no column and adds the best while that makes the score better; backward begins "
+                "with all and takes off the one missed least while that makes it no worse."
+            ),
+        ),
+        "selected_by": lambda: _selected_by(table, spec),
         "super_parent": lambda: _column(table, spec, "super_parent", _("The column that all others depend on.")),
         "root": lambda: _column(table, spec, "root", _("The column that the tree is directed away from.")),
         "k": lambda: _k(table, spec),
@@ -404,6 +498,27 @@ def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Ca
         "min_frequency": lambda: _threshold(table, spec),
         "discretize": lambda: _numbers(table, spec),
         "bins": lambda: _bins(table, spec),
+        "likelihoods": lambda: _own_likelihoods(table, spec),
+        "terms": lambda: _choice(
+            table,
+            spec,
+            "terms",
+            among=tuple(data.TERMS),
+            about=_(
+                "A Chinese character is a word by itself, so that no segmenter is needed; pairs are two words that "
+                "follow each other."
+            ),
+        ),
+        "counting": lambda: _choice(
+            table,
+            spec,
+            "counting",
+            among=data.COUNTING,
+            about=_(
+                "As often, or once: the multinomial, for which absent terms do not count. Present or absent: the "
+                "Bernoulli, for which they do."
+            ),
+        ),
         "variance": lambda: _variance(table, spec, off=not on.gaussian),
         "var_floor": lambda: _floor(table, spec, off=not on.gaussian),
         "missing": lambda: _choice(
@@ -437,7 +552,10 @@ def _widgets(table: data.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Ca
     hidden = {"variance"} if spec.family in ("lda", "qda") else set()
     hidden |= set() if on.numbers else {"discretize", "bins", "variance", "var_floor"}
     hidden |= set() if spec.family == "aode" else {"smoothing"}
-    knob = {"alpha_kind": "alpha", "alpha_exact": "alpha"}
+    hidden |= set() if any(v.textual for v in table.features) else {"terms", "counting"}
+    hidden |= {"criterion"} if spec.family == "selective" else {"selected_by"}
+    hidden |= set() if values.get("likelihoods") else {"likelihoods"}
+    knob = {"alpha_kind": "alpha", "alpha_exact": "alpha", "selected_by": "criterion"}
     return [draw for name, draw in made.items() if knob.get(name, name) in values and name not in hidden]
 
 
@@ -466,7 +584,7 @@ def _choice(
 
 def _prior_kind(table: data.InUse, spec: Spec, *, off: bool) -> None:
     """Which kind of Dirichlet prior all columns have; naive Bayes may mend zeros only."""
-    zeros = spec.family == "naive-bayes"
+    zeros = spec.family in data.NAIVE
     prior_knob.choose(
         "knob_kind",
         prior_kind(spec),
@@ -564,12 +682,82 @@ def _numbers(table: data.InUse, spec: Spec) -> None:
         table,
         spec,
         "discretize",
-        among=("", *METHODS),
-        about=_(
-            "A Gaussian in each class; or intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others "
-            "do not look at them. Only a column of intervals can be another's parent."
+        among=("", *(data.DENSITIES if spec.family in data.NAIVE else ()), *METHODS),
+        about=(
+            _(
+                "Of all numbers that have no likelihood of their own: a Gaussian in each class, a kernel density, or "
+                "intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others do not look at them."
+            )
+            if spec.family in data.NAIVE
+            else _(
+                "A Gaussian in each class; or intervals: MDLP (Fayyad & Irani) cuts where the classes change, the "
+                "others do not look at them. Only a column of intervals can be another's parent."
+            )
         ),
     )
+
+
+def _own_likelihoods(table: data.InUse, spec: Spec) -> None:
+    """The columns with a likelihood of their own; one that is taken off has that of its kind again."""
+    own = dict(data.setting(spec, "likelihoods"))
+    shown = {at: f"{clean(table.column(table.features.names[at]), 24)}: {words.likelihood(own[at])}" for at in own}
+
+    def keep(state: State, places: list[int]) -> State:
+        kept = tuple((at, name) for at, name in sorted(own.items()) if at in places)
+        return on_active(table, lambda old: with_knob(old, "likelihoods", kept))(state)
+
+    st.multiselect(
+        _("Likelihoods of their own"),
+        list(shown),
+        format_func=shown.get,
+        help=_("Chosen beside the column's class-conditionals below."),
+        **bound("knob_likelihoods", list(shown), keep),
+    )
+
+
+def _largest(table: data.InUse, spec: Spec) -> None:
+    """The largest weight a column may have, or none."""
+    st.selectbox(
+        knob_name("largest"),
+        ["1", "2", ""],
+        format_func=lambda o: option("largest", float(o) if o else None),
+        help=_("At 1 a column may only lose its say; without a bound it may also count more than its numbers say."),
+        **_turned(table, "largest", _as_option(data.setting(spec, "largest")), lambda v: float(v) if v else None),
+    )
+    st.toggle(
+        option("leave_one_out", True),
+        help=_("Each row is judged by counts without it. Otherwise, as in the paper, a column with a level for each "
+               "row looks perfect."),
+        **_turned(table, "leave_one_out", bool(data.setting(spec, "leave_one_out")), bool),
+    )  # fmt: skip
+
+
+def _as_option(largest: float | None) -> str:
+    return "" if largest is None else "2" if largest > 1 else "1"
+
+
+def _selected_by(table: data.InUse, spec: Spec) -> None:
+    """The score of a selection. Losses are taken as they stand when they are chosen: another λ does not refit."""
+    stands = data.setting(spec, "criterion")
+
+    def choose(state: State, name: str) -> State:
+        loss = data.losses(table).table.tolist()
+        value = ("risk", tuple(map(tuple, loss))) if name == "risk" else name
+        return on_active(table, lambda old: with_knob(old, "criterion", value))(state)
+
+    st.selectbox(
+        knob_name("criterion"),
+        ["accuracy", "log_loss", "risk"],
+        format_func=lambda name: option("criterion", name),
+        help=_("Risk takes the losses as they are when you choose it; after a change of λ choose it again."),
+        **bound("knob_selected_by", "risk" if isinstance(stands, tuple) else stands, choose),
+    )
+    if isinstance(stands, tuple):
+        now = tuple(map(tuple, data.losses(table).table.tolist()))
+        said = _("The losses have changed since.") if now != stands[1] else ""
+        if said:
+            st.button(_("Select anew under the present losses"), key="knob_reselect", on_click=change,
+                      args=(lambda s: choose(s, "risk"),), help=said)  # fmt: skip
 
 
 def _bins(table: data.InUse, spec: Spec) -> None:

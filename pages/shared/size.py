@@ -68,7 +68,7 @@ def _value(table: data.InUse, cell: Cell) -> str:
 def how_many(table: data.InUse, fitted: data.Fitted) -> None:
     """What the model's assumption of independence saves."""
     found = model_size(fitted.model)
-    semi = fitted.spec.family not in ("naive-bayes", "lda", "qda")
+    semi = fitted.spec.family not in (*data.NAIVE, "lda", "qda")
     st.subheader(_("How many numbers"))
     if found.joint_cells > len(table.classes):
         naive = ([found.naive_cells], [found.naive_free]) if semi else ([], [])
@@ -83,10 +83,11 @@ def how_many(table: data.InUse, fitted: data.Fitted) -> None:
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
         st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
                                                   "every distribution sums to 1."))  # fmt: skip
-    if found.gaussian:
-        alone = found.joint_cells <= len(table.classes)
-        said = _("The class prior: {n} free.").format(n=len(table.classes) - 1) + " " if alone else ""
-        st.caption(said + _numbers(fitted, found))
+    alone = found.joint_cells <= len(table.classes)
+    told = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
+    told += [_numbers(fitted, found)] if found.gaussian else []
+    if told := [*told, *_others(table, found)]:
+        st.caption(" ".join(told))
 
 
 def _formula(spec: Spec) -> str:
@@ -102,7 +103,7 @@ def _formula(spec: Spec) -> str:
             "$\\sum_j S_j\\prod_{i\\in\\mathrm{pa}(j)}S_i$, the class counted among nodes and parents; free: "
             "$\\sum_j (S_j-1)\\prod_{i\\in\\mathrm{pa}(j)}S_i$."
         )
-    if spec.family == "naive-bayes":
+    if spec.family in data.NAIVE:
         return _("Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against $K\\sum_j S_j$.")
     return _(
         "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
@@ -113,12 +114,12 @@ def _formula(spec: Spec) -> str:
 def _numbers(fitted: data.Fitted, found: Size) -> str:
     """What the numeric columns cost, in a sentence."""
     family = fitted.spec.family
-    if family == "naive-bayes":
+    if family in data.NAIVE:
         tied = bool(data.setting(fitted.spec, "tied_variance"))
         said = (
-            _("Numeric columns: {n} parameters more, a mean for each class and one variance a column.")
+            _("Gaussian columns: {n} parameters more, a mean for each class and one variance a column.")
             if tied
-            else _("Numeric columns: {n} parameters more, a mean and a variance for each class and column.")
+            else _("Gaussian columns: {n} parameters more, a mean and a variance for each class and column.")
         )
     elif family == "lda":
         said = _(
@@ -136,6 +137,27 @@ def _numbers(fitted: data.Fitted, found: Size) -> str:
             "Bayes has {naive}."
         )
     return said.format(n=found.gaussian, naive=found.naive_gaussian)
+
+
+def _others(table: data.InUse, found: Size) -> list[str]:
+    """What columns cost that are neither tables nor Gaussians, and the weights."""
+    k, told = len(table.classes), []
+    if found.rates:
+        told.append(_("Poisson columns: {n} rates, one for each class and column.").format(n=found.rates))
+    if found.terms:
+        text = _("Texts: {n} free probabilities, for {v} terms and {k} classes; a full joint table of which terms "
+                 "stand in a text would have ${full}$ cells.")  # fmt: skip
+        v = found.vocabulary
+        told.append(text.format(n=f"{found.terms:,}", v=f"{v:,}", k=k, full=rf"{k}\times 2^{{{v}}}"))
+    if found.values:
+        told.append(_("Kernel densities: no parameter but a bandwidth for each class; they keep the {n} training "
+                      "values themselves.").format(n=f"{found.values:,}"))  # fmt: skip
+    if found.weights:
+        told.append(_("Weights: {n} more, one a column, fitted to the posterior.").format(n=found.weights))
+    if found.left_out:
+        told.append(_("Of the {d} columns {n} have a factor; the full joint table is that of all.").format(
+            d=len(table.features), n=len(table.features) - found.left_out))  # fmt: skip
+    return told
 
 
 def _big(n: int) -> str:

@@ -50,7 +50,7 @@ class State:
     columns: tuple[tuple[Any, ...], ...] = ()  # (position, role, kind, levels) that differ from what was inferred
     shelf: tuple[Spec, ...] = ()  # () = one model, the table's own preset
     active: int = 0
-    case: tuple[Any, ...] = ()  # a cell for each feature: level position, number, or None for missing; () = the first
+    case: tuple[Any, ...] = ()  # a cell a feature: level position, number, text, or None for missing; () = the first
     row: int = -1  # the row the case was taken from, -1 = typed
     prior: tuple[float, ...] = ()  # prior of use, in the order of the classes; () = the model's
     losses: tuple[tuple[float, ...], ...] = ()  # rows: decisions; () = 0-1
@@ -81,17 +81,23 @@ START = State()
 
 def encode(state: State) -> str:
     """The token of a state: "" for the start."""
+    changed = plain(state)
+    if not changed:
+        return ""
+    packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+def plain(state: State) -> dict[str, Any]:
+    """What of a state differs from the start, as JSON can write it."""
     changed = {
         f.name: getattr(state, f.name) for f in fields(State) if getattr(state, f.name) != getattr(START, f.name)
     }
-    if not changed:
-        return ""
     if "shelf" in changed:
         changed["shelf"] = [
             [spec.preset, spec.knobs, *([spec.family] if spec.family != Spec.family else [])] for spec in state.shelf
         ]
-    packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
-    return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+    return changed
 
 
 def decode(token: str) -> State | None:
@@ -103,14 +109,22 @@ def decode(token: str) -> State | None:
         return None
     try:
         raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
-        values = json.loads(raw, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, TypeError, zlib.error):
+        return None
+    return restored(raw)
+
+
+def restored(text: str | bytes) -> State | None:
+    """The state that JSON says by what differs from the start, the inverse of `plain`; None where that is no state."""
+    try:
+        values = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         values["shelf"] = [
             Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs), *map(str, family[:1]))
             for p, knobs, *family in values.get("shelf", [])
         ]
         state = State(**{k: _tuples(v) for k, v in values.items()})
         encode(state)  # what cannot be written again (half a surrogate pair) is none of ours
-    except (ValueError, TypeError, AttributeError, zlib.error, RecursionError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return None
     alike = all(type(getattr(state, f.name)) is type(getattr(START, f.name)) for f in fields(State))
     return state if alike and _well_formed(state) else None
@@ -145,7 +159,7 @@ def _well_formed(state: State) -> bool:
             for at in state.fixed
         )
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
-        and all(v is None or isinstance(v, number) for v in state.case)
+        and all(v is None or isinstance(v, (*number, str)) for v in state.case)
         and all(_column(c) for c in state.columns)
         and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
         and len(state.shelf) <= 6
@@ -220,10 +234,13 @@ def write_url() -> None:
 
 def link_token() -> str:
     """The token of the present state, as links carry it; without the losses where it would grow too long."""
-    token = encode(current())
+    state = current()
+    if state.table.startswith("upload:") and any(isinstance(v, str) for v in state.case):
+        state = replace(state, case=(), row=-1)  # a text may be a cell of the file
+    token = encode(state)
     st.session_state["too_long"] = len(token) > LONGEST
     if len(token) > LONGEST:
-        token = encode(replace(current(), losses=(), extra="", fixed=(), view=(), case=(), columns=()))
+        token = encode(replace(state, losses=(), extra="", fixed=(), view=(), case=(), columns=()))
     return token
 
 

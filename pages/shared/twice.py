@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,11 +14,11 @@ import streamlit as st
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.evaluate import HeldOut
 from bayes_engine.decision.loss import judge
-from bayes_engine.errors import BayesEngineError, EstimationWarning
+from bayes_engine.errors import BayesEngineError, hearing
 from bayes_engine.figures.comparison import Line, copies, example, recount
 from bayes_engine.figures.contributions import Side
 from bayes_engine.figures.theme import colour_of
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -43,6 +42,8 @@ from pages.shared import data, words
 from pages.shared.chart import chart
 from pages.shared.dial import alike, places
 from pages.shared.escape import clean, md, plotly_text
+from pages.shared.jobs import lasting, run
+from pages.shared.kept import kept
 from pages.shared.state import Spec, bound, change, current, dark
 
 MOST_PAIRS = 8
@@ -207,9 +208,11 @@ def _worst(table: data.InUse, specs: Mapping[str, Spec]) -> None:
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: data.InUse) -> tuple[int, float] | None:
-    return most_counted_twice(data.fit(_table, naive).model, data.fit(_table, tree).model, _parts.X)
+    both = data.fit(_table, naive).model, data.fit(_table, tree).model
+    said = Message("looking for the row that is counted twice most")
+    return run(("most counted twice", key, naive, tree), lambda: most_counted_twice(*both, _parts.X), said)
 
 
 # two live examples ----------------------------------------------------------------------------------------------------
@@ -375,7 +378,8 @@ def _telling(ledger: Ledger, names: tuple[str, ...]) -> str:
     return max(known, key=lambda n: known[n]) if known else names[0]
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
 def _naive_scores(
     key: str, column: str, _held: HeldOut, _model: NaiveBayes, _parts: Parts, _use: Mapping[Any, float] | None
 ) -> dict[str, list[float]]:
@@ -386,7 +390,8 @@ def _naive_scores(
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@kept(max_entries=128)
+@lasting(Message("judging the model on rows held out"))
 def _refit(
     key: str, spec: Spec, column: str, times: int, case: str, _model: GenerativeClassifier, _parts: Parts, _case: Any
 ) -> tuple[Ledger, HeldOut]:
@@ -403,6 +408,5 @@ def _rows(parts: Parts) -> Rows:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """What an estimate replaces is said where the model is shown."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         yield

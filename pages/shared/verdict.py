@@ -21,10 +21,12 @@ from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import bound, current, dark
 
-MOST_DECISIONS = 8
+MOST_DECISIONS = 11
 """As many decisions are drawn: those of least risk."""
 MOST_BARS = 26
 """As many contributions are drawn one by one; the smallest beyond are one bar."""
+FEW_BARS = 12
+"""The same where each is a pixel of a picture."""
 
 
 def pronounce(one: Study, working: Working) -> None:
@@ -59,21 +61,22 @@ def _decisions_shown(working: Working) -> list[int]:
     return sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
 
 
-def contributions(one: Study, working: Working) -> None:
-    """What speaks for one class against another, as a waterfall."""
-    k_for, k_against = _sides(one, working)
+def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
+    """What speaks for one class against another, as a waterfall; where the case is `drawn`, the two are chosen beside
+    the picture, which shows the many small contributions too."""
+    k_for, k_against = sides(one, working) if drawn else choose_sides(one, working)
     state = current()
     largest, bits = state.seen("order", "size") == "size", state.seen("unit", "nats") == "bits"
     balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
     telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
     balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
-    drawn = (balance.by_size() if largest else balance).folded(MOST_BARS)
+    shown = (balance.by_size() if largest else balance).folded(FEW_BARS if drawn else MOST_BARS)
     pair = (k_for, k_against)
     left, right = (Side(plotly_text(one.table.class_(working.classes[k]), 24), colour_of(k, dark())) for k in pair)
     figure = waterfall(
-        drawn,
-        [labels.get(w.position, _others(w.folded)) for w in drawn.weights],
+        shown,
+        [labels.get(w.position, _others(w.folded)) for w in shown.weights],
         (left, right),
         bits=bits,
         needed=odds_needed(working.loss, balance.for_, balance.against),
@@ -109,6 +112,9 @@ def _reading(one: Study, working: Working, balance: Balance) -> str:
                  "shares, minus that of {other}; their sum is the log-odds.")  # fmt: skip
     elif working.additive:
         text = _("Each bar is a term of the log-density of {name} minus that of {other}; their sum is the log-odds.")
+    elif working.scores:
+        text = _("Each bar is w_j · log p(x_j | {name}) / p(x_j | {other}), the evidence of a column times its weight; "
+                 "their sum is the log-odds.")  # fmt: skip
     elif any(step.given for step in working.steps):
         text = _("Each bar is log p(x_j | {name}, parents) / p(x_j | {other}, parents); their sum is the log-odds.")
     else:
@@ -124,7 +130,7 @@ def _others(n: int) -> str:
     return _("{n} others").format(n=n)
 
 
-def _sides(one: Study, working: Working) -> tuple[int, int]:
+def sides(one: Study, working: Working) -> tuple[int, int]:
     """The class for and the class against: of two the first against the second; of more the likeliest against the next,
     or as chosen."""
     if len(working.classes) == 2:
@@ -133,7 +139,16 @@ def _sides(one: Study, working: Working) -> tuple[int, int]:
     chosen = [current().seen(name, -1) for name in ("for", "against")]
     first = chosen[0] if 0 <= chosen[0] < len(likely) else likely[0]
     rest = [k for k in likely if k != first]
-    second = chosen[1] if chosen[1] in rest else rest[0]
+    return first, chosen[1] if chosen[1] in rest else rest[0]
+
+
+def choose_sides(one: Study, working: Working) -> tuple[int, int]:
+    """The two classes; of more than two they can be chosen here."""
+    first, second = sides(one, working)
+    if len(working.classes) == 2:
+        return first, second
+    likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])
+    rest = [k for k in likely if k != first]
     names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
     left, right = st.columns(2)
     left.selectbox(

@@ -21,6 +21,8 @@ def family(name: str) -> str:
     """A family of models on screen."""
     return {
         "naive-bayes": _("naive Bayes"),
+        "weighted": _("weighted"),
+        "selective": _("selective"),
         "spode": "SPODE",
         "tan": "TAN",
         "aode": "AODE",
@@ -35,6 +37,15 @@ def family_help(name: str) -> str:
     """What a family of models assumes, in a sentence with its formula."""
     return {
         "naive-bayes": _("Within a class all columns are independent: $P(c)\\prod_j P(x_j\\mid c)$ (eq. 7.14–7.15)."),
+        "weighted": _(
+            "Naive Bayes with a weight for each column, $P(c)\\prod_j P(x_j\\mid c)^{w_j}$, fitted to the posterior of "
+            "the rows, each left out in turn (WANBIA): a column that repeats another loses weight. The product is a "
+            "score; its share of the sum is the posterior."
+        ),
+        "selective": _(
+            "Naive Bayes with the columns that help it: they come in, or go out, one by one, judged on every row by "
+            "the model without that row."
+        ),
         "spode": _(
             "Every column depends on the class and on one and the same super-parent $x_p$: "
             "$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$ (eq. 7.21)."
@@ -86,9 +97,45 @@ def preset_help(name: str) -> str:
     }[name]
 
 
+def likelihood(name: str) -> str:
+    """A column's likelihood on screen."""
+    return {
+        "gaussian": _("Gaussian"),
+        "kernel": _("kernel density, Silverman"),
+        "kernel-weka": _("kernel density, Weka"),
+        "poisson": "Poisson",
+        "categorical": _("categorical"),
+        "bernoulli": "Bernoulli",
+        "multinomial": _("multinomial"),
+        "mdlp": _("cut by MDLP"),
+        "equal-width": _("cut at equal width"),
+        "quantile": _("cut by quantiles"),
+    }[name]
+
+
+def likelihood_help(name: str) -> str:
+    """What a likelihood assumes of a column, in a sentence."""
+    return {
+        "gaussian": _("A normal density for each class: mean and variance (eq. 7.18)."),
+        "kernel": _("A small bump on every training value, $h_c=s_c(4/(3n_c))^{1/5}$ wide: no shape is assumed."),
+        "kernel-weka": _(
+            "A small bump on every training value, rounded to the column's precision $p$, "
+            "$h_c=\\max\\{(\\max-\\min)/\\sqrt{n_c},p/6\\}$ wide (John & Langley)."
+        ),
+        "poisson": _("Counts 0, 1, 2, … that come at a constant rate λ in each class."),
+        "categorical": _("A probability for every level (eq. 7.17); of a number every value is a level."),
+        "bernoulli": _("Present or absent, and absent counts too: a probability for each class."),
+        "multinomial": _("Each term of the text as often as it stands there; absent terms do not count."),
+        "mdlp": _("Intervals, cut where the classes change as far as the description length pays for it."),
+        "equal-width": _("Intervals of equal width; a probability for each (eq. 7.17)."),
+        "quantile": _("Intervals with about as many rows each; a probability for each (eq. 7.17)."),
+    }[name]
+
+
 def spec(model: Spec) -> str:
     """A model of the shelf on screen: its family, of naive Bayes the preset, marked where a knob differs."""
     named = preset(model.preset) if model.family == "naive-bayes" else family(model.family)
+    named += f", {preset(model.preset)}" if model.family in ("weighted", "selective") else ""
     return named + (" *" if model.knobs else "")
 
 

@@ -23,12 +23,14 @@ from bayes_engine.working.derive import (
     Given,
     Kernel,
     Linear,
+    Power,
     Rate,
     Shift,
     Step,
     Term,
     Words,
     Working,
+    bare,
     rounded,
     rows_behind,
     variance_from,
@@ -221,6 +223,7 @@ def left_out(one: Study, working: Working) -> None:
     why = {
         "missing": _("missing: it has no factor, the product goes on without it"),
         "constant": _("the same value in every row: it says nothing of the class and has no factor"),
+        "not kept": _("left out by the selection: it has no factor"),
     }
     for omitted in working.omitted:
         name, reason = st.columns([1.25, 3.0], vertical_alignment="center", wrap=False)
@@ -238,13 +241,15 @@ def _totals(
 ) -> None:
     if working.additive:
         cells = line(columns)
-        cells[0].markdown("**" + _("log joint (nats)") + "**", help=_("All terms of the column added up."))
+        cells[0].markdown(f"**{render.log_joint_word(working)}**", help=_("All terms of the column added up."))
         for cell, k in zip(cells[1:], columns, strict=True):
             cell.markdown(f"**{render.log_joint(working, k, digits)}**")
     cells = line(columns)
     explained = _("e to the power of the sum.") if working.additive else _(
         "P(c) Π p(x | c): all factors of the column multiplied.")  # fmt: skip
-    cells[0].markdown("**" + _("joint") + "**", help=explained)
+    if working.scores:
+        explained = _("All factors of the column multiplied: with weights the probability of nothing, a score.")
+    cells[0].markdown(f"**{render.joint_word(working)}**", help=explained)
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
@@ -252,7 +257,9 @@ def _totals(
     if partial(one):
         return
     cells = line(columns)
-    cells[0].markdown("**" + _("posterior") + "**", help=_("The joint over the sum of the joints of all classes."))
+    share = _("The score over the sum of the scores of all classes: what the weights were fitted to.") if (
+        working.scores) else _("The joint over the sum of the joints of all classes.")  # fmt: skip
+    cells[0].markdown("**" + _("posterior") + "**", help=share)
     for cell, k in zip(cells[1:], columns, strict=True):
         cell.markdown(f"**{render.posterior(working, k, digits)}**")
 
@@ -321,17 +328,21 @@ def by_hand(one: Study, exact: Working) -> None:
 
 def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> None:
     """How one factor came about, and the rows it was counted from."""
-    label, source = working.classes[k], step.sources[k]
-    formulas = [render.latex_value(working, step, k, digits)]
-    if isinstance(source, Density):
-        formulas = [*render.latex_moments(working, step, k), *formulas]
-    st.markdown(f"**{md(render.heading(working, step, k, one.table), 200)}**")
+    label, source, at = working.classes[k], step.sources[k], working.steps.index(step)
+    formulas = [*render.latex_behind(working, step, k), render.latex_value(working, step, k, digits)]
+    heading, weight = render.heading(working, step, k, one.table), None
+    if isinstance(source, Power):
+        weight, step, source = source.weight, bare(step), source.base
+    st.markdown(f"**{md(heading, 200)}**")
     words, rows = st.columns([1.35, 1], gap="medium")
     with words:
         typeset(formulas)
         st.caption(_said(one, working, step, k))
+        if weight is not None:
+            st.caption(_("The factor stands to the power of the column's weight, {w}: log P is multiplied by it, so "
+                         "the product is a score.").format(w=plain(weight)))  # fmt: skip
         for place, errata in _notes(one, working).items():
-            if place[:2] == (working.steps.index(step), k):
+            if place[:2] == (at, k):
                 for erratum in errata:
                     st.caption("⚠ " + _("The source prints {printed} for {where}; right is {right}. {note}").format(
                         printed=md(erratum.printed), where=md(erratum.where), right=md(erratum.right),
@@ -563,7 +574,8 @@ def sums(one: Study, working: Working, digits: int) -> None:
     if working.position < 0:
         return
     with st.container(key="sums"):
-        st.markdown("**" + _("From the joints to the posterior") + "**")
+        first = _("From the scores to the posterior") if working.scores else _("From the joints to the posterior")
+        st.markdown(f"**{first}**")
         _formulas(working, render.latex_posterior(working, one.table, digits))
         st.markdown("**" + _("From the posterior to the decision") + "**")
         _formulas(working, render.latex_risk(working, one.table, digits))

@@ -115,3 +115,51 @@ def test_a_link_to_a_second_file_asks_for_it(page: AppTest):
     other.query_params["s"] = page.query_params["s"]
     other.run()
     assert "drop the same file here again" in other.info[0].value
+
+
+def test_a_name_alike_is_taken_by_one_click(page: AppTest):
+    melons = load_dataset("watermelon3a").frame[["密度", "含糖率"]].head(3).set_axis(["密度", " 含 糖率"], axis=1)
+    drop(page, melons.to_csv(index=False).encode())
+    before = page.dataframe[0].value["P(是)"].tolist()
+    assert "could be '含糖率'" in "\n".join(m.value for m in page.markdown)
+    page.button(key="alike").click().run()
+    assert not page.exception
+    want = model().predict_proba(load_dataset("watermelon3a").frame[["密度", "含糖率"]].head(3))
+    yes = model().classes_.tolist().index("是")
+    after = page.dataframe[0].value["P(是)"].tolist()
+    assert after == want[:, yes].tolist() and after != before
+    page.button(key="alike").click().run()
+    assert page.dataframe[0].value["P(是)"].tolist() == before
+
+
+def test_decisions_stand_against_the_classes_of_the_file(page: AppTest):
+    drop(page, MELONS.encode())
+    told = next(d.value for d in page.dataframe if "truth is good" in d.value.columns)
+    assert told.to_numpy().sum() == 2 and told.loc["decide good", "truth is good"] == 1
+    assert any("no class of the model, counted neither as right nor as wrong: 1" in c.value for c in page.caption)
+
+
+def test_a_long_file_is_written_before_it_is_handed_over(page: AppTest):
+    for kind in ("csv", "xlsx", "parquet"):
+        page.session_state["state"] = page.session_state["state"].showing(results_as=kind)
+        page.run()
+        drop(page, MELONS.encode() + b"0.1,0.2,x,\n" * 20_000)
+        assert not page.exception and metrics(page)["rows"] == "20,004"
+        page.button(key="write_results").click().run(timeout=60)
+        for _ in range(40):  # a job may take longer than its grace
+            if "second_written" in page.session_state and page.session_state["second_written"][0][-1] == kind:
+                break
+            page.run()
+        key, file = page.session_state["second_written"]
+        head = file.read()[:4]
+        assert (key[-1], file.cut) == (kind, 0)
+        assert head == {"csv": b"\xef\xbb\xbf\xe5", "xlsx": b"PK\x03\x04", "parquet": b"PAR1"}[kind]
+
+
+def test_a_spreadsheet_of_too_many_rows_is_refused_with_a_way_out(page: AppTest, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("bayes_engine.table.sheet.MAX_ROWS", 20_000)
+    page.session_state["state"] = page.session_state["state"].showing(results_as="xlsx")
+    page.run()
+    drop(page, MELONS.encode() + b"0.1,0.2,x,\n" * 20_000)
+    page.button(key="write_results").click().run(timeout=60)
+    assert "take CSV or Parquet" in page.error[0].value

@@ -240,12 +240,14 @@ def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch
 
 def test_a_search_under_way_is_waited_for_with_a_button_that_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learn_run, "GRACE", 0.0)
-    monkeypatch.setattr(learn_run.Run, "work", lambda run, work: None)  # it never ends
+    ended = threading.Event()
+    monkeypatch.setattr(learn_run.Run, "work", lambda run, work: ended.wait(60))
     app = opened("network", MELONS.showing(net_score="aic", net_parents=5, learn_restarts=7))
     assert "Searching: 0 s" in said(app)
     app.button(key="learn_stop").click().run()
     (run, *_others) = app.session_state["learn_runs"].values()
     assert run.stop.is_set() and app.button(key="learn_stop").disabled
+    ended.set()
 
 
 def stopped() -> threading.Event:

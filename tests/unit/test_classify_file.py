@@ -169,13 +169,16 @@ def test_losses_and_prior_of_use_decide_without_new_joints():
     np.testing.assert_allclose(scored.posterior(use), want, rtol=1e-12)
 
 
-def test_blocks_give_the_same_as_one_pass():
+def test_blocks_give_the_same_as_one_pass(monkeypatch):
     text = "height,city,smokes\n" + "".join(f"{150 + i},Rome,True\n" for i in range(23))
     rows = incoming(text)
-    np.testing.assert_array_equal(score(model(), rows, block=5).ledger.joint(), score(model(), rows).ledger.joint())
-    zero_one = LossMatrix.zero_one(("no", "yes"))
+    joint, zero_one = score(model(), rows).ledger.joint(), LossMatrix.zero_one(("no", "yes"))
     whole = predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"))
-    assert predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"), block=5) == whole
+    for module in ("incoming", "pieces"):
+        monkeypatch.setattr(f"bayes_engine.table.{module}.BLOCK", 15)
+    assert [len(block) for block in rows.blocks()] == [5, 5, 5, 5, 3]
+    np.testing.assert_array_equal(score(model(), rows).ledger.joint(), joint)
+    assert predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes")) == whole
 
 
 def test_the_reason_names_the_three_strongest_contributions():

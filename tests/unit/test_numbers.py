@@ -29,7 +29,8 @@ def test_numbers_as_people_write_them(cells: list[str], expected: list[float]) -
 @pytest.mark.parametrize(("cells", "why"), [
     (["007", "012"], "lose digits"), (["12345678901234567", "12345678901234568"], "lose digits"),
     (["1E5", "2E3", "4D2"], "numbers and text \\('4D2'\\)"), (["12%", "7", "8%"], "different ways"),
-    (["1.5", "2,5", "3,25"], "different ways"), (["2024-01-02", "2024-02-03"], "looks like dates"),
+    (["1.5", "2,5", "3,25"], "different ways"), (["2024-01-02", "03/02/2024"], "dates in different ways"),
+    (["30/02/2024", "01/02/2024"], "'30/02/2024' is none"), (["2024-01-02", "2024-01-03", "soon"], "dates and text"),
     (["NA", "NO", "DE"], "'NA' is kept"), (["None", "mild", "None"], "'None' is kept"),
     (["yes", "No", "TRUE", "0"], "spells yes and no"), (["Oslo", "oslo ", "Rome"], "differ only in case"),
     (["a", "b", "a"], None), (["none", "mild", "no"], None), (["1_000", "2"], "numbers and text"),
@@ -65,12 +66,13 @@ def test_missing_words_are_told_by_column_while_these_are_few() -> None:
     ]
 
 
-def test_release_empties_the_text_and_changes_nothing() -> None:
+def test_a_dict_is_emptied_on_the_way_and_gives_the_same() -> None:
     cells = pd.DataFrame({"a": ["1.234", "2.500"], "b": ["0,5", "1,25"], "c": ["x", ""]})
     kept = convert(cells, None, None)
     assert cells.shape == (2, 3)
-    released = convert(cells, None, None, release=True)
-    assert cells.shape[1] == 0
+    texts = {str(name): text for name, text in cells.items()}
+    released = convert(texts, None, None)
+    assert not texts
     assert released[0].equals(kept[0])
     assert released[1:] == kept[1:]
     assert kept[0]["a"].tolist() == [1234, 2500]

@@ -15,6 +15,8 @@ from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, GaussianMixture, Nai
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import EstimationWarning, hearing, tell
 from bayes_engine.inference.gibbs import gibbs
+from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.progress import Cancelled, steps, tick, watched, watching
 
 Told = list[tuple[float, int]]
@@ -49,9 +51,9 @@ def test_an_inner_loop_fills_its_part_of_the_outer_step() -> None:
 
 
 @pytest.mark.usefixtures("at_every_tick")
-def test_a_loop_of_unknown_length_asks_and_tells_nothing() -> None:
-    assert heard(tick) == []
-    assert heard(lambda: list(steps(iter("abc")))) == []
+def test_of_a_loop_of_unknown_length_no_share_is_told() -> None:
+    assert heard(tick) == [(0.0, 0)]
+    assert heard(lambda: list(steps(iter("abc")))) == [(0.0, 0)] * 3
     assert heard(lambda: [list(steps(iter("ab"))) for _ in steps("xy")])[-1] == (1.0, 2)
 
 
@@ -120,6 +122,8 @@ LONG: dict[str, Callable[[], object]] = {
     "kernel densities": lambda: NaiveBayes(likelihoods="kernel").fit(X, Y).predict_proba(X[:5]),
     "a mixture": lambda: GaussianMixture(2, random_state=0).fit(X[["x0", "x1"]]),
     "hidden labels": lambda: SemiSupervisedNB().fit(LEVELS, np.where(np.arange(len(Y)) % 2, Y, np.nan)),
+    "weights": lambda: WeightedNaiveBayes(leave_one_out=False).fit(LEVELS[:200], Y[:200]),
+    "a choice of columns": lambda: SelectiveNaiveBayes().fit(LEVELS[:200], Y[:200]),
     "a search": lambda: BayesianNetwork().learn(LEVELS),
 }
 
@@ -150,7 +154,8 @@ def test_folds_tell_how_many_are_done_whatever_happens_in_them() -> None:
 @pytest.mark.usefixtures("at_every_tick")
 def test_a_gibbs_chain_tells_its_sweeps() -> None:
     network = BayesianNetwork().fit(LEVELS).network_
-    told = heard(lambda: gibbs(network, network.places({}), chains=10, sweeps=20, burn_in=0, rng=np.random.default_rng(0)))
+    rng = np.random.default_rng(0)
+    told = heard(lambda: gibbs(network, network.places({}), rng=rng, chains=10, sweeps=20, burn_in=0))
     assert (19.0, 20) in told
 
 

@@ -27,7 +27,7 @@ from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.figures.curves import Look
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.calibrated import METHODS, calibrate
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.table.encode import positions
@@ -35,6 +35,8 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import sort_levels
 from pages.shared import data, dial, shelf, words
 from pages.shared.escape import md, plotly_text
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import Spec, State, current
 
 COUNTERPART = "lr"
@@ -44,7 +46,7 @@ AS_THEY_ARE = "none"
 @dataclass(frozen=True)
 class Judged:
     """The models that could be fitted and judged. `raw` by name: a place on the shelf, or COUNTERPART; `held` the same
-    after the calibration asked for; `faults` say why others are not there."""
+    after the calibration asked for; `faults` say why others are not there; `loss` and `use` are those of this run."""
 
     table: data.InUse
     specs: tuple[Spec, ...]
@@ -52,20 +54,14 @@ class Judged:
     held: Mapping[str, HeldOut]
     faults: Mapping[str, BayesEngineError]
     key: str
+    loss: LossMatrix
+    use: Mapping[Any, float] | None
 
     @property
     def active(self) -> str:
         """The active model, or where it could not be judged another."""
         here = str(shelf.active(self.table))
         return here if here in self.held else next(iter(self.held))
-
-    @property
-    def loss(self) -> LossMatrix:
-        return data.losses(self.table)
-
-    @property
-    def use(self) -> Mapping[Any, float] | None:
-        return data.prior_of_use(self.table)
 
     @property
     def amount(self) -> Any:
@@ -137,7 +133,7 @@ def judge(table: data.InUse) -> Judged:
                 held[name] = _as_asked(table, specs, name, one, asked[name])
             except BayesEngineError as error:  # no rows to learn a calibrator from
                 faults[name] = error
-    return Judged(table, specs, raw, held, faults, repr((key, method)))
+    return Judged(table, specs, raw, held, faults, repr((key, method)), data.losses(table), data.prior_of_use(table))
 
 
 def _as_asked(table: data.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
@@ -150,14 +146,16 @@ def calibrated(table: data.InUse, specs: tuple[Spec, ...], name: str, held: Held
     return _calibrated(table.key, spec, method, held)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("calibrating the model"))
 def _calibrated(key: str, spec: Spec | None, method: str, _held: HeldOut) -> HeldOut:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return calibrate(_held, method)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept(max_entries=8)
+@lasting(Message("fitting logistic regression"))
 def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
     """Logistic regression on the same splits: the labels are coded in the order in which the models sort them."""
     labels = sort_levels(classes)
@@ -185,7 +183,8 @@ def scores(judged: Judged) -> pd.DataFrame:
     return _scores(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _scores(key: str, _judged: Judged) -> pd.DataFrame:
     return scoring.compare(_judged.held, prior_of_use=_judged.use)
 
@@ -195,7 +194,8 @@ def reports(judged: Judged) -> dict[str, RiskReport]:
     return _reports(_asked(judged), judged)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _reports(key: str, _judged: Judged) -> dict[str, RiskReport]:
     asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
     return {name: estimated_risk(held, _judged.loss, **asked) for name, held in _judged.held.items()}
@@ -207,7 +207,8 @@ def differences(judged: Judged, measure: str) -> pd.DataFrame:
     return _differences(repr((key, measure)), judged, measure)  # of the others no loss changes anything
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
     asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
     return scoring.differences(_judged.held, measure, _judged.loss, **asked)
@@ -229,7 +230,8 @@ def of_class(judged: Judged, label: Any) -> dict[str, OfClass]:
     return _of_class(_asked(judged, str(label)), judged, label)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, OfClass]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
     found = {}
@@ -248,7 +250,8 @@ def brier(judged: Judged) -> dict[str, BrierParts]:
     return _brier(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
 def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
     return {name: brier_parts(held, _judged.use) for name, held in _judged.held.items()}
 

@@ -11,7 +11,7 @@ import streamlit as st
 from bayes_engine.decision.regions import Plane, axis_of, posterior_plane, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.figures.curves import Names, Points, planes
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.discriminative import Whole, discriminative_counterpart
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
@@ -19,6 +19,8 @@ from pages.shared import data
 from pages.shared.chart import chart
 from pages.shared.compare.judged import COUNTERPART, Judged
 from pages.shared.escape import md, plotly_text
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.regions import MOST_POINTS, Axes, region_controls
 from pages.shared.state import current, dark
 
@@ -81,12 +83,14 @@ def _parts(table: data.InUse) -> Any:
     return table.parts
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("computing the regions"))
 def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: data.InUse) -> Plane:
     return posterior_plane(_model, _table.features, *_axes(axes, _table), None, SIDE)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("fitting logistic regression"))
 def _theirs(key: str, axes: Axes, _table: data.InUse) -> Plane:
     parts = _parts(_table)
     two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))

@@ -11,6 +11,7 @@ from bayes_engine.figures.curves import calibration as calibration_figure
 from bayes_engine.language import _
 from bayes_engine.models.calibrated import METHODS
 from bayes_engine.numerals import number
+from pages.shared import data
 from pages.shared.chart import chart
 from pages.shared.compare.judged import Judged, calibrated
 from pages.shared.compare.numbers import as_good_as_any, share
@@ -60,6 +61,7 @@ def section(judged: Judged) -> None:
             + " "
             + _verdict(judged, name, one)
         )
+        _quarrel(judged, one)
         st.markdown(
             _("After calibration it is right on {accuracy} and says {confidence}.").format(
                 accuracy=share(two["accuracy"]), confidence=share(two["confidence"])
@@ -107,6 +109,38 @@ def _verdict(judged: Judged, name: str, found: dict[str, float]) -> str:
             "bold: evidence counted twice makes a model surer, not righter."
         )
     return _("Its probabilities are too bold.")
+
+
+def _quarrel(judged: Judged, found: dict[str, float]) -> None:
+    """What these rows say to the old question of naive Bayes: good decisions, and the probabilities?"""
+    if data.active_model(judged.table).spec.family not in data.NAIVE or judged.table.parts is None:
+        return
+    often = float(judged.table.parts.y.value_counts(normalize=True).max())
+    gap = found["confidence"] - found["accuracy"]
+    said = {"accuracy": share(found["accuracy"]), "often": share(often), "gap": share(abs(gap)),
+            "confidence": share(found["confidence"])}  # fmt: skip
+    if found["accuracy"] <= often:
+        text = _(
+            "The books say that naive Bayes decides well though its probabilities are poor. Not here: always naming "
+            "the commonest class is right on {often}."
+        )
+    elif gap > GAP:
+        text = _(
+            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. Here it is both: right on "
+            "{accuracy}, where always naming the commonest class is right on {often}, and {gap} surer than that. Its "
+            "decisions can be trusted, its probabilities after calibration."
+        )
+    elif gap < -GAP:
+        text = _(
+            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. Here it decides well, "
+            "right on {accuracy} against {often} for the commonest class, and is {gap} less sure than it could be."
+        )
+    else:
+        text = _(
+            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. On this table the second "
+            "is not so on average: right on {accuracy}, sure to {confidence}."
+        )
+    st.markdown(text.format(**said))
 
 
 def _about(method: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -10,26 +9,37 @@ from typing import Any
 
 import streamlit as st
 
+from bayes_engine.decision.batch import free_names
 from bayes_engine.decision.evaluate import HeldOut, held_out
-from bayes_engine.errors import EstimationWarning, ParameterError
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import ParameterError, hearing
 from bayes_engine.language import Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.likelihoods import possible
 from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
 from bayes_engine.models.network_classifier import FIXED, SEARCHED, BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AODE, AVERAGING, SPODE, TAN, KDependence
+from bayes_engine.models.selective import DIRECTIONS, SelectiveNaiveBayes
+from bayes_engine.models.weighted import OBJECTIVES, WeightedNaiveBayes
 from bayes_engine.priors import OTHERS, PRIORS, Dirichlet
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import SCORES
 from bayes_engine.table.discretize import METHODS
 from bayes_engine.table.roles import Parts
-from pages.shared.data.tables import InUse
+from bayes_engine.table.schema import Schema
+from bayes_engine.table.text import TextRule
+from pages.shared.data.tables import REFUSE, InUse
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import Spec, current
 
 FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
     "naive-bayes": NaiveBayes,
+    "weighted": WeightedNaiveBayes,
+    "selective": SelectiveNaiveBayes,
     "spode": SPODE,
     "tan": TAN,
     "aode": AODE,
@@ -39,6 +49,22 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
     "qda": QuadraticDiscriminantAnalysis,
 })  # fmt: skip
 """The families of models, from the simplest on."""
+NAIVE: Mapping[str, Mapping[str, Any]] = MappingProxyType({
+    "naive-bayes": {},
+    "weighted": {"objective": "cll", "largest": 1.0, "leave_one_out": True},
+    "selective": {"criterion": "accuracy", "direction": "forward"},
+})  # fmt: skip
+"""The families on naive Bayes's factors, each with the knobs that it has besides naive Bayes's own."""
+DENSITIES = ("kernel", "kernel-weka")
+"""What stands for the Gaussian of all numbers, where none of them is cut."""
+TERMS: Mapping[str, TextRule] = MappingProxyType({
+    "words": TextRule(),
+    "pairs": TextRule(ngrams=(1, 2)),
+    "characters": TextRule(analyzer="char", ngrams=(1, 3)),
+})  # fmt: skip
+"""What the terms of a text are."""
+COUNTING = ("counts", "once", "bernoulli")
+"""How a text's terms count: as often as they stand there (multinomial), once, or absent ones too (Bernoulli)."""
 COLUMN_KNOBS = {"super_parent": "loo", "root": None}
 """The knobs that are a column, with the word for «the model chooses»."""
 AS_IT_IS = "none"
@@ -71,8 +97,8 @@ class Fitted:
 
 
 def shelf(table: InUse) -> tuple[Spec, ...]:
-    """The models on the shelf; at first one, with the preset that the table opens with."""
-    opening = Spec(table.info.preset if table.info else "laplace")
+    """The models on the shelf; at first one, with the preset and the knobs that the table opens with."""
+    opening = Spec(table.info.preset, tuple(sorted(table.info.knobs.items()))) if table.info else Spec("laplace")
     return tuple(_usable(spec, opening, table) for spec in current().shelf) or (opening,)
 
 
@@ -83,13 +109,28 @@ def setting(spec: Spec, knob: str) -> Any:
 
 def settings(spec: Spec) -> dict[str, Any]:
     """All knobs of a model with their values; of a column its position, −1 where the model chooses."""
-    defaults = FAMILIES[spec.family]().get_params(deep=False)
+    naive = spec.family in NAIVE
+    defaults = (NaiveBayes if naive else FAMILIES[spec.family])().get_params(deep=False)
     defaults["priors"] = defaults["priors"] or "empirical"  # scikit-learn's None
-    preset = PRESETS[spec.preset] if spec.family == "naive-bayes" else {}
+    preset = PRESETS[spec.preset] if naive else {}
+    if naive:
+        defaults |= {**NAIVE[spec.family], "likelihoods": (), "terms": "words", "counting": "counts"}
     columns = {name: -1 for name in COLUMN_KNOBS if name in defaults}
     columns |= {"alphas": ()} if "alpha" in defaults else {}
     own = {**defaults, "calibration": AS_IT_IS, **columns, **preset, **dict(spec.knobs)}
-    return {k: v for k, v in own.items() if k != "schema"}
+    return {k: v for k, v in own.items() if k not in ("schema", "text")}
+
+
+def likelihood_of(table: InUse, spec: Spec, at: int, *, own: bool = True) -> str:
+    """The likelihood that a feature has in a model: its own where one was chosen (and `own` ones count), else that of
+    its kind."""
+    values, variable = settings(spec), table.features.variables[at]
+    chosen = dict(values.get("likelihoods", ())).get(at) if own else None
+    if chosen:
+        return str(chosen)
+    if variable.textual:
+        return "bernoulli" if values.get("counting") == "bernoulli" else "multinomial"
+    return "categorical" if variable.discrete else str(values.get("discretize") or "gaussian")
 
 
 def uncalibrated(spec: Spec) -> Spec:
@@ -129,7 +170,14 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
         "priors": lambda v: prior(v) if isinstance(v, tuple) else v in PRIORS,
         "tied_variance": lambda v: isinstance(v, bool),
         "var_floor": lambda v: number(v, 1e-300, 0.5),
-        "discretize": lambda v: v is None or v in METHODS,
+        "discretize": lambda v: v is None or v in METHODS or (v in DENSITIES and spec.family in NAIVE),
+        "likelihoods": lambda v: isinstance(v, tuple),
+        "terms": TERMS.__contains__,
+        "counting": COUNTING.__contains__,
+        "objective": OBJECTIVES.__contains__,
+        "largest": lambda v: v is None or number(v, 1e-3, 1e3),
+        "leave_one_out": lambda v: isinstance(v, bool),
+        "direction": DIRECTIONS.__contains__,
         "bins": lambda v: type(v) is int and 2 <= v <= 100,
         "k": lambda v: type(v) is int and 0 <= v <= 3,
         "structure": lambda v: v in STRUCTURES if isinstance(v, str) else _acyclic(v, len(table.features)),
@@ -145,6 +193,8 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
         return opening
     if spec.family == "aode":
         fits = {**fits, "smoothing": AVERAGING.__contains__}
+    if spec.family == "selective":
+        fits = {**fits, "criterion": lambda v: v in ("accuracy", "log_loss") or _priced(v, table)}
     whole = ("bins", "k", "max_parents", *COLUMN_KNOBS)
     known = settings(Spec(spec.preset, (), spec.family))
     kept = {
@@ -152,12 +202,35 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
         for k, v in spec.knobs
         if k in fits and k in known and fits[k](v)
     }
+    if fitting := _fitting(kept.pop("likelihoods", ()), table):
+        kept["likelihoods"] = fitting
     arcs = kept.get("structure", ())
     if isinstance(arcs, tuple) and any(child == len(table.features) for _parent, child in arcs):
         kept.pop("priors", None)  # P(class | parents) is estimated, there is no prior to state
     if kept.get("structure") == "exact" and len(table.features) > EXACT:
         del kept["structure"]
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def _fitting(pairs: tuple[Any, ...], table: InUse) -> tuple[tuple[int, str], ...]:
+    """Of (feature position, likelihood) pairs those whose column can have it by its kind."""
+    fitting = {
+        p[0]: p[1]
+        for p in pairs
+        if isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and 0 <= p[0] < len(table.features)
+        if p[1] in possible(table.features.variables[p[0]])
+    }
+    return tuple(sorted(fitting.items()))
+
+
+def _priced(v: Any, table: InUse) -> bool:
+    """Whether it is ("risk", losses): as the state keeps them, decisions by row, classes in the table's order."""
+    rows = v[1] if isinstance(v, tuple) and len(v) == 2 and v[0] == "risk" else None
+    k = len(table.classes)
+    return isinstance(rows, tuple) and len(rows) in (k, k + 1) and all(
+        isinstance(row, tuple) and len(row) == k and all(type(x) in (int, float) and abs(x) <= 1e9 for x in row)
+        for row in rows
+    )  # fmt: skip
 
 
 def _acyclic(arcs: Any, d: int) -> bool:
@@ -180,6 +253,11 @@ def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
     if "alpha" in chosen:
         chosen |= _smoothed(chosen, parts)
         del chosen["alphas"]
+    if spec.family in NAIVE:
+        chosen |= _chosen_likelihoods(chosen, parts)
+        if isinstance(chosen.get("criterion"), tuple):
+            chosen["loss"] = _losses(chosen["criterion"][1], parts)
+            chosen["criterion"] = "risk"
     if isinstance(chosen.get("priors"), tuple):
         chosen["priors"] = dict(zip(parts.target.levels, chosen["priors"], strict=True))
     for knob, own_choice in COLUMN_KNOBS.items():
@@ -190,6 +268,27 @@ def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
         names = (*parts.schema.features.names, parts.target.name)
         chosen["structure"] = tuple((names[a], names[b]) for a, b in chosen["structure"])
     return chosen
+
+
+def _chosen_likelihoods(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    """The likelihoods by column name: of all numbers where a density was chosen for them, and a column's own."""
+    features, every = parts.schema.features, chosen["discretize"]
+    own = {features.names[at]: name for at, name in chosen["likelihoods"]}
+    whole = {v.name: every for v in features if v.numeric} if every in DENSITIES else {}
+    return {"likelihoods": {**whole, **own} or None, "discretize": None if every in DENSITIES else every}
+
+
+def _losses(rows: tuple[tuple[float, ...], ...], parts: Parts) -> LossMatrix:
+    classes = parts.target.levels
+    further = free_names([REFUSE], set(map(str, classes)))[: len(rows) - len(classes)]
+    return LossMatrix((*classes, *further), classes, rows)
+
+
+def _read_as(schema: Schema, terms: str, counting: str) -> Schema:
+    """The schema with its texts read by this rule."""
+    rule = replace(TERMS[terms], presence=counting == "once")
+    how = "bernoulli" if counting == "bernoulli" else "multinomial"
+    return Schema(tuple(replace(v, text=rule, likelihood=how) if v.textual else v for v in schema))
 
 
 def _smoothed(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
@@ -226,19 +325,20 @@ def fit(table: InUse, spec: Spec) -> Fitted:
     if setting(spec, "calibration") == AS_IT_IS:
         return own
     with st.spinner(_("calibrating …")):
-        return _calibrated(table.key, spec, own, table.parts)
+        held = _held_out(table.key, own.spec, own.model, table.parts)
+        return _calibrated(table.key, spec, own, held)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _calibrated(key: str, spec: Spec, _own: Fitted, _parts: Parts) -> Fitted:
+@kept(max_entries=16)
+@lasting(Message("calibrating the model"))
+def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
     made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
-        made.fit_held_out(_own.model, _held_out(key, _own.spec, _own.model, _parts))
+    with hearing():
+        made.fit_held_out(_own.model, _held)
     return replace(_own, spec=spec, calibrated=made)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     chosen, family = _parameters(spec, _parts), FAMILIES[spec.family]
     # what is chosen from the rows (a super-parent by leave-one-out, Ledoit and Wolf's amount) is part of the fit
@@ -246,20 +346,29 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     estimating = set() if by_rows else set(family.estimation_parameters)
     estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
     counting = {k: v for k, v in chosen.items() if k not in estimating}
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", EstimationWarning)
+    with hearing() as said:
         model = _count(key, spec.family, repr(sorted(counting.items())), counting, _parts).with_params(
             **{k: v for k, v in chosen.items() if k in estimating}
         )
-    return Fitted(spec, model, tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning)))
+    return Fitted(spec, model, tuple(said))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("fitting the model"))
 def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
-        model = FAMILIES[family](schema=_parts.schema, **_counting)
+    with hearing():
+        model = _made(family, _parts.schema, _counting)
         return model.fit(_parts.X, _parts.y, None if _parts.weight is None else _parts.weight.to_numpy())
+
+
+def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> GenerativeClassifier:
+    """The model before its fit; on a naive Bayes where the family stands on one."""
+    if family not in NAIVE:
+        return FAMILIES[family](schema=schema, **parameters)
+    own = {k: v for k, v in parameters.items() if k in NAIVE[family] or k == "loss"}
+    rest = {k: v for k, v in parameters.items() if k not in (*own, "terms", "counting")}
+    naive = NaiveBayes(schema=_read_as(schema, parameters["terms"], parameters["counting"]), **rest)
+    return naive if family == "naive-bayes" else FAMILIES[family](naive, **own)
 
 
 def held_out_rows(table: InUse, fitted: Fitted) -> HeldOut:
@@ -272,15 +381,16 @@ def held_out_rows(table: InUse, fitted: Fitted) -> HeldOut:
         return _held_calibrated(table.key, fitted.spec, own)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("calibrating the model"))
 def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
     return calibrate(_held, setting(spec, "calibration"))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
 def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimationWarning)
+    with hearing():
         held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
         return held.in_order(_parts.target.levels)
 

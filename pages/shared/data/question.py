@@ -122,21 +122,28 @@ def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
     columns: dict[str, Any] = {}
     for v in table.features:
         value = values.get(v.name)
-        columns[v.name] = (
-            pd.Categorical([value], categories=list(v.levels))
-            if v.discrete
-            else pd.Series([float("nan") if value is None else float(value)])
-        )
+        if v.kind == "text":
+            columns[v.name] = pd.Series([value], dtype=object)
+        elif v.discrete:
+            columns[v.name] = pd.Categorical([value], categories=list(v.levels))
+        else:
+            columns[v.name] = pd.Series([float("nan") if value is None else float(value)])
     return pd.DataFrame(columns)
 
 
 def _cell(variable: Variable, code: Any) -> Any:
+    if variable.kind == "text":
+        return code if isinstance(code, str) else None
+    if isinstance(code, str):
+        return None
     if code is None or not variable.discrete:
         return None if code is None else float(code)
     return variable.levels[code] if isinstance(code, int) and 0 <= code < len(variable.levels) else None
 
 
 def _code(variable: Variable, value: Any) -> Any:
+    if variable.kind == "text":
+        return None if value is None else str(value)
     if value is None or (variable.discrete and value not in variable.levels):
         return None
     return variable.levels.index(value) if variable.discrete else float(value)

@@ -8,18 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from bayes_engine import __version__
-from bayes_engine.datasets import Dataset, DatasetInfo, dataset_info, dataset_names, load_dataset
+from bayes_engine.datasets import Dataset, DatasetInfo, dataset_names, load_dataset
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
+from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.numerals import plain
 from bayes_engine.table.describe import ColumnSummary, describe
 from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
 from pages.shared.data.uploads import upload_in
+from pages.shared.kept import kept
 from pages.shared.state import State, current
 
 REFUSE = "refuse"
@@ -105,11 +106,11 @@ class InUse:
 
 
 def offered() -> list[str]:
-    """The embedded data sets that can be opened: all but the texts, for which there is no model yet."""
-    return [name for name in dataset_names() if dataset_info(name).group != "text"]
+    """The embedded data sets that can be opened."""
+    return list(dataset_names())
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def embedded(name: str) -> Dataset:
     """An embedded data set."""
     return load_dataset(name)
@@ -179,13 +180,14 @@ def _level(variable: Variable, code: Any) -> Any:
     return str(code)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
-    frame = _frame
+    frame = _frame.copy(deep=False)
     for variable in _schema.features:
         if variable.numeric and not pd.api.types.is_numeric_dtype(frame[variable.name].dtype):
-            frame = frame.assign(**{variable.name: pd.to_numeric(frame[variable.name].astype(object))})
-    parts = take_apart(frame, _schema)
+            frame[variable.name] = pd.to_numeric(frame[variable.name].astype(object))
+    texts = {v.name: "multinomial" for v in _schema if v.kind == "text" and v.role == "feature"}
+    parts = take_apart(frame, as_texts(_schema, texts, None))
     labels = pd.Categorical(parts.y, categories=list(parts.target.levels))  # a class without a row is a class
     return replace(parts, y=pd.Series(labels, index=parts.y.index, name=parts.y.name))
 
@@ -198,7 +200,7 @@ def summaries(table: InUse) -> tuple[ColumnSummary, ...]:
     return _summaries(table.key, table.frame, table.schema)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
 def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnSummary, ...]:
     return describe(_frame, _schema)
 

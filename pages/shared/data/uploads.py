@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
+import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.table.numbers import ReadAs
 from bayes_engine.table.read import Reading, read_table
+from pages.shared.kept import hold
 from pages.shared.state import State
 
 UPLOADS = 3
@@ -35,9 +38,13 @@ class Upload:
     overrides: tuple[tuple[str, Any], ...]
     reading: Reading
 
+    def __post_init__(self) -> None:
+        hold(digest(self.content), self, len(self.content))
+        self.reading = slim(self.reading)
+
     def read(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
         """Read the file again under these overrides; where they do not fit it raises, and the reading stays."""
-        self.reading = read_table(self.content, name=self.name, typed=typed, **dict(wanted))
+        self.reading = slim(read_table(self.content, name=self.name, typed=typed, **dict(wanted)))
         self.overrides = wanted
 
     def read_as(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
@@ -46,6 +53,16 @@ class Upload:
             with suppress(BayesEngineError):
                 self.read(wanted, typed=typed)
             self.overrides = wanted
+
+
+def slim(reading: Reading) -> Reading:
+    """The reading with each column of named levels held as codes: a byte a cell rather than its text anew."""
+    frame = reading.frame.copy(deep=False)
+    for v in reading.schema:
+        named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
+        if named and not isinstance(frame[v.name].dtype, pd.CategoricalDtype):
+            frame[v.name] = pd.Categorical(frame[v.name], categories=list(v.levels))
+    return replace(reading, frame=frame)
 
 
 def keep_upload(given: Upload) -> str:
@@ -72,12 +89,24 @@ def overrides(state: State, key: str = "read") -> tuple[tuple[str, Any], ...]:
     """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
     value. What a forged link may hold besides counts as not said."""
     fits: Mapping[str, Callable[[Any], bool]] = {
-        "encoding": lambda v: v in ENCODINGS,
+        "encoding": lambda v: v in ENCODINGS or (isinstance(v, str) and _known(v)),
         "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
+        "quote": lambda v: isinstance(v, str) and len(v) <= 1,
         "decimal": lambda v: v in (".", ","),
         "header": lambda v: v is False or (isinstance(v, int) and v > 0),
         "sheet": lambda v: isinstance(v, str),
         "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
-    }
+        "types": lambda v: isinstance(v, tuple) and all(
+            isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and p[1] in get_args(ReadAs) for p in v),
+        "trim": lambda v: isinstance(v, bool),
+    }  # fmt: skip
     wanted = [p for p in state.seen(key, ()) if isinstance(p, tuple) and len(p) == 2]
     return tuple((name, value) for name, value in wanted if name in fits and fits[name](value))
+
+
+def _known(encoding: str) -> bool:
+    """Whether this is the name of an encoding of text."""
+    try:
+        return len(encoding) < 40 and bool("".encode(encoding) is not None)
+    except (LookupError, ValueError):
+        return False

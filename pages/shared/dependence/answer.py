@@ -21,6 +21,7 @@ from pages.shared.dependence.study import (
     named,
 )
 from pages.shared.escape import md
+from pages.shared.kept import kept
 from pages.shared.state import Spec, current
 
 
@@ -89,7 +90,7 @@ def cost(table: data.InUse) -> None:
     st.markdown(said.format(**told))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: data.InUse) -> pd.DataFrame:
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
     judged = dial.held_anew if dial.is_tiny(_table) else data.held_out_rows

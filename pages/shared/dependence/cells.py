@@ -15,7 +15,6 @@ from bayes_engine.working.dependence import (
     strongest,
 )
 from pages.shared import data
-from pages.shared.beliefs import clicked, high, select
 from pages.shared.dependence.study import (
     Study,
     choosing,
@@ -25,6 +24,7 @@ from pages.shared.dependence.study import (
 )
 from pages.shared.escape import clean, plotly_text
 from pages.shared.state import change, dark
+from pages.shared.tables import clicked, high, select
 
 MOST = 32
 """The map has room for so many columns."""

@@ -19,7 +19,6 @@ from bayes_engine.working.dependence import (
     contingency,
 )
 from pages.shared import data
-from pages.shared.beliefs import high, on_screen, select
 from pages.shared.dependence.study import (
     Study,
     is_overall,
@@ -28,6 +27,7 @@ from pages.shared.dependence.study import (
 )
 from pages.shared.escape import clean, md
 from pages.shared.state import bound, change, current, dark
+from pages.shared.tables import high, on_screen, select
 
 MOST = 8
 """What up to so many classes add is written out as a sum."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.one_dependence import TAN
 from bayes_engine.working.dependence import (
     Growth,
@@ -18,6 +18,8 @@ from bayes_engine.working.dependence import (
 )
 from pages.shared import data, shelf
 from pages.shared.escape import md
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import Spec, State, bound, current
 
 CUTS = ("mdlp", "quantile")
@@ -45,7 +47,8 @@ def study(table: data.InUse) -> Study:
     return _study(table.key, fitted.spec, fitted)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("measuring the dependences"))
 def _study(key: str, spec: Spec, _fitted: data.Fitted) -> Study:
     model = _fitted.model
     assert isinstance(model, TAN)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
-from bayes_engine.errors import EstimationWarning
+from bayes_engine.errors import hearing
 from bayes_engine.figures.mixture import Film, Shape, drawn_rows, side
 from bayes_engine.language import Message
 from bayes_engine.models.components import FORMS, Conditional
@@ -31,6 +29,8 @@ from bayes_engine.models.mixture_climb import (
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.table.roles import Parts
 from pages.shared import data
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import current
 
 MAX_ITER = 300
@@ -82,7 +82,7 @@ def axes(table: data.InUse) -> tuple[int, int]:
     return x, y if 0 <= y < n and y != x else next(j for j in (*first[::-1], 0) if j != x)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _telling(key: str, _parts: Parts) -> tuple[int, int]:
     n = sum(v.numeric for v in _parts.schema.features)
     return most_telling(_matrix(_parts, tuple(range(n)))[0], _parts.y.cat.codes.to_numpy())
@@ -201,7 +201,7 @@ def _matrix(parts: Parts, columns: tuple[int, ...]) -> tuple[Any, list[str]]:
     return parts.X[names].to_numpy(dtype="float64", na_value=float("nan")), names
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _side(key: str, name: str, _parts: Parts) -> Any:
     return side(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
 
@@ -214,13 +214,15 @@ def _begin(run: Run, x: Any, parts: Parts) -> Any:
     return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
+@lasting(Message("climbing by EM"))
 def _mixture(key: str, run: Run, _parts: Parts) -> Climb:
     x = _matrix(_parts, run.columns)[0]
     return climb(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@kept(max_entries=256)
+@lasting(Message("climbing by EM"))
 def _reached(key: str, run: Run, _parts: Parts) -> float | None:
     x = _matrix(_parts, run.columns)[0]
     return reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
@@ -238,7 +240,7 @@ def _keywords(run: Run) -> dict[str, Any]:
     }
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _mixture_film(key: str, run: Run, _parts: Parts) -> tuple[Film, list[int]]:
     found, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
     trace = found.trace
@@ -251,13 +253,15 @@ def _mixture_film(key: str, run: Run, _parts: Parts) -> tuple[Film, list[int]]:
     return Film.of_mixture(trace, shares, x[rows], sides), rows.tolist()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
 def _bills(key: str, columns: tuple[int, ...], form: str, prior: bool, _parts: Parts) -> Bills:
     x, _names = _matrix(_parts, columns)
     return bills(x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
 def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) -> Supervised:
     x, names = _matrix(_parts, columns)
     levels = _parts.target.levels
@@ -313,7 +317,8 @@ def _estimator(labels: Labels, parts: Parts) -> NaiveBayes:
     return NaiveBayes(schema=parts.schema, tied_variance=labels.tied)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
 def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return hide(
@@ -329,13 +334,14 @@ def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
 def _all_seen(key: str, labels: Labels, _parts: Parts) -> int:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return ceiling(_parts.X, _parts.y, hidden, _estimator(labels, _parts))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _hiding_film(key: str, labels: Labels, plane: tuple[str, ...], _parts: Parts) -> tuple[Film, list[int]]:
     study = _hiding(key, labels, _parts)
     steps, k = len(study.shares), len(study.levels)
@@ -370,18 +376,18 @@ def missing(table: data.InUse, row: int, column: int, run: Run) -> Filled:
     return _missing(table.key, row, column, run.k, run.form, _of(table))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
+@lasting(Message("climbing by EM"))
 def _missing(key: str, row: int, column: int, k: int, form: str, _parts: Parts) -> Filled:
     names = [v.name for v in _parts.schema.features if v.numeric]
     x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()
     true = float(x[row, column])
     x[row, column] = float("nan")
     frame = pd.DataFrame(x, columns=names)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", EstimationWarning)
+    with hearing() as said:
         model = GaussianMixture(k, covariance=form, n_init=3, random_state=0, max_iter=MAX_ITER)
         found = model.fit(frame).conditional(frame.iloc[[row]])
-    notes = tuple(w.message.message for w in said if isinstance(w.message, EstimationWarning))
+    notes = tuple(said)
     own = frame[names[column]]
     return Filled(found, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
 

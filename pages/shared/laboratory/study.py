@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import streamlit as st
-
 from bayes_engine.decision.truth import (
     LearningCurve,
     Risk,
@@ -16,8 +14,10 @@ from bayes_engine.decision.truth import (
     rule_frontier,
     sampled_points,
 )
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.models.rivals import of_levels, of_numbers
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.laboratory.setup import SIZES, WIDEST, Setup
 
 REPLICATES = 12
@@ -72,7 +72,8 @@ def curve_of(setup: Setup) -> LearningCurve:
     return _curve(replace(setup, seed=0, n=0).key, setup)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
+@lasting(Message("drawing samples and fitting the models"))
 def _sample(key: str, _setup: Setup) -> Sample:
     truth, loss = _setup.truth(), _setup.loss
     fitted = fitted_once(truth, models_of(_setup), loss, _setup.n, _setup.seed)
@@ -90,11 +91,13 @@ def _sample(key: str, _setup: Setup) -> Sample:
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
+@lasting(Message("drawing samples and fitting the models"))
 def _excess(key: str, _setup: Setup) -> LearningCurve:
     return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, [_setup.n], replicates=REPLICATES, seed=1)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("drawing samples and fitting the models"))
 def _curve(key: str, _setup: Setup) -> LearningCurve:
     return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, GROWTH, replicates=CURVE, seed=1)

@@ -18,6 +18,7 @@ from bayes_engine.numerals import certain, number, number_of_log
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.graph import NodeTone
+from pages.shared.kept import kept
 from pages.shared.network import source as sources
 from pages.shared.network.draw import Marks, draw, is_wide, shown_levels
 from pages.shared.network.source import Source
@@ -74,7 +75,7 @@ def within_reach(source: Source, evidence: dict[str, Any]) -> Answer | None:
         return None
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+@kept(max_entries=256)
 def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network, _evidence: dict[str, Any]) -> Answer:
     return answer(_network, _evidence)
 
@@ -352,7 +353,7 @@ def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
     return first, second
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@kept(max_entries=128)
 def _together(key: str, evidence: tuple[tuple[str, Any], ...], _network: Network, a: str, b: str) -> Together:
     return together(_network, a, b, dict(evidence))
 

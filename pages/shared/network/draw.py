@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-import streamlit as st
-
 from bayes_engine.figures.layout import Places, layered
 from bayes_engine.figures.network import BELIEF, SEEN
 from bayes_engine.figures.theme import CLASS_COLOURS
 from bayes_engine.inference.answer import Answer
 from bayes_engine.structure.graph import Arc
 from pages.shared.graph import Bar, Click, Edge, EdgeTone, Kind, Node, NodeTone, graph
+from pages.shared.kept import kept
 from pages.shared.network.source import Source
 
 WIDE = 12
@@ -124,6 +123,6 @@ def _bar(source: Source, name: str, k: int, answer: Answer, of_target: bool) -> 
     return Bar(level, now, colour, seen, before)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _places(key: str, names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
     return layered(names, arcs)

@@ -19,6 +19,7 @@ from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
 from pages.shared.escape import clean, md
 from pages.shared.graph import EdgeTone, NodeTone
+from pages.shared.kept import kept
 from pages.shared.network import source as sources
 from pages.shared.network.beliefs import choose_target, target_of
 from pages.shared.network.draw import Marks, draw, is_wide
@@ -179,7 +180,7 @@ def _film_of(source: Source, evidence: Mapping[str, Any], target: str, order: tu
     return _film(source.key, findings, target, order, source.network, dict(evidence))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _film(
     key: str,
     findings: tuple[tuple[int, str], ...],

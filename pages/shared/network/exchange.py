@@ -80,6 +80,11 @@ def _open() -> None:
     )
 
 
+def read(name: str, content: bytes) -> Network:
+    """The network in a file, by the end of its name. Raises BayesEngineError where there is none in it."""
+    return READERS.get(PurePath(name.lower()).suffix, read_bif)(content)
+
+
 def _taken() -> None:
     """The file that was dropped, read; what is wrong with it is said."""
     file = st.session_state["net_file"]
@@ -88,9 +93,9 @@ def _taken() -> None:
         return
     name, content = clean(file.name), file.getvalue()
     try:
-        network = READERS.get(PurePath(name.lower()).suffix, read_bif)(content)
+        network = read(name, content)
     except BayesEngineError as error:
         st.session_state["net_file_said"] = error.message
         return
-    opened = sources.keep(name, data.digest(content), network)
+    opened = sources.keep(name, data.digest(content), network, content)
     change(lambda s: s if s.seen("net", "") == opened else sources.choose(s, opened))  # a link had asked for it

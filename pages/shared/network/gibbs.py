@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError, TooLarge
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain
 from bayes_engine.working.walking import Archipelago, Compared, Walk, archipelago, exact, walk
 from pages.shared.escape import md
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.network.gibbs_islands import islands
 from pages.shared.network.gibbs_question import Question, question
 from pages.shared.network.gibbs_runs import Knobs, comparison, controls, diagnostics, knobs, results
@@ -61,7 +63,7 @@ def _answer(asked: Question, truth: float | None) -> None:
         st.markdown(_("{question} = **{p}**, exactly").format(question=question, p=md(certain(truth, 5))))
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@kept(max_entries=128)
 def _exact(key: str, _asked: Question) -> float | None:
     try:
         return exact(_asked.network, _asked.evidence, _asked.event)
@@ -69,12 +71,13 @@ def _exact(key: str, _asked: Question) -> float | None:
         return None
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("letting the chains walk"))
 def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
     return walk(_asked.network, _asked.evidence, _asked.event, sweeps, seed)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _sea(key: str, with_: Knobs, _asked: Question, _found: Compared) -> Archipelago | None:
     members = [unit.members for unit in _found.improved.kernel.units]
     return archipelago(_found.textbook.kernel, _asked.event, members)

@@ -11,6 +11,7 @@ from bayes_engine.inference.forward import Places
 from bayes_engine.language import _
 from bayes_engine.working.walking import has_zeros, row_of, softened
 from pages.shared.escape import clean, md
+from pages.shared.kept import kept
 from pages.shared.network import source as sources
 from pages.shared.network.beliefs import target_of
 from pages.shared.network.source import Source
@@ -160,7 +161,7 @@ def _pairs(options: list[str]) -> Pairs:
     return tuple(sorted({int(o.split(":")[0]): int(o.split(":")[1]) for o in options}.items()))
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _softened(key: str, noise: float, _network: Network) -> Network:
     """One object for one content: the junction tree is kept by the object."""
     return softened(_network, noise)

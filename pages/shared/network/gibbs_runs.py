@@ -16,6 +16,8 @@ from bayes_engine.numerals import number
 from bayes_engine.working.walking import Compared, compared
 from pages.shared.chart import chart
 from pages.shared.escape import md
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.network.gibbs_question import Question
 from pages.shared.state import bound, change, current, dark
 
@@ -74,7 +76,8 @@ def results(asked: Question, exact: float | None, with_: Knobs) -> Compared:
         return _compared(asked.key, with_, exact, asked)
 
 
-@st.cache_resource(max_entries=48, show_spinner=False)
+@kept(max_entries=48)
+@lasting(Message("letting the chains walk"))
 def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> Compared:
     blocks: Any = None
     if with_.blocks == "tied":

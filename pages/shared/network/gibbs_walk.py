@@ -18,6 +18,7 @@ from bayes_engine.figures.layout import layered
 from bayes_engine.figures.theme import CLASS_COLOURS
 from bayes_engine.language import _
 from bayes_engine.working.walking import Walk
+from pages.shared.kept import kept
 from pages.shared.network.gibbs_question import Question
 
 _HERE = Path(__file__).parent
@@ -89,7 +90,7 @@ def _digest(part: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(part).encode(), digest_size=8).hexdigest()
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _layout(key: str, names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, tuple[float, float]]:
     return layered(names, arcs)
 

@@ -111,7 +111,7 @@ def _waiting(run: learn_run.Run) -> None:
     @st.fragment(run_every=LOOK)
     def looking() -> None:
         speak()
-        if run.done.is_set():
+        if run.is_done:
             st.rerun()
         told = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
         if (far := run.far) is not None:

@@ -18,6 +18,7 @@ from bayes_engine.structure.search import Search
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.graph import Edge, EdgeTone, Node, graph
+from pages.shared.kept import kept
 from pages.shared.network import learn_words as said
 from pages.shared.network.learn_onward import onward
 from pages.shared.network.learn_search import Ground, Task, bill_of, scorer
@@ -280,6 +281,6 @@ def places_by_hand(here: Ground, now: DAG) -> Places:
     return circle(here.names) if len(here.names) <= ROUND else _layered(here.names, now.arcs)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _layered(names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
     return layered(names, arcs)

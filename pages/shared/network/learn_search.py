@@ -7,10 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-import streamlit as st
-
 from bayes_engine import BayesianNetwork
 from bayes_engine.errors import BayesEngineError, ParameterError
+from bayes_engine.language import Message
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG, Arc
@@ -19,6 +18,8 @@ from bayes_engine.structure.search import Method, Search, search
 from bayes_engine.structure.trace import Progress
 from bayes_engine.table.encode import encode
 from pages.shared import data
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.network.learn_run import Work, outcome
 from pages.shared.network.source import BINS, PARENTS, Rows, rows_of
 from pages.shared.state import State, current
@@ -102,14 +103,15 @@ def ground(table: data.InUse) -> Ground:
     return Ground(table, rows, _counts(rows.digest, bins, rows), bins)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept(max_entries=8)
+@lasting(Message("counting the rows"))
 def _counts(digest: str, bins: int, _rows: Rows) -> FamilyCounts:
     """Numbers cut, rows counted; a row with a cell not known counts for no family (EM keeps it for the tables)."""
     schema = BayesianNetwork(schema=_rows.schema, bins=bins, missing="known").fit(_rows.frame).schema_
     return FamilyCounts(encode(_rows.frame[list(schema.names)], schema), _rows.weight, missing="complete")
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept(max_entries=8)
 def _scorer(digest: str, bins: int, score: ScoreName, sample: float, _counted: FamilyCounts) -> Scorer:
     return Scorer(_counted, score, sample_size=sample)
 
@@ -189,7 +191,7 @@ def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
     return here.rows.digest, here.bins, asked
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _found(digest: str, bins: int, asked: Task, _here: Ground) -> Search:
     result = outcome((digest, bins, asked), _work(_here, asked)).outcome()
     if result.status == "cancelled":

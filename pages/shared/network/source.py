@@ -16,7 +16,7 @@ from bayes_engine.datasets import StoredNetwork, load_network, network_names
 from bayes_engine.errors import BayesEngineError, ParameterError
 from bayes_engine.factors.edits import Numbers, with_tables
 from bayes_engine.factors.network import Network
-from bayes_engine.language import _, current_language
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import ScoreName
@@ -24,6 +24,8 @@ from bayes_engine.structure.search import Method, Search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema
 from pages.shared import data
+from pages.shared.jobs import lasting
+from pages.shared.kept import kept
 from pages.shared.state import State, current
 
 TABLE = "table"
@@ -166,13 +168,14 @@ def source() -> Source:
     return replace(found, key=f"{found.key}|{hash(edits):x}", network=network)
 
 
-def keep(name: str, mark: str, network: Network) -> str:
-    """Keep a network from a file for the session; its source."""
-    networks = st.session_state.setdefault("networks", {})
+def keep(name: str, mark: str, network: Network, content: bytes) -> str:
+    """Keep a network from a file for the session, and the file for a saved workspace; its source."""
+    networks, files = (st.session_state.setdefault(kind, {}) for kind in ("networks", "network_files"))
     networks.pop(mark, None)
-    networks[mark] = (name, network)
+    networks[mark], files[mark] = (name, network), content
     for old in list(networks)[:-KEPT]:
         del networks[old]
+        files.pop(old, None)
     return UPLOADED + mark
 
 
@@ -238,7 +241,8 @@ def _learned(table: data.InUse) -> Source:
     return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, table, rows, model)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
+@lasting(Message("learning the network"))
 def _model(
     key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
 ) -> BayesianNetwork:
@@ -254,7 +258,8 @@ def _model(
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
+@lasting(Message("learning the network"))
 def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> BayesianNetwork:
     """The model under another prior; one object for one content, for by the object the junction tree is kept. What EM
     completed depends on the prior: then the same graph is fitted anew."""
@@ -272,7 +277,8 @@ def counts(found: Source) -> FamilyCounts:
     return _counts(f"{found.rows.digest}|{settings()[-1]}", found.rows, found.model.schema_)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept(max_entries=8)
+@lasting(Message("counting the rows"))
 def _counts(key: str, _rows: Rows, _schema: Schema) -> FamilyCounts:
     return FamilyCounts(encode(_rows.frame, _schema), _rows.weight, missing="complete")
 
@@ -299,7 +305,7 @@ def with_cpt(state: State, node: int, numbers: Numbers | None) -> State:
     return state.showing(net_cpts=(*kept, *(() if numbers is None else ((node, numbers),))))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _edited(key: str, edits: tuple[tuple[int, Numbers], ...], _original: Network) -> Network:
     """The network with those of the edited tables whose rows sum to 1."""
     return with_tables(_original, edits)

@@ -15,6 +15,7 @@ from bayes_engine.working.ways import Agreement, agreement, work
 from pages.shared import data
 from pages.shared.chart import chart
 from pages.shared.escape import clean, plotly_text
+from pages.shared.kept import kept
 from pages.shared.state import Spec, change, current, dark
 
 RATIOS = tuple(10 ** (k / 10) for k in range(-20, 31))
@@ -77,7 +78,7 @@ def side_by_side(table: data.InUse, fitted: data.Fitted) -> None:
         _same(table, fitted)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _costs(key: str, spec: Spec, timed: int, _table: data.InUse, _fitted: data.Fitted) -> tuple[Cost, ...]:
     parts = _table.parts
     assert parts is not None
@@ -166,7 +167,7 @@ def _figure(bill: Sequence[Cost]) -> None:
 # that they agree --------------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(max_entries=32)
 def _agreement(key: str, spec: Spec, case: tuple[object, ...], _table: data.InUse, _fitted: data.Fitted) -> Agreement:
     parts = _table.parts
     assert parts is not None

@@ -12,6 +12,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import near, number_of_log, plain
 from pages.shared import data
 from pages.shared.escape import clean, md
+from pages.shared.kept import kept
 from pages.shared.state import Spec, bound, current
 
 ALL, PRIOR = -2, -1
@@ -20,7 +21,7 @@ HIGH = 420
 """Height of table and file in pixels."""
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(max_entries=16)
 def _compiled(key: str, spec: Spec, _fitted: data.Fitted) -> LookUp:
     assert isinstance(_fitted.model, NaiveBayes)
     return LookUp.of(_fitted.model)

@@ -12,9 +12,10 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import count, plain
 from bayes_engine.working.ways import Without, each_without, moved_numbers, posterior_of, without_rows
 from pages.shared import data
-from pages.shared.beliefs import on_screen
 from pages.shared.escape import clean
+from pages.shared.kept import kept
 from pages.shared.state import Spec, bound, change, current
+from pages.shared.tables import on_screen
 from pages.shared.ways.beside import posteriors
 
 MOST = 20
@@ -62,7 +63,7 @@ def rows_come_and_go(table: data.InUse, fitted: data.Fitted, *, three: bool) -> 
         _numbers(table, moved_numbers(fitted.model.stats_, less.stats_))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(max_entries=64)
 def _each(
     key: str, spec: Spec, away: tuple[int, ...], codes: tuple[Any, ...], _table: data.InUse, _fitted: data.Fitted
 ) -> Without:

@@ -1,0 +1,134 @@
+"""Dates as people write them → datetime64.
+
+Only numbers, signs and English months are read, by rules that do not depend on the machine's locale. Where day and
+month may be either, the whole column decides; where it cannot, the day stands first and that is in doubt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+           "december")  # fmt: skip
+_TIME = (
+    r"(?:[T ] ?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}:?\d{2}))?)?"
+)
+_YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<mark>[-/.年])(?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})日?" + _TIME)
+_YEAR_LAST = re.compile(
+    r"(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})" + _TIME
+)
+_NAMED = re.compile(
+    r"(?:(?P<d>\d{1,2})[- .]{1,2}(?P<name>[A-Za-z]{3,9})[- .,]{1,2}(?P<y>\d{4}|\d{2})"
+    r"|(?P<name2>[A-Za-z]{3,9})\.? (?P<d2>\d{1,2}),? (?P<y2>\d{4}))" + _TIME
+)
+_FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED)
+DATE = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", "[-/.]") for form in _FORMS))
+"""What looks like a date."""
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
+
+
+class Dates(NamedTuple):
+    """`values` in the order of the cells; `order` "day" or "month" where that stands first, "" where no order was to be
+    found out, `doubtful` where nothing in the cells decides it; `example`, and what it `reads` as."""
+
+    values: NDArray[np.datetime64]
+    order: Literal["day", "month", ""]
+    doubtful: bool
+    example: str
+    reads: str
+
+
+def dates(
+    cells: Sequence[str], month_first: bool | None = None, rows: NDArray[np.intp] | None = None
+) -> Dates | str | None:
+    """Distinct cells as dates; None where not all look like dates, "" where they are written in different ways, the
+    first cell that is no day of the calendar where there is one.
+
+    `rows` (the position of every row's cell) helps where the order is in doubt: a column in order of time is read so.
+
+    >>> found = dates(["3/4/2024", "13/4/2024"])
+    >>> found.values[0], found.order, found.doubtful
+    (np.datetime64('2024-04-03T00:00:00.000000'), 'day', False)
+    >>> dates(["30.02.2024"]), dates(["2024-02-03", "03/02/2024"]), dates(["Rome"])
+    ('30.02.2024', '', None)
+    """
+    if not (cells and DATE.fullmatch(cells[0]) and all(map(DATE.fullmatch, cells))):
+        return None
+    if all(map(_ISO.fullmatch, cells)):
+        return _made(cells, list(cells), "", False)
+    form = next(f for f in _FORMS if f.fullmatch(cells[0]))
+    found = [form.fullmatch(cell) for cell in cells]
+    parts = [m for m in found if m is not None]
+    if len(parts) < len(cells) or len({m["zone"] is None for m in parts}) > 1:
+        return ""
+    if form is not _YEAR_LAST:
+        return _made(cells, [_iso(m, False) for m in parts], "", False)
+    day_first = any(int(m["a"]) > 12 for m in parts)
+    month = any(int(m["b"]) > 12 for m in parts)
+    if day_first and month:
+        return ""
+    doubtful = not day_first and not month and any(m["mark"] != "." and m["a"] != m["b"] for m in parts)
+    if month_first is None and doubtful and rows is not None:
+        month = not _in_order(parts, rows, False) and _in_order(parts, rows, True)
+    chosen = month if month_first is None else month_first
+    return _made(cells, [_iso(m, chosen) for m in parts], "month" if chosen else "day", doubtful)
+
+
+def _made(cells: Sequence[str], iso: list[str], order: Literal["day", "month", ""], doubtful: bool) -> Dates | str:
+    try:
+        values = np.array(iso, dtype="datetime64[us]")
+    except ValueError:
+        return next(cell for cell, text in zip(cells, iso, strict=True) if not _valid(text))
+    reads = str(values[0]).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
+    return Dates(values, order, doubtful, cells[0], reads)
+
+
+def _valid(text: str) -> bool:
+    try:
+        np.datetime64(text, "us")
+    except ValueError:
+        return False
+    return True
+
+
+def _in_order(parts: Sequence[re.Match[str]], rows: NDArray[np.intp], month_first: bool) -> bool:
+    """Whether the rows, read so, come in order of time."""
+    try:
+        values = np.array([_iso(m, month_first) for m in parts], dtype="datetime64[us]")[rows]
+    except ValueError:
+        return False
+    return len(parts) > 2 and bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
+
+
+def _iso(match: re.Match[str], month_first: bool) -> str:
+    """A date as ISO 8601 has it, without a time zone (one that is told is counted back to UTC)."""
+    part = match.groupdict()
+    if "a" in part:
+        month, day = (part["a"], part["b"]) if month_first else (part["b"], part["a"])
+    elif "m" in part:
+        month, day = part["m"], part["d"]
+    else:
+        name = (part["name"] or part["name2"]).lower()
+        month = next((str(k) for k, full in enumerate(_MONTHS, 1) if full.startswith(name)), "0")
+        day = part["d"] or part["d2"]
+    year = part["y"] or part["y2"]
+    if len(year) == 2:  # as POSIX and Excel have it: 69 to 99 are of the last century
+        year = f"{'19' if year >= '69' else '20'}{year}"
+    text = f"{year}-{int(month):02}-{int(day):02}"
+    if part["hour"] is None:
+        return text
+    hour = int(part["hour"])
+    if part["half"]:
+        hour = hour % 12 + 12 * (part["half"] in "Pp") if 1 <= hour <= 12 else 99
+    text += f"T{hour:02}:{part['minute']}:{part['second'] or '00'}.{(part['part'] or '0')[:6]:<06}"
+    zone = part["zone"] or "Z"
+    if zone == "Z" or not _valid(text):
+        return text
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return str(np.datetime64(text, "us") - np.timedelta64(minutes if zone[0] == "+" else -minutes, "m"))

@@ -1,0 +1,107 @@
+"""Tables written a block of rows at a time, so that any program reads the cells back: CSV, xlsx, Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import IO, Any, Protocol
+
+import pandas as pd
+
+from bayes_engine.errors import TableError
+from bayes_engine.table.incoming import guarded
+from bayes_engine.table.sheet import Sheet
+
+
+def write_csv(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
+    """UTF-8 with a byte-order mark, so that Excel reads 中文; text that a spreadsheet would run as a formula gets a
+    leading apostrophe (see `guarded`); numbers are written to their last digit. Lines end as RFC 4180 has it, or a
+    carriage return within a cell would not be quoted.
+
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_csv(out, [pd.DataFrame({"city": ["=Oslo", "Rome"], "size": [1.5, -2.0]})])
+    >>> out.getvalue().decode("utf-8-sig").split()
+    ['city,size', "'=Oslo,1.5", 'Rome,-2.0']
+    """
+    out.write(b"\xef\xbb\xbf")
+    for k, block in enumerate(blocks):
+        safe = {j: column if _numeric(column) else guarded(column.astype("str"))
+                for j, (_, column) in enumerate(block.items())}  # fmt: skip
+        names = guarded(pd.Series(block.columns.map(str), dtype="str")).tolist()
+        text = pd.DataFrame(safe).to_csv(index=False, header=names if k == 0 else False, lineterminator="\r\n")
+        out.write(text.encode())
+
+
+def write_xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int) -> int:
+    """One sheet; texts stay texts whatever they look like. How many texts were cut, being longer than a cell's 32,767
+    characters.
+
+    Raises TableError, before anything is written, where these `rows` do not fit a sheet.
+    """
+    first, blocks = _first(blocks)
+    with Sheet(out, [str(name) for name in first.columns], rows) as sheet:
+        for block in blocks:
+            sheet.add(block)
+    return sheet.cut
+
+
+def write_parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
+    """A row group a block; texts as strings, numbers as doubles, empty where they are NaN.
+
+    Raises TableError where pyarrow is not there.
+    """
+    try:
+        arrow, parquet = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise TableError("writing Parquet needs pyarrow: pip install pyarrow, or take CSV") from None
+    first, blocks = _first(blocks)
+    kinds = [arrow.float64() if _numeric(column) else arrow.string() for _, column in first.items()]
+    schema = arrow.schema([(str(name), kind) for name, kind in zip(first.columns, kinds, strict=True)])
+    with parquet.ParquetWriter(out, schema) as writer:
+        for block in blocks:
+            columns = [arrow.array(column if kind == arrow.float64() else column.astype("str"), type=kind,
+                                   from_pandas=True)
+                       for (_, column), kind in zip(block.items(), kinds, strict=True)]  # fmt: skip
+            writer.write_table(arrow.table(columns, schema=schema))
+
+
+def _csv(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
+    if not packed:
+        write_csv(out, blocks)
+        return 0
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as file:
+        write_csv(file, blocks)  # type: ignore[arg-type]  # it can be written to
+    return 0
+
+
+def _xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
+    return write_xlsx(out, blocks, rows)
+
+
+def _parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int:
+    write_parquet(out, blocks)
+    return 0
+
+
+class Writer(Protocol):
+    """Writes blocks of `rows` rows; how many texts had to be cut. Where `packed`, a text format is gzipped."""
+
+    def __call__(self, out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int: ...
+
+
+WRITERS: Mapping[str, Writer] = {"csv": _csv, "xlsx": _xlsx, "parquet": _parquet}
+"""The formats by name."""
+
+
+def _first(blocks: Iterable[pd.DataFrame]) -> tuple[pd.DataFrame, Iterator[pd.DataFrame]]:
+    """The first block, and all of them."""
+    rest = iter(blocks)
+    first = next(rest)
+    return first, chain([first], rest)
+
+
+def _numeric(column: Any) -> bool:
+    return pd.api.types.is_numeric_dtype(column.dtype)

@@ -1,0 +1,271 @@
+"""What is computed once: results kept for everybody, bounded in number and in bytes, and freed with their upload.
+
+`@kept(max_entries=16)` on a function of a key and parameters keeps what it returns, the least recently used going
+first. Arguments whose name begins with an underscore are not part of the key. Against `st.cache_resource` it adds what
+many users need: one budget of bytes for all functions together (`BUDGET`), a share for each uploaded file, and an end:
+when the last session that held a file is gone (`hold`), all that was computed from it goes too.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import pandas as pd
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+BUDGET = 512_000_000
+"""Bytes that all kept results may take together."""
+AT_LEAST = 1_000_000
+"""Bytes that the results of an uploaded file may take, however small the file; a larger one's as much as itself."""
+NODES = 20_000
+"""Objects that are looked at to measure a result."""
+HEAD = 64
+"""Bytes that an object takes besides its content, roughly."""
+
+
+class Entry(NamedTuple):
+    value: Any
+    size: int
+    owner: str  # the digest of the file it was computed from; "" = an embedded table's, or nobody's
+
+
+_lock = threading.RLock()
+_rooms: list[OrderedDict[Hashable, Entry]] = []  # one a function, the least recently used first
+_recent: OrderedDict[tuple[int, Hashable], None] = OrderedDict()  # (room, key) of all
+_gates: dict[tuple[int, Hashable], _Gate] = {}  # what is being computed: whoever asks for it too, waits
+_holders: dict[str, int] = {}  # digest → how many live files
+_shares: dict[str, int] = {}  # digest → bytes its results may take
+_gone: deque[str] = deque()  # digests of files that died; a finalizer may run anywhere, so it only notes them here
+_taken: dict[str, int] = {"": 0}  # owner → bytes; under "" those of all
+
+
+def kept(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Keep the results of a function, at most `max_entries` of them."""
+
+    def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        names = signature(function)
+        keyed = [i for i, name in enumerate(names.parameters) if not name.startswith("_")]
+        fixed = all(p.default is Parameter.empty for p in names.parameters.values())
+        room: OrderedDict[Hashable, Entry] = OrderedDict()
+        number = len(_rooms)
+        _rooms.append(room)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            given: tuple[Any, ...] = args
+            if kwargs or not fixed:
+                bound = names.bind(*args, **kwargs)
+                bound.apply_defaults()
+                given = tuple(bound.arguments.values())
+            key = tuple(given[i] for i in keyed)
+            found = _look(number, room, key)
+            if found is None:
+                with _gate(number, key):
+                    found = _look(number, room, key)  # whoever came first has it
+                    if found is None:
+                        value = function(*args, **kwargs)
+                        found = Entry(value, added(value, args), _owner(key))
+                        _put(number, room, key, found, max_entries)
+            return found.value  # type: ignore[no-any-return]
+
+        return call
+
+    return wrap
+
+
+def hold(digest: str, holder: object, size: int) -> None:
+    """Say that `holder` is the file `digest` of `size` bytes, in some session: what is computed from the file is kept
+    as long as one such object lives."""
+    with _lock:
+        _holders[digest] = _holders.get(digest, 0) + 1
+        _shares[digest] = max(size, AT_LEAST)
+    weakref.finalize(holder, _gone.append, digest).atexit = False
+
+
+def release() -> int:
+    """Drop what was computed from files that nobody holds any more; how many files those were."""
+    released = 0
+    with _lock:
+        while _gone:
+            digest = _gone.popleft()
+            _holders[digest] -= 1
+            if _holders[digest]:
+                continue
+            del _holders[digest], _shares[digest]
+            for number, key in [at for at in _recent if _rooms[at[0]][at[1]].owner == digest]:
+                _drop(number, key)
+            _taken.pop(digest, None)
+            released += 1
+    return released
+
+
+def bytes_kept(digest: str = "") -> int:
+    """Bytes that all results take, or those of one file."""
+    release()
+    return _taken.get(digest, 0)
+
+
+def clear() -> None:
+    """Forget everything."""
+    with _lock:
+        for number, key in list(_recent):
+            _drop(number, key)
+
+
+# one result -----------------------------------------------------------------------------------------------------
+
+
+def _look(number: int, room: OrderedDict[Hashable, Entry], key: Hashable) -> Entry | None:
+    with _lock:
+        entry = room.get(key)
+        if entry is not None:
+            room.move_to_end(key)
+            _recent.move_to_end((number, key))
+        return entry
+
+
+class _Gate:
+    """One at a time computes a key, the others wait for it. Where that one has failed or was put off (a long job goes
+    on elsewhere), those who waited go in together: a queue of them would wait one after the other."""
+
+    def __init__(self, number: int, key: Hashable) -> None:
+        self.name = (number, key)
+        self.lock = threading.Lock()
+        self.open = False
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+        if self.open:
+            self.lock.release()
+
+    def __exit__(self, _kind: object, error: object, _trace: object) -> None:
+        with _lock:
+            if _gates.get(self.name) is self:
+                del _gates[self.name]
+        if not self.open:
+            self.open = error is not None
+            self.lock.release()
+
+
+def _gate(number: int, key: Hashable) -> _Gate:
+    with _lock:
+        return _gates.setdefault((number, key), _Gate(number, key))
+
+
+def _put(number: int, room: OrderedDict[Hashable, Entry], key: Hashable, entry: Entry, most: int) -> None:
+    release()
+    with _lock:
+        if key in room:
+            _drop(number, key)
+        room[key] = entry
+        _recent[number, key] = None
+        for owner in {"", entry.owner}:
+            _taken[owner] = _taken.get(owner, 0) + entry.size
+        while len(room) > most:
+            _drop(number, next(iter(room)))
+        if entry.owner:
+            _shrink(entry.owner, _shares.get(entry.owner, AT_LEAST))
+        _shrink("", BUDGET)
+
+
+def _shrink(owner: str, limit: int) -> None:
+    """Drop the least recently used results, of one file or of all, until they keep the limit; the newest stays."""
+    if _taken.get(owner, 0) <= limit:
+        return
+    for number, key in list(_recent)[:-1]:
+        if not owner or _rooms[number][key].owner == owner:
+            _drop(number, key)
+            if _taken.get(owner, 0) <= limit:
+                return
+
+
+def _drop(number: int, key: Hashable) -> None:
+    entry = _rooms[number].pop(key)
+    del _recent[number, key]
+    for owner in {"", entry.owner}:
+        _taken[owner] -= entry.size
+
+
+def _owner(key: tuple[Any, ...]) -> str:
+    """The file that a key speaks of; the digests are long enough to stand in no other key by chance."""
+    words = [word for word in key if isinstance(word, str)]
+    with _lock:
+        return next((digest for digest in _holders if any(digest in word for word in words)), "")
+
+
+# measuring ------------------------------------------------------------------------------------------------------
+
+
+def added(value: Any, besides: Iterable[Any] = ()) -> int:
+    """The bytes of arrays, frames and texts that `value` holds and `besides` does not: what it takes to keep it.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [1.0] * 1000})
+    >>> added(frame) >= 8000, added([frame["x"]], [frame]) < 1000
+    (True, True)
+    """
+    seen: dict[int, Any] = {}  # by identity; the objects too, for a freed one's identity may come back
+    for other in besides:
+        _walk(other, seen)
+    return _walk(value, seen)
+
+
+def _walk(start: Any, seen: dict[int, Any]) -> int:
+    """Bytes below `start` outside `seen`, which grows by what was met."""
+    total, todo = 0, [start]
+    for _ in range(NODES):
+        if not todo:
+            break
+        thing = todo.pop()
+        if id(thing) in seen or thing is None or isinstance(thing, bool | int | float | type):
+            continue
+        seen[id(thing)] = thing
+        total += HEAD
+        if isinstance(thing, str | bytes):
+            total += len(thing)
+        elif isinstance(thing, Mapping):
+            todo += [*thing.keys(), *thing.values()]
+        elif isinstance(thing, list | tuple | set | frozenset | deque):
+            todo += thing
+        elif isinstance(thing, pd.DataFrame):
+            todo += [column.array for _name, column in thing.items()]
+        elif isinstance(thing, pd.Series | pd.Index):
+            todo.append(thing.array)
+        elif hasattr(thing, "__array_interface__"):
+            whole = thing
+            while getattr(whole, "base", None) is not None:  # a view keeps all of what it is a view of
+                whole = whole.base
+            if whole is thing or id(whole) not in seen:
+                seen[id(whole)] = whole
+                total += int(getattr(whole, "nbytes", 0))
+        elif isinstance(thing, pd.api.extensions.ExtensionArray):
+            total += _extension(thing, seen, todo)
+        else:
+            todo += vars(thing).values() if hasattr(thing, "__dict__") else []
+            todo += [getattr(thing, name, None) for name in getattr(type(thing), "__slots__", ())]
+    return total
+
+
+def _extension(array: Any, seen: dict[int, Any], todo: list[Any]) -> int:
+    """The bytes of a pandas array that has no plain one: Arrow's buffers, by their address."""
+    inner = getattr(array, "_ndarray", None)
+    if inner is None:
+        inner = getattr(array, "_codes", None)
+    if inner is not None:
+        todo += [inner, getattr(array, "categories", None)]
+        return 0
+    total = 0
+    for chunk in getattr(getattr(array, "_pa_array", None), "chunks", ()):
+        for buffer in chunk.buffers():
+            if buffer is not None and buffer.address not in seen:
+                seen[buffer.address] = buffer
+                total += buffer.size
+    return total

@@ -1,0 +1,202 @@
+"""The likelihood of a column as a knob on Model; its class-conditional and the rows behind it; the same on One case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm, poisson
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import NaiveBayes
+from bayes_engine.datasets import load_dataset
+from pages.shared import data
+from pages.shared.state import Spec, State
+from tests.apptest.opened import opened, uploaded
+
+MELONS = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
+DENSITY = 6
+CREDIT = State(table="german-credit", language="en", labels="file", shelf=(Spec("laplace"),))
+DURATION = 1
+SMS = State(table="sms-spam", language="en", labels="file")
+
+
+def own(app: AppTest) -> tuple[tuple[int, str], ...]:
+    state: State = app.session_state["state"]
+    return dict(state.shelf[state.active].knobs).get("likelihoods", ())
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(e.value for e in [*app.markdown, *app.caption, *app.info, *app.warning, *app.error])
+
+
+def with_own(state: State, *pairs: tuple[int, str], **knobs: object) -> State:
+    return replace(state, shelf=(Spec("laplace", tuple(sorted({"likelihoods": pairs, **knobs}.items()))),))
+
+
+def by_class(app: AppTest) -> pd.DataFrame:
+    return next(d.value for d in app.dataframe if "class" in d.value.columns)
+
+
+def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_say_why() -> None:
+    app = opened("model", MELONS.showing(column=DENSITY))
+    knob = app.selectbox(key="column_likelihood")
+    assert knob.value == "gaussian"
+    kernels = ["kernel density, Silverman", "kernel density, Weka"]
+    cuts = ["cut by MDLP", "cut at equal width", "cut by quantiles"]
+    assert knob.options == ["Gaussian", *kernels, "categorical", *cuts]
+    forbidden = next(c for c in app.caption if c.value.startswith("Its values forbid"))
+    assert forbidden.value == "Its values forbid: Poisson, Bernoulli"
+    assert "in row 1, which is no count" in forbidden.help
+
+
+def test_a_kernel_density_with_its_bandwidth_and_its_rows() -> None:
+    app = opened("model", MELONS.showing(column=DENSITY))
+    app.selectbox(key="column_likelihood").set_value("kernel").run()
+    assert not app.exception
+    assert own(app) == ((DENSITY, "kernel"),)
+    x = load_dataset("watermelon3").frame.query("好瓜 == '是'")["密度"]
+    h = x.std() * (4 / (3 * len(x))) ** 0.2
+    good = by_class(app).iloc[0]
+    assert (good["n"], good["h"], good["spread"]) == ("8", f"{h:.6g}", f"{x.std():.6g}")
+    assert any(f"={h:.6g}$" in m.value for m in app.markdown)
+    rows = next(d.value for d in app.dataframe if d.value.index.name == "row")
+    assert rows["密度"].tolist() == x.tolist()
+    assert "Kernel densities: no parameter but a bandwidth for each class; they keep the 17" in said(app)
+
+
+def test_set_back_a_likelihood_leaves_no_trace_and_a_preset_leaves_it() -> None:
+    app = opened("model", with_own(MELONS, (DENSITY, "kernel")).showing(column=DENSITY))
+    app.segmented_control(key="preset").set_value("textbook").run()
+    assert own(app) == ((DENSITY, "kernel"),)
+    app.selectbox(key="column_likelihood").set_value("gaussian").run()
+    assert app.session_state["state"].shelf == (Spec("textbook"),)
+
+
+def test_all_columns_with_one_of_their_own_are_listed_among_the_knobs_and_can_be_taken_off() -> None:
+    app = opened("model", with_own(MELONS, (6, "kernel"), (7, "mdlp")).showing(knobs=True))
+    listed = app.multiselect(key="knob_likelihoods")
+    assert listed.options == ["密度: kernel density, Silverman", "含糖率: cut by MDLP"]
+    listed.set_value([7]).run()
+    assert own(app) == ((7, "mdlp"),)
+
+
+def test_what_a_forged_link_says_of_a_column_that_cannot_have_it_is_dropped() -> None:
+    app = opened("model", with_own(MELONS, (0, "kernel"), (6, "kernel"), (99, "poisson")))
+    app.selectbox(key="knob_discretize").set_value("mdlp").run()
+    assert own(app) == ((6, "kernel"),)
+
+
+def test_a_poisson_rate_its_variance_and_its_interval() -> None:
+    app = opened("model", with_own(CREDIT, (DURATION, "poisson")).showing(column=DURATION))
+    frame = load_dataset("german-credit").frame
+    y, x = frame["credit_risk"] if "credit_risk" in frame else frame[frame.columns[-1]], frame["duration"]
+    first = load_dataset("german-credit").schema.target.levels[0]
+    mine = x[y == first]
+    rate = (mine.sum() + x.mean()) / (len(mine) + 1)
+    listed = by_class(app).iloc[0]
+    assert (listed["sum"], listed["rate"]) == (f"{mine.sum():.0f}", f"{rate:.6g}")
+    assert listed["variance"] == f"{mine.var(ddof=0):.6g}"
+    assert "Poisson columns: 2 rates" in said(app)
+
+
+def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:
+    app = opened("model", with_own(MELONS, (DENSITY, "mdlp")).showing(column=DENSITY))
+    assert any(i.value.startswith("No cut found: the best one gains") for i in app.info)
+    names = app.dataframe[0].value["name"].tolist()
+    assert "密度 · no cut found" in names and "含糖率" in names  # the other number is a Gaussian still
+    assert "含糖率 · no cut found" not in names
+
+
+def test_a_text_is_fitted_without_any_knob_and_lists_its_telling_words() -> None:
+    app = opened("model", SMS)
+    sms = load_dataset("sms-spam").frame
+    model = NaiveBayes(likelihoods={"message": "multinomial"}, priors="laplace").fit(sms[["message"]], sms["label"])
+    terms = app.dataframe[1].value
+    assert terms["term"].tolist()[:3] == ["i", "my", "call"]
+    factor = model.factor_.parts[1]
+    v = factor.counts.names.index("call")
+    ham, spam = (int(factor.counts.sums[k, v]) for k in (0, 1))
+    call = terms[terms["term"] == "call"].iloc[0]
+    assert call["c1"].startswith(f"({spam}+1)/(") and call["c0"].startswith(f"({ham}+1)/(")
+    rows = app.dataframe[2].value
+    assert rows["message"].str.lower().str.contains("i").all() and (rows["×"] > 0).all()
+    assert "Only models on naive Bayes take texts" in said(app)
+
+
+@pytest.mark.parametrize("table", ["sms-spam", "sms-spam-zh"])
+@pytest.mark.parametrize(("terms", "counting"), [("pairs", "counts"), ("characters", "once"), ("words", "bernoulli")])
+def test_texts_are_read_and_counted_as_the_knobs_say(table: str, terms: str, counting: str) -> None:
+    knobs = tuple(k for k in (("counting", counting), ("terms", terms)) if k[1] not in ("counts", "words"))
+    app = opened("model", State(table=table, language="en", shelf=(Spec("laplace", knobs),)).showing(knobs=True))
+    assert app.selectbox(key="knob_terms").value == terms
+    assert app.selectbox(key="knob_counting").value == counting
+    found = app.dataframe[1].value["term"].tolist()
+    assert len(found) == 20
+    rule = data.TERMS[terms]
+    texts = load_dataset(table).frame.iloc[:, 0]
+    v = len(rule.vectorizer().fit(texts).vocabulary_)
+    assert any(f"{v:,}" in c.value for c in app.caption)
+    kind = "Bernoulli" if counting == "bernoulli" else "Multinomial"
+    assert any(kind + ":" in c.value for c in app.caption)
+
+
+PAGES = ("start", "data", "case", "decisions", "classify", "dependence", "network", "projection", "hidden")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_stands_on_a_table_of_texts(page: str) -> None:
+    app = opened(page, SMS)
+    if page in ("start", "decisions"):
+        assert "A text has no place on an axis" in said(app)
+
+
+def test_one_case_works_out_rates_kernels_and_words() -> None:
+    state = with_own(CREDIT, (DURATION, "poisson"))
+    app = opened("case", state.showing(factor=2, of=0))
+    frame = load_dataset("german-credit")
+    x, y = frame.frame["duration"], frame.frame[frame.schema.target.name]
+    mine = x[y == frame.schema.target.levels[0]]
+    rate = (mine.sum() + x.mean()) / (len(mine) + 1)
+    label = app.button(key="factor_2_0").label
+    assert label.startswith(f"Poisson(48; {rate:.6g})")
+    assert float(label.split(" = ")[-1]) == pytest.approx(poisson.pmf(48, rate), rel=1e-3)
+    assert any(rf"\lambda &= \frac{{{mine.sum():.0f}+1\times" in e.value for e in [*app.markdown, *app.get("latex")])
+
+
+def test_a_typed_number_is_a_whole_count_and_levels_are_chosen() -> None:
+    content = b"calls,hour,busy\n" + b"".join(
+        f"{i % 5},{7 + i % 4}.5,{'yes' if i % 3 else 'no'}\n".encode() for i in range(24)
+    )
+    app = uploaded(content, page="case")
+    assert app.number_input(key="case_0").step == 1.0 and app.number_input(key="case_0").min == 0.0
+    state = app.session_state["state"]
+    shelf = (Spec("laplace", (("likelihoods", ((0, "poisson"), (1, "categorical"))),)),)
+    app.session_state["state"] = replace(state, shelf=shelf)
+    app.session_state["edited"] = True
+    app.run()
+    assert not app.exception
+    assert app.number_input(key="case_0").step == 1.0
+    assert app.selectbox(key="case_1").options == ["(missing)", "7.5", "8.5", "9.5", "10.5"]
+    app.selectbox(key="case_1").set_value(9.5).run()
+    assert app.session_state["state"].case[1] == 9.5
+
+
+def test_one_kernel_of_all_numbers() -> None:
+    state = State(table="iris", language="en", shelf=(Spec("laplace", (("discretize", "kernel"),)),))
+    app = opened("case", state)
+    iris = load_dataset("iris")
+    names = list(iris.schema.features.names)
+    x = iris.frame[iris.frame[iris.schema.target.name] == iris.schema.target.levels[0]][names[0]]
+    h = x.std() * (4 / (3 * len(x))) ** 0.2
+    at = app.session_state["state"].case or tuple(iris.frame[names].iloc[0])
+    shown = float(app.button(key="factor_1_0").label.split(" = ")[-1])
+    case = app.number_input(key="case_0").value
+    assert shown == pytest.approx(float(np.mean(norm.pdf(case, x, h))), rel=1e-3), at
+
+
+def test_naive_bayes_is_told_apart_from_its_probabilities() -> None:
+    app = opened("model", State(table="breast-cancer", language="en").showing(model_view="compare"))
+    assert "naive Bayes is called a good classifier and a bad estimator. Here it is both: right on 93.0%" in said(app)

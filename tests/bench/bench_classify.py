@@ -1,0 +1,105 @@
+"""A file of a million rows, classified: memory of a fresh process, and CPU time beside pandas and scikit-learn, in one
+run: `python tests/bench/bench_classify.py`.
+
+The process loads the library, opens a CSV of 1e6 rows and 10 columns (numbers, levels, an identifier), classifies it
+and writes it with decisions, risks, posteriors and reasons. The peer reads the same file with pandas, predicts with
+scikit-learn's GaussianNB and writes the file with its posteriors: no check of a cell, no reasons, the table in memory.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROWS = 1_000_000
+MEGABYTES = 500
+"""Peak of the whole process, the interpreter and its libraries included."""
+RATIO = 5.0
+"""CPU seconds of ours over the peer's."""
+
+COMMON = """
+import os, resource, sys, time
+os.environ["OMP_NUM_THREADS"] = "1"
+import numpy as np, pandas as pd
+source, target = sys.argv[1:3]
+head = pd.read_csv(source, nrows=3000)
+y = np.where(head.height > 172, "tall", np.where(head.weight > 72, "heavy", "light"))
+def done(start):
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    print(usage.ru_maxrss / 1024, time.process_time() - start)
+"""
+OURS = (
+    COMMON
+    + """
+from bayes_engine import LossMatrix, NaiveBayes
+from bayes_engine.decision.batch import answers, score_file
+from bayes_engine.table.incoming import Reception
+from bayes_engine.table.pieces import open_cells
+from bayes_engine.table.write import WRITERS
+model = NaiveBayes().fit(head.drop(columns="id"), pd.Series(y, name="build"))
+start = time.process_time()
+reception = Reception(open_cells(source, max_bytes=10**9), model.schema_, model.target_)
+rows, scored = score_file(model, reception)
+loss = LossMatrix.zero_one(tuple(model.classes_))
+with open(target, "wb") as out:
+    WRITERS[sys.argv[3]](out, answers(model, rows, scored, loss, loss.classes), len(rows))
+done(start)
+"""
+)
+PEER = (
+    COMMON
+    + """
+from sklearn.naive_bayes import GaussianNB
+columns = ["age", "height", "weight", "income", "grade", "score"]
+model = GaussianNB().fit(head[columns], y)
+start = time.process_time()
+table = pd.read_csv(source)
+posterior = model.predict_proba(table[columns])
+table["decision"] = model.classes_[posterior.argmax(axis=1)]
+table[list(model.classes_)] = posterior
+table.to_csv(target, index=False)
+done(start)
+"""
+)
+
+
+def written(path: Path) -> Path:
+    """The file to classify."""
+    rng, n = np.random.default_rng(0), ROWS
+    pd.DataFrame({
+        "age": rng.integers(18, 90, n), "height": rng.normal(170, 10, n).round(1),
+        "weight": rng.normal(70, 12, n).round(2), "income": rng.normal(4000, 900, n).round(2),
+        "city": rng.choice(["Oslo", "Lima", "Rome", "Tokyo", "Paris"], n),
+        "job": rng.choice(["clerk", "nurse", "teacher", "driver"], n), "smokes": rng.choice(["yes", "no"], n),
+        "grade": rng.integers(1, 6, n), "id": np.arange(n), "score": rng.random(n).round(4),
+    }).to_csv(path, index=False)  # fmt: skip
+    return path
+
+
+def measured(code: str, *arguments: str) -> tuple[float, float]:
+    """Megabytes at the peak of a process of its own, and its CPU seconds after the imports and the fit."""
+    root = Path(__file__).parents[2]
+    run = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, capture_output=True, text=True, check=True)
+    megabytes, seconds = map(float, run.stdout.split())
+    return megabytes, seconds
+
+
+@pytest.mark.bench
+def test_a_million_rows(tmp_path: Path) -> None:
+    source = str(written(tmp_path / "rows.csv"))
+    peer = measured(PEER, source, str(tmp_path / "peer.csv"))
+    print(f"\npandas + GaussianNB: {peer[0]:.0f} MB, {peer[1]:.1f} s CPU")  # noqa: T201
+    for kind in ("csv", "xlsx", "parquet"):
+        megabytes, seconds = measured(OURS, source, str(tmp_path / f"ours.{kind}"), kind)
+        print(f"{kind}: {megabytes:.0f} MB, {seconds:.1f} s CPU, {seconds / peer[1]:.2f} times the peer's")  # noqa: T201
+        assert megabytes < MEGABYTES
+        assert seconds / peer[1] < RATIO
+
+
+if __name__ == "__main__":
+    raise SystemExit(pytest.main([__file__, "-m", "bench", "-n", "0", "-q", "-s"]))

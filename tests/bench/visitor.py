@@ -1,0 +1,250 @@
+"""Visitors without a browser, who speak Streamlit's protocol as its front end does, and the server they visit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import requests
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+ROOT = Path(__file__).parents[2]
+SETTERS = {"number_input": "double_value", "slider": "double_array_value", "selectbox": "string_value",
+           "checkbox": "bool_value", "button_group": "int_array_value", "radio": "string_value"}  # fmt: skip
+"""The field of a widget's state by the kind of widget."""
+
+
+class Answer(NamedTuple):
+    """What came back from one run: seconds and bytes until it was finished, and the words of errors on the page."""
+
+    seconds: float
+    size: int
+    errors: tuple[str, ...]
+
+
+@dataclass
+class Visitor:
+    """One browser tab."""
+
+    url: str
+    socket: ClientConnection | None = None
+    session: str = ""
+    page: str = ""
+    query: str = ""
+    hashes: dict[str, str] = field(default_factory=dict)  # page name → hash, as the server lists them
+    widgets: dict[str, Any] = field(default_factory=dict)  # widget id → the element it was drawn as
+    states: dict[str, WidgetState] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)  # the alerts on the page
+
+    async def open(self, page: str = "", **query: str) -> Answer:
+        """Connect and have a page drawn."""
+        began = time.perf_counter()
+        split = urlsplit(self.url)
+        self.socket = await connect(
+            f"ws://{split.netloc}/_stcore/stream", origin=None, subprotocols=[Subprotocol("streamlit")],
+            max_size=None, open_timeout=60, compression=None, proxy=None,
+        )  # fmt: skip
+        answer = await self.go(page, **query)
+        return answer._replace(seconds=time.perf_counter() - began)
+
+    async def close(self) -> None:
+        if self.socket is not None:
+            await self.socket.close()
+
+    async def go(self, page: str, **query: str) -> Answer:
+        """Have a page drawn, as a click on a link does."""
+        self.page, self.query = page, urlencode(query)
+        self.states.clear()
+        return await self.rerun()
+
+    async def set(self, key: str, value: Any) -> Answer:
+        """Set a widget by its key."""
+        name, kind = self.widget(key)
+        state = WidgetState(id=name)
+        if kind == "selectbox":
+            state.string_value = value
+        elif SETTERS[kind].endswith("array_value"):
+            getattr(state, SETTERS[kind]).data.extend(value if isinstance(value, list) else [value])
+        else:
+            setattr(state, SETTERS[kind], value)
+        self.states[name] = state
+        return await self.rerun()
+
+    async def click(self, key: str) -> Answer:
+        """Press a button."""
+        name, _ = self.widget(key)
+        return await self.rerun(WidgetState(id=name, trigger_value=True))
+
+    async def upload(self, key: str, name: str, content: bytes) -> Answer:
+        """Give a file to an uploader: ask where to, put it there, and say so."""
+        widget, _ = self.widget(key)
+        asked = BackMsg()
+        asked.file_urls_request.request_id, asked.file_urls_request.session_id = "1", self.session
+        asked.file_urls_request.file_names.append(name)
+        assert self.socket is not None
+        await self.socket.send(asked.SerializeToString())
+        while True:
+            said = ForwardMsg.FromString(await asyncio.wait_for(self.socket.recv(), 60))  # type: ignore[arg-type]
+            if said.WhichOneof("type") == "file_urls_response":
+                break
+        urls = said.file_urls_response.file_urls[0]
+        status = await asyncio.to_thread(self.put, urls.upload_url, name, content)
+        if status != 204:
+            return Answer(0.0, 0, (f"the upload was answered {status}",))
+        state = WidgetState(id=widget)
+        info = state.file_uploader_state_value.uploaded_file_info.add()
+        info.name, info.size, info.file_id = name, len(content), urls.file_id
+        info.file_urls.CopyFrom(urls)
+        self.states[widget] = state
+        return await self.rerun()
+
+    def put(self, path: str, name: str, content: bytes) -> int:
+        """Send a file to the upload endpoint, with the token that guards it; the HTTP status."""
+        with requests.Session() as client:
+            client.trust_env = False
+            client.get(f"{self.url}/_stcore/health", timeout=60)
+            token = client.cookies.get("_streamlit_xsrf", "")
+            answer = client.put(f"{self.url}{path}", files={"file": (name, content)}, timeout=120,
+                                headers={"X-Xsrftoken": token})  # fmt: skip
+            return answer.status_code
+
+    def widget(self, key: str) -> tuple[str, str]:
+        """(id, kind) of the widget with this key, or whose key begins so."""
+        for name, element in self.widgets.items():
+            if name.endswith(f"-{key}"):
+                return name, element.WhichOneof("type")
+        raise LookupError(f"no widget '{key}' on the page '{self.page}'; there are {sorted(self.widgets)}")
+
+    async def rerun(self, *once: WidgetState) -> Answer:
+        """Ask for a run and read until it is finished."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.page_name = self.query, self.page
+        asked.page_script_hash = self.hashes.get(self.page, "")
+        asked.context_info.timezone, asked.context_info.locale = "Europe/Berlin", "en-GB"
+        asked.context_info.url = f"{self.url}/{self.page}"
+        asked.widget_states.widgets.extend([*self.states.values(), *once])
+        return await self.ask(message)
+
+    async def ask(self, message: BackMsg) -> Answer:
+        assert self.socket is not None
+        began = time.perf_counter()
+        await self.socket.send(message.SerializeToString())
+        size, errors = 0, []
+        while True:
+            data = await asyncio.wait_for(self.socket.recv(), 120)
+            size += len(data)
+            said = ForwardMsg.FromString(data)  # type: ignore[arg-type]
+            kind = said.WhichOneof("type")
+            if kind == "new_session":
+                self.session = said.new_session.initialize.session_id
+                self.widgets, self.told = {}, []
+            elif kind == "navigation":
+                self.hashes = {p.url_pathname: p.page_script_hash for p in said.navigation.app_pages}
+            elif kind == "page_info_changed":
+                self.query = said.page_info_changed.query_string
+            elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
+                errors += self._drawn(said.delta.new_element)
+            elif kind == "script_finished" and said.script_finished in (
+                ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
+            ):  # fmt: skip
+                return Answer(time.perf_counter() - began, size, tuple(errors))
+
+    def _drawn(self, element: Any) -> Iterator[str]:
+        kind = element.WhichOneof("type")
+        drawn = getattr(element, kind)
+        if kind == "exception":
+            yield f"{drawn.type}: {drawn.message}"
+        elif kind == "alert":
+            self.told.append(drawn.body)
+            if drawn.format == drawn.ERROR:
+                yield drawn.body
+        if name := getattr(drawn, "id", ""):
+            self.widgets[name] = element
+
+
+class Server:
+    """The app as it is shipped, in a process of its own on a free port; `with Server() as server:`."""
+
+    def __init__(self, *flags: str, port: int = 0) -> None:
+        self.port = port or _free_port()
+        self.flags = flags
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.folder = Path(tempfile.mkdtemp(prefix="bench"))
+        self.log = self.folder / "server.log"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Start it (again) and wait until it is well."""
+        command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true",
+                   "--server.port", str(self.port), *self.flags]  # fmt: skip
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(
+                command, cwd=self.folder, stdout=out, stderr=subprocess.STDOUT,
+                env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(self.folder)},
+            )  # fmt: skip
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            if self.process.poll() is None and self.well():
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"the app did not start:\n{self.said()}")
+
+    def well(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def kill(self) -> None:
+        """kill −9: no chance to say anything."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(10)
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def memory(self) -> int:
+        """Bytes that the process has in memory."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return 1024 * int(status.split("VmRSS:")[1].split()[0])
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the process has used."""
+        assert self.process is not None
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port

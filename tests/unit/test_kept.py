@@ -1,0 +1,198 @@
+"""Results that are kept: once computed, bounded in number and bytes, gone with the file they were computed from."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pages.shared import kept
+from tests.conftest import ROOT
+
+DIGEST = "0123456789abcdef"
+
+
+class File:
+    """Stands for an upload."""
+
+
+@pytest.fixture(autouse=True)
+def empty() -> Iterator[None]:
+    kept.clear()
+    yield
+    kept.clear()
+
+
+def test_a_result_is_computed_once_for_its_key() -> None:
+    calls = []
+
+    @kept.kept(max_entries=2)
+    def square(key: str, n: int, _given: Any = None, *, power: int = 2) -> int:
+        """The docstring stays."""
+        calls.append((key, n, power))
+        return int(n**power)
+
+    assert square("a", 3) == square("a", 3, object()) == square(key="a", n=3) == 9
+    assert square("a", 3, power=3) == 27
+    assert calls == [("a", 3, 2), ("a", 3, 3)]
+    assert square.__doc__ == "The docstring stays."
+
+
+def test_the_least_recently_used_goes_first() -> None:
+    calls = []
+
+    @kept.kept(max_entries=2)
+    def same(key: str) -> str:
+        calls.append(key)
+        return key
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        same(key)
+    assert calls == ["a", "b", "c", "b"]
+
+
+def test_all_together_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    @kept.kept(max_entries=100)
+    def one(key: int) -> Any:
+        return np.zeros(100_000)
+
+    @kept.kept(max_entries=100)
+    def other(key: int) -> Any:
+        return np.ones(100_000)
+
+    monkeypatch.setattr(kept, "BUDGET", 4_000_000)
+    for key in range(10):
+        one(key), other(key)
+    assert 3_000_000 < kept.bytes_kept() <= 4_000_000
+    assert one(9) is one(9)
+
+
+def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
+    @kept.kept(max_entries=100)
+    def fit(key: str, n: int) -> Any:
+        return np.zeros(n)
+
+    first, second = File(), File()
+    kept.hold(DIGEST, first, 3_000_000)
+    kept.hold(DIGEST, second, 3_000_000)
+    mine = f"upload:{DIGEST}|2f"
+    whole = fit(mine, 1000)
+    fit("iris", 1000)
+    del first
+    gc.collect()
+    assert kept.release() == 0 and fit(mine, 1000) is whole
+    assert kept.bytes_kept(DIGEST) >= 8000
+    del second
+    gc.collect()
+    assert kept.release() == 1
+    assert kept.bytes_kept(DIGEST) == 0 and 8000 <= kept.bytes_kept() < 16000  # iris stays
+
+
+def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
+    @kept.kept(max_entries=100)
+    def fit(key: str, n: int) -> Any:
+        return np.zeros(100_000)
+
+    file = File()
+    kept.hold(DIGEST, file, 3_000_000)
+    for n in range(20):
+        fit(f"upload:{DIGEST}|a", n)
+        fit("iris", n)
+    assert 2_000_000 < kept.bytes_kept(DIGEST) <= 3_000_000
+    assert kept.bytes_kept() > 16_000_000  # the embedded table's are left alone
+
+
+def test_those_who_ask_at_once_wait_for_one_answer() -> None:
+    calls = []
+
+    @kept.kept(max_entries=4)
+    def slow(key: str) -> int:
+        calls.append(key)
+        time.sleep(0.2)
+        return 1
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(slow, ["a"] * 8)) == [1] * 8
+    assert calls == ["a"]
+
+
+def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
+    tries, ready = [], threading.Barrier(7)
+
+    @kept.kept(max_entries=4)
+    def put_off(key: str) -> int:
+        tries.append(key)
+        if len(tries) == 1:
+            time.sleep(0.2)
+        else:
+            ready.wait(5)  # only passed if the seven others are here together
+        raise KeyError(key)
+
+    def attempt(_: int) -> str:
+        with pytest.raises(KeyError):
+            put_off("a")
+        return "failed"
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(attempt, range(8))) == ["failed"] * 8
+    assert len(tries) == 8 and not kept._gates
+
+
+def test_a_failure_is_not_kept() -> None:
+    outcomes = iter([KeyError("first"), 5])
+
+    @kept.kept(max_entries=4)
+    def fickle(key: str) -> Any:
+        if isinstance(found := next(outcomes), Exception):
+            raise found
+        return found
+
+    with pytest.raises(KeyError):
+        fickle("a")
+    assert fickle("a") == 5
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most"),
+    [
+        (np.zeros(1000), 8000, 8200),
+        ([np.zeros(1000)] * 5, 8000, 8300),  # one array, however often it is named
+        (np.zeros((100, 1000))[:, 0], 800_000, 800_300),  # a view keeps the whole
+        (SimpleNamespace(a={"b": (np.zeros(1000), "x" * 1000)}), 9000, 10_000),
+        (pd.DataFrame({"x": np.zeros(1000), "y": ["word"] * 1000}), 8000 + 4000, 25_000),
+        (pd.DataFrame({"y": pd.Categorical(["word"] * 1000)}), 1000, 2000),
+        (None, 0, 0),
+    ],
+)
+def test_the_measure_of_a_result(value: Any, least: int, most: int) -> None:
+    assert least <= kept.added(value) <= most
+
+
+def test_what_was_there_before_does_not_count() -> None:
+    frame = pd.DataFrame({"x": np.zeros(100_000), "y": np.ones(100_000)})
+    assert kept.added({"X": frame[["x"]], "n": 3}, [frame]) < 1500
+    assert kept.added(np.zeros(1000), [frame]) >= 8000
+
+
+def test_a_result_that_names_itself_is_measured() -> None:
+    around: list[Any] = [np.zeros(10)]
+    around.append(around)
+    assert 80 <= kept.added(around) < 400
+
+
+def test_pages_keep_results_here_and_nowhere_else() -> None:
+    """Streamlit's own caches know no budget of bytes and no file that is gone; the start-up alone is kept there."""
+    lines = [
+        f"{path.name}: {line}"
+        for path in (ROOT / "pages").rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    assert [line for line in lines if ": @st.cache" in line] == ["router.py: @st.cache_resource(show_spinner=False)"]

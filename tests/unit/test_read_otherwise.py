@@ -1,0 +1,234 @@
+"""Whatever the reader infers it says, with the way to have it otherwise; and nothing makes it raise anything else."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine.errors import ReadError
+from bayes_engine.table.decode import first_lines
+from bayes_engine.table.numbers import Offer
+from bayes_engine.table.read import Reading, read_table
+
+BODY = [f"{150 + 1.5 * i},{50 + i},{'Oslo Rome Lima'.split()[i % 3]},{'no yes'.split()[i % 2]}" for i in range(12)]
+PLAIN = "\n".join(["height,weight,city,label", *BODY, ""])
+
+
+def said(reading: Reading) -> str:
+    return "\n".join(str(n.message) for n in reading.report)
+
+
+def offers(data: bytes, keyword: str) -> list[Offer]:
+    return [o for n in read_table(data).report for o in n.offers if o.keyword == keyword]
+
+
+def taken(data: bytes, one: Offer) -> Reading:
+    kw: dict[str, Any] = {one.keyword: one.value}
+    return read_table(data, **kw)
+
+
+# ---- each with its button --------------------------------------------------------------------------------------------
+
+
+def test_an_encoding_is_offered_with_what_it_would_show() -> None:
+    data = b"id,name\n1,x\n2," + "张伟".encode("gbk") + b"\n"
+    [other, *_] = offers(data, "encoding")
+    assert str(other.said) == "cp1252: 'ÕÅÎ°'"
+    assert taken(data, other).frame["name"].tolist() == ["x", "ÕÅÎ°"]
+    assert first_lines(data, "gb18030", 1) == [(1, "id,name"), (3, "2,张伟")]
+    assert first_lines(gzip.compress(data), "gb18030", 1)[1] == (3, "2,张伟")
+
+
+@pytest.mark.parametrize(("text", "keyword", "column", "expected"), [
+    ("a;b\n1,5;x\n2,5;y\n", "decimal", "a", ["1,5", "2,5"]), ("a;b\n12 %;x\n3 %;y\n", "types", "a", ["12 %", "3 %"]),
+    ("a;b\n$12;x\n$3;y\n", "types", "a", ["$12", "$3"]), ("a;b\n007;x\n012;y\n", "types", "a", [7, 12]),
+    ("a;b\nTRUE;x\nFALSE;y\n", "types", "a", ["TRUE", "FALSE"]),
+    ("a;b\n5;x\n6;x\nNA;y\n", "types", "a", ["5", "6", "NA"]),
+    ("a;b\n5;x\n6;x\nold;y\n", "missing", "a", [5, 6, np.nan]),
+    ("a;b\nDE;x\nNO;x\nNA;y\n", "missing", "a", ["DE", "NO", np.nan]),
+    ("a b\n1 x\n2 y\n", "delimiter", "a b", ["1 x", "2 y"]), ("a,b\n'x',1\n'y',2\n", "quote", "a", ["'x'", "'y'"]),
+    ("x;y\nx;z\ny;z\ny;y\n", "header", "x", ["x", "y", "y"]),
+])  # fmt: skip
+def test_one_click_has_it_otherwise(text: str, keyword: str, column: str, expected: list[Any]) -> None:
+    frame = taken(text.encode(), offers(text.encode(), keyword)[0]).frame
+    np.testing.assert_array_equal(frame[column].to_numpy(object).tolist(), expected)
+
+
+def test_to_read_a_word_as_missing_keeps_what_is_missing_already() -> None:
+    data = b"a,b\n?,1\nNA,2\nNO,3\n"
+    frame = taken(data, offers(data, "missing")[0]).frame
+    assert frame["a"].isna().tolist() == [True, True, False]
+
+
+def test_numbers_that_are_wanted_tell_what_is_lost() -> None:
+    reading = read_table(b"a,b\n5,x\n6,x\nold,y\nolder,y\n", types={"a": "number"})
+    assert reading.frame["a"].isna().tolist() == [False, False, True, True]
+    assert "so are missing: 2 ('old', 'older')" in said(reading)
+    assert reading.recipe.types == ((0, "number"),)
+    for types in ({"z": "text"}, {7: "text"}, {"a": "colour"}):
+        with pytest.raises(ReadError, match="there is no column|is no type"):
+            read_table(b"a,b\n5,x\n6,y\n", types=types)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("below", "n", "what"), [
+    ("\nSource: the office\n", 13, "footer"), (PLAIN, 25, "header is repeated"),
+    ("# by hand\n170,70,Oslo,no\n", 14, "comments between"), (",,,\n,,,\n", 14, "empty rows"),
+    ("\nname,size\na,1\nb,2\nc,3\n", 16, "second table seems to begin in line 15"),
+])  # fmt: skip
+def test_what_is_left_out_below_can_be_kept(below: str, n: int, what: str) -> None:
+    data = (PLAIN + below).encode()
+    reading = read_table(data)
+    assert what in said(reading)
+    assert reading.frame["weight"].dtype == np.int64
+    keep = offers(data, "trim")[0]
+    assert len(taken(data, keep).frame) == n
+
+
+def test_a_second_table_can_be_read_instead() -> None:
+    data = (PLAIN + "\nname,size\na,1\nb,2\nc,3\n").encode()
+    [second] = offers(data, "header")
+    assert taken(data, second).frame["size"].tolist() == [1, 2, 3]
+
+
+# ---- mended, and said ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("old", "new", "what"), [
+    ("Oslo", '"5"" pipe, used"', None), ("Oslo", ' "Oslo, NO"', None), ("Oslo", '"a 5" pipe, used"', "quote"),
+    ("\n", ",\n", "left out: 1"), ("no\n", "no,\n", "empty cell too many"),
+    ("height", " height ", "spaces around"), ("weight", "Height", "differ only in case"),
+    ("height,weight", "height,,weight", "empty names more"), ("\n157.5", "\n\ufeff157.5", "byte-order marks"),
+])  # fmt: skip
+def test_slips_that_cost_no_column_its_type(old: str, new: str, what: str | None) -> None:
+    reading = read_table(PLAIN.replace(old, new).encode())
+    assert reading.frame.shape == (12, 4)
+    assert [v.kind for v in reading.schema] == ["continuous", "identifier", "categorical", "binary"]
+    reported = said(reading)
+    assert what in reported if what else reported.count("\n") == 0
+
+
+def test_lines_quoted_as_a_whole_and_bodies_with_a_delimiter_too_many() -> None:
+    whole = read_table("".join(f'"{line}"\n' for line in PLAIN.splitlines()).encode())
+    assert whole.frame.equals(read_table(PLAIN.encode()).frame)
+    assert "quoted as a whole" in said(whole)
+    trailing = read_table(("height,weight,city,label\n" + "".join(f"{line},\n" for line in BODY)).encode())
+    assert list(trailing.frame.columns) == ["height", "weight", "city", "label"]
+    assert trailing.frame["height"].iloc[0] == 150
+
+
+@pytest.mark.parametrize(("encoding", "text"), [
+    ("cp1252", "naïve,größe,label\nJosé,1,été\nJosé,2,hiver\nJosé,3,été\n"),
+    ("cp1252", "prix,ville\n5 €,Orléans\n7 €,Nîmes\n"),
+    ("koi8-r", "город,класс\nМосква,высокий\nТула,низкий\nОмск,низкий\n"),
+    ("big5", "姓名,城市\n張偉,北京\n王芳,臺北\n李娜,高雄\n"),
+    ("euc_jp", "名前,都市\n田中,とうきょう\n佐藤,おおさか\n"),
+])  # fmt: skip
+def test_encodings_of_short_files(encoding: str, text: str) -> None:
+    reading = read_table(text.encode(encoding))
+    assert list(reading.frame.columns) == text.split("\n", 1)[0].split(",")
+    assert "encoding guessed" in said(reading)
+
+
+@pytest.mark.parametrize(("data", "why"), [
+    (b",,,\n,,,\n", "every cell of the file is empty"), (b"<table><tr><td>1</td></tr></table>\n\n", "web page"),
+    (b"<svg xmlns='x'>\n<g/>\n</svg>", "SVG"), (b"version https://git-lfs.github.com/spec/v1\noid a\n", "Git LFS"),
+])  # fmt: skip
+def test_more_that_is_no_table(data: bytes, why: str) -> None:
+    with pytest.raises(ReadError, match=why):
+        read_table(data)
+
+
+def test_errors_and_formulas_without_result_are_said() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b", "c"], [1, 2, "x"], [3, "#DIV/0!", "y"], ["=A2+A3", 4, "x"]):
+        book.active.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    reading = read_table(buffer.getvalue())
+    assert "an error such as #DIV/0!, read as missing: 1" in said(reading)
+    assert "no result is stored, read as missing: 1" in said(reading)
+    assert reading.frame["b"].isna().tolist() == [False, True, False]
+
+
+def test_thousands_of_columns_take_no_quadratic_time() -> None:
+    start = time.perf_counter()
+    names = ",".join(f"f{j}" for j in range(3000))
+    data = names + "\n" + (",".join("1.5" for _ in range(3000)) + "\n") * 4
+    assert read_table(data.encode()).frame.shape == (4, 3000)
+    assert time.perf_counter() - start < 20
+
+
+# ---- fuzz ------------------------------------------------------------------------------------------------------------
+
+
+def random_table(rng: random.Random) -> list[list[str]]:
+    words = ["red", "a b", "x,y", "p;q", 'say "hi"', "it's", "tab\there", "größe", "北京", "line\nbreak", "|", "a:b", ""]
+    columns = rng.randint(2, 6)
+    numeric = [rng.random() < 0.5 for _ in range(columns)]
+    numeric[0] = True
+    rows = [[f"{rng.uniform(-99, 99):.2f}" if number else rng.choice(words) for number in numeric]
+            for _ in range(rng.randint(4, 30))]  # fmt: skip
+    return [[f"name{j}" for j in range(columns)], *rows]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_tables_in_random_dialects_come_back(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(40):
+        table = random_table(rng)
+        delimiter, end = rng.choice(",;\t|"), rng.choice(["\n", "\r\n"])
+        always, encoding = rng.random() < 0.5, rng.choice(["utf-8", "utf-8-sig", "utf-16", "gb18030"])
+
+        def spelled(cell: str, delimiter: str = delimiter, always: bool = always) -> str:
+            special = always or any(c in cell for c in (delimiter, '"', "\n", "\r"))
+            return '"' + cell.replace('"', '""') + '"' if special else cell
+
+        text = "".join(delimiter.join(map(spelled, row)) + end for row in table)
+        if encoding == "gb18030":
+            text = text.replace("ö", "o").replace("ß", "s")
+            table = [[c.replace("ö", "o").replace("ß", "s") for c in row] for row in table]
+        reading = read_table(text.encode(encoding), typed=False)
+        back = [list(reading.frame.columns), *reading.frame.astype(object).to_numpy().tolist()]
+        assert back == table or reading.report, text
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mutations_and_noise_are_a_table_or_a_refusal(seed: int) -> None:
+    rng = random.Random(seed)
+    sources = [PLAIN.encode(), PLAIN.replace(",", ";").replace(".", ",").encode("utf-16"), gzip.compress(PLAIN.encode()),
+               "名,值\n甲,1\n乙,2\n".encode("gb18030"), b"@relation r\n@attribute a numeric\n@data\n1\n2\n",
+               b"a   b\n10  2\n4   50\n"]  # fmt: skip
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    for kind in ("parquet", "xlsx"):
+        buffer = io.BytesIO()
+        frame.to_parquet(buffer) if kind == "parquet" else frame.to_excel(buffer, index=False)
+        sources.append(buffer.getvalue())
+    for _ in range(40):
+        data = bytearray(rng.choice(sources))
+        for _ in range(rng.randint(1, 6)):
+            at = rng.randrange(len(data))
+            change = rng.random()
+            if change < 0.4:
+                data[at] = rng.choice(b'\x00\r\n",;\t\\\'\xff\x801-') if rng.random() < 0.7 else rng.randrange(256)
+            elif change < 0.7:
+                del data[at : at + rng.randint(1, 20)]
+            else:
+                data[at:at] = data[at : at + rng.randint(1, 40)] * rng.randint(1, 5)
+            data = data or bytearray(b"x")
+        start = time.perf_counter()
+        try:
+            reading = read_table(bytes(data))
+        except ReadError as error:
+            assert str(error)
+        else:
+            assert len(reading.frame) > 0
+            assert reading.frame.columns.is_unique
+        assert time.perf_counter() - start < 5
