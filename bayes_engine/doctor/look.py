@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import positions
-from bayes_engine.table.roles import Parts
+from bayes_engine.table.roles import Parts, put
 from bayes_engine.table.schema import Schema, Variable
 
 SAMPLE = 20_000
@@ -81,7 +81,7 @@ def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 
     """
     if isinstance(table, Parts):
         schema = table.schema
-        frame = table.X.assign(**{table.target.name: table.y}).reset_index(drop=True)
+        frame = put(table.X, {table.target.name: table.y}).reset_index(drop=True)
         schema = Schema(tuple(v for v in schema if v.name in frame.columns))
     else:
         frame = table
@@ -94,7 +94,7 @@ def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 
         at = np.sort(np.random.default_rng(seed).choice(at, SAMPLE, replace=False))
     seen = (frame if len(at) == len(frame) else frame.iloc[at]).reset_index(drop=True)
     texts = [v.name for v in schema.features if v.numeric and seen[v.name].dtype.kind not in "fiu"]
-    seen = seen.assign(**{name: pd.to_numeric(seen[name].astype(object), errors="coerce") for name in texts})
+    seen = put(seen, {name: pd.to_numeric(seen[name].astype(object), errors="coerce") for name in texts})
     return Look(frame, seen, at, schema, target, codes[at], classes.astype(np.intp))
 
 

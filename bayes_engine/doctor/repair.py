@@ -17,6 +17,7 @@ from bayes_engine.doctor.finding import Repair
 from bayes_engine.doctor.look import as_numbers
 from bayes_engine.errors import TableError
 from bayes_engine.table.dates import Dates, dates
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema, middle
 
 
@@ -48,7 +49,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         least = 2 if counts.sum() <= TINY else FOLDS
         rare = set(counts.index[counts < least])
         kept = replace(variable, levels=tuple(v for v in variable.levels if v not in rare))
-        return frame.assign(**{name: _without(column, column.isin(rare).to_numpy())}), schema.with_variable(kept)
+        return put(frame, {name: _without(column, column.isin(rare).to_numpy())}), schema.with_variable(kept)
     if repair.what == "merge-spellings":
         counts = column.value_counts()
         usual: dict[Any, Any] = {}
@@ -58,7 +59,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         cells = pd.Series([usual.get(v, v) if isinstance(v, str) else v for v in column], column.index, dtype=object)
         levels = tuple(v for v in variable.levels if v not in usual)
         merged = replace(variable, levels=levels, kind="binary" if len(levels) == 2 else variable.kind)
-        return frame.assign(**{name: cells}), schema.with_variable(merged)
+        return put(frame, {name: cells}), schema.with_variable(merged)
     if repair.what == "days":
         when = _when(column)
         if when.notna().sum() < column.notna().sum() / 2:
@@ -66,7 +67,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         days = ((when - when.min()) / pd.Timedelta(days=1)).astype(float)
         counted = replace(variable, kind="continuous", role="feature", levels=(), declared=False,
                           pivot=middle(as_numbers(days)))  # fmt: skip
-        return frame.assign(**{name: days}), schema.with_variable(counted)
+        return put(frame, {name: days}), schema.with_variable(counted)
     numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     if repair.what == "infinite-missing":
         numbers = np.where(np.isinf(numbers), np.nan, numbers)
@@ -78,7 +79,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
     numeric = replace(variable, pivot=middle(numbers))
     if repair.what == "text-missing":
         numeric = replace(numeric, kind="continuous", levels=(), declared=False, role="feature")
-    return frame.assign(**{name: numbers}), schema.with_variable(numeric)
+    return put(frame, {name: numbers}), schema.with_variable(numeric)
 
 
 def _when(column: pd.Series) -> pd.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,3 +111,15 @@ def _measure(frame: pd.DataFrame, schema: Schema, role: Role) -> pd.Series | Non
             value=str(frame[name][bad].iloc[0]),
         )
     return pd.Series(numbers)
+
+
+def put(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """The frame with these columns added or replaced; `assign` cannot, where one is called 'self'.
+
+    >>> put(pd.DataFrame({"size": [1]}), {"self": [2]}).columns.tolist()
+    ['size', 'self']
+    """
+    changed = frame.copy(deep=False)
+    for name, cells in columns.items():
+        changed[name] = cells
+    return changed

@@ -13,6 +13,7 @@ from bayes_engine.figures.conditionals import STRIP, cut_histogram, density_curv
 from bayes_engine.inference.directed import Domain
 from bayes_engine.language import _
 from bayes_engine.numerals import count, near, number
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.conditionals import (
     Conditional,
@@ -613,9 +614,9 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     """The very rows of the table that a number was counted from."""
     parts, column = table.parts, found.variable.name
     assert parts is not None
-    whole = parts.X.assign(**{parts.target.name: parts.y})
+    whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
-        whole = whole.assign(**{str(parts.weight.name): parts.weight})
+        whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
     rows = rows_of(found, whole, step, label)
     of_class = int((parts.y == label).sum())

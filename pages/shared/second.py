@@ -22,6 +22,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, names_alike, no_amounts
 from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import MAX_BYTES
+from bayes_engine.table.roles import put
 from bayes_engine.table.write import WRITERS
 from pages.shared import data, jobs, reading, words
 from pages.shared.escape import clean, md
@@ -174,7 +175,7 @@ def needed(table: data.InUse) -> pd.DataFrame:
     """The columns that a file has to have: the features, and the one that multiplies losses."""
     assert table.parts is not None
     amount = table.parts.amount
-    return table.parts.X if amount is None else table.parts.X.assign(**{table.amount_column: amount})
+    return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 
 
 # the results as a file ------------------------------------------------------------------------------------------

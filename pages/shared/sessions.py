@@ -19,6 +19,7 @@ from typing import Any
 
 from streamlit.logger import get_logger
 from streamlit.runtime import Runtime
+from streamlit.runtime.state.session_state import WStates
 
 from pages.shared import kept
 
@@ -43,6 +44,15 @@ def running() -> Runtime | None:
     """The server this process runs; None in tests and scripts."""
     runtime = Runtime.instance() if Runtime.exists() else None
     return runtime if isinstance(runtime, Runtime) else None
+
+
+def step_aside() -> None:
+    """Let the values of a session's widgets be gone through while another thread adds to them.
+
+    Streamlit gives every thread that runs a session's script a lock of its own, and for a moment there are two: the one
+    that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
+    """
+    WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
 
 
 def start() -> None:

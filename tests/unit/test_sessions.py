@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
+from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from pages.shared import kept, sessions
@@ -129,3 +130,13 @@ def test_without_a_server_everybody_is_there() -> None:
     assert sessions.connected("nobody")
     sessions.start()  # does nothing
     assert not [thread for thread in threading.enumerate() if thread.name == "session-sweeper"]
+
+
+def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WStates, "__iter__", WStates.__iter__)  # put back afterwards
+    sessions.step_aside()
+    held = WStates()
+    held.set_from_value("one", 1)
+    for name in held:
+        held.set_from_value(f"{name}, later", 2)
+    assert list(held) == ["one", "one, later"]

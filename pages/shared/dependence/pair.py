@@ -11,6 +11,7 @@ from bayes_engine.figures.dependence import tint
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
 from bayes_engine.structure.tree import Dependence
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.dependence import (
     SPARSE,
@@ -204,9 +205,9 @@ def _rows(table: data.InUse, cells: Contingency, at: tuple[int, int, int]) -> No
     """The very rows that a count has counted."""
     parts = table.parts
     assert parts is not None
-    whole = parts.X.assign(**{parts.target.name: parts.y})
+    whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
-        whole = whole.assign(**{str(parts.weight.name): parts.weight})
+        whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
     rows = cells.rows(whole, *at)
     k, i, j = at

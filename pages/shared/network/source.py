@@ -22,6 +22,7 @@ from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import ScoreName
 from bayes_engine.structure.search import Method, Search
 from bayes_engine.table.encode import encode
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages.shared import data
 from pages.shared.jobs import lasting
@@ -191,7 +192,7 @@ def rows_of(table: data.InUse) -> Rows:
         raise table.problem or ParameterError("the table cannot be learned from")
     parts = table.parts
     columns = [v for v in table.schema if v.name == parts.target.name or v in table.features.variables]
-    frame = parts.X.assign(**{parts.target.name: parts.y})[[v.name for v in columns]]
+    frame = put(parts.X, {parts.target.name: parts.y})[[v.name for v in columns]]
     schema = Schema(tuple(replace(v, role="feature") for v in columns))
     return Rows(table.key, frame, schema, parts.weight, tuple(v.name for v in columns if v.numeric))
 

@@ -10,6 +10,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import count, plain
+from bayes_engine.table.roles import put
 from bayes_engine.working.ways import Without, each_without, moved_numbers, posterior_of, without_rows
 from pages.shared import data
 from pages.shared.escape import clean
@@ -115,7 +116,7 @@ def _choose(table: data.InUse, away: tuple[int, ...]) -> None:
             args=(lambda s: s.showing(away=tuple(at for at in away if at != here)),),
         )
     rows = list(dict.fromkeys([here, *away]))
-    whole = parts.X.iloc[rows].assign(**{parts.target.name: parts.y.iloc[rows]})
+    whole = put(parts.X.iloc[rows], {parts.target.name: parts.y.iloc[rows]})
     numbers = [int(parts.rows[at]) + 1 for at in rows]
     shown = on_screen(table, whole.set_axis(numbers, axis=0)).T
     state = [_("away") if at in away else _("counted") for at in rows]

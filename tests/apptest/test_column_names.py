@@ -1,0 +1,24 @@
+"""Names that mean something to Python or pandas are names like any other."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.apptest.opened import uploaded
+
+NAMES = ("self", "index", "class", "name", "values", "T")
+TABLE = "\n".join(
+    [",".join(NAMES), *(f"{i % 7},{i * 3 % 5},{'ab'[i % 2]},{'xyz'[i % 3]},{i % 4},{i % 6 / 2}" for i in range(40))]
+)
+
+
+@pytest.mark.parametrize(
+    "page", ["data", "model", "case", "decisions", "dependence", "network", "classify", "projection"]
+)
+def test_every_page_takes_them(page: str) -> None:
+    uploaded(TABLE.encode(), page=page)
+
+
+@pytest.mark.parametrize("view", ["conditionals", "ways", "compare"])
+def test_so_does_every_view_of_the_model(view: str) -> None:
+    uploaded(TABLE.encode(), page="model", model_view=view)
