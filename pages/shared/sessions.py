@@ -43,7 +43,7 @@ def connected(session_id: str) -> bool:
 def running() -> Runtime | None:
     """The server this process runs; None in tests and scripts."""
     runtime = Runtime.instance() if Runtime.exists() else None
-    return runtime if isinstance(runtime, Runtime) else None
+    return runtime if issubclass(type(runtime), Runtime) else None  # to isinstance a test's mock passes for one
 
 
 def step_aside() -> None:

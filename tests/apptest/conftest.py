@@ -1,0 +1,17 @@
+"""What every test of a page needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages.shared import jobs
+from pages.shared.network import learn_run
+
+PATIENT = 60.0
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that."""
+    monkeypatch.setattr(jobs, "GRACE", PATIENT)
+    monkeypatch.setattr(learn_run, "GRACE", PATIENT)
