@@ -201,7 +201,7 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     "empirical" |D_c|/|D| (eq. 7.16; without a single row uniform), "laplace" (|D_c|+1)/(|D|+K) (eq. 7.19), a
     Dirichlet, "uniform" 1/K, or {label: p}.
     Raises ParameterError for a word that is none of these, a label that is no class, a missing one, a p outside [0, 1],
-    or a sum that is not 1.
+    a sum that is not 1, or a Dirichlet of more than a million times the rows.
 
     >>> class_prior("laplace", np.array([8.0, 9.0]), ["no", "yes"]).round(4).tolist()
     [0.4737, 0.5263]
@@ -210,6 +210,12 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
     if isinstance(priors, Mapping):
         return np.broadcast_to(given_prior(priors, classes), weight.shape)
     if isinstance(priors, Dirichlet) or (isinstance(priors, str) and priors in ("empirical", "laplace")):
+        if isinstance(priors, Dirichlet) and priors.amount > 1e6 * max(n := float(weight.sum(axis=-1).max()), 1.0):
+            raise ParameterError(
+                "priors={value} drowns the {n:.0f} rows: all classes would be alike; take 'uniform', or a smaller one",
+                value=repr(priors),
+                n=n,
+            )
         smoothed = weight + added_to_class(priors, k)
         total = smoothed.sum(axis=-1, keepdims=True)
         return np.asarray(np.divide(smoothed, total, out=np.full(weight.shape, 1.0 / k), where=total > 0))

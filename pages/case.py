@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.working.derive import derive, rounded
-from pages.shared import ask, data, fill_in, pixels, super_parents, working
+from pages.shared import ask, data, fill_in, message, pixels, super_parents, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
 from pages.shared.margins import how_firm
@@ -55,28 +55,31 @@ if filling and not problem:
     fill_in.rows_to_count(one)
 else:
     image = None if one.seed else pixels.picture(table)
+    texts = message.columns(table)
     main, side = st.columns([3, 2], gap="large")
     with side:
-        if image and not problem:
-            pronounce(one, exact)
+        if (image or texts) and not problem:
+            pronounce(one, exact, narrow=True)
         if one.seed:
             case_listed(one)
         else:
-            case_editor(table, one.values, drawn=image.names if image else ())
+            case_editor(table, one.values, drawn=image.names if image else texts)
             own_row(one)
     with main:
         if image:
             pixels.drawn_case(one, image, None if problem else exact)
+        elif texts:
+            message.typed_case(one, None if problem else exact)
         if problem:
             st.warning(problem)
             finish()
-        if image:
+        if image or texts:
             contributions(one, exact, drawn=True)
         else:
             pronounce(one, exact)
         how_sure(one, exact)
         how_firm(one, exact)
-        if not image:
+        if not (image or texts):
             contributions(one, exact)
 
 # the working

@@ -13,15 +13,23 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.table.describe import ColumnSummary
 from bayes_engine.table.read import MAX_BYTES, Reading
-from pages.shared import columns, data, reading, words
+from pages.shared import columns, data, jobs, reading, words
+from pages.shared.doctor import findings, fitting
+from pages.shared.doctor.heads import heads
+from pages.shared.doctor.report import examined
 from pages.shared.escape import clean, md
 from pages.shared.router import go
 from pages.shared.state import State, bound, change, current
 
-PREVIEW = 1000
 STYLE = """<style>
 [class*="st-key-card_"] { padding: .45rem .7rem .5rem; }
 [class*="st-key-use_"] button { justify-content: flex-start; text-align: left; padding: 0; min-height: 0; }
+[class*="st-key-finding_"] { border-left: 3px solid rgba(128, 128, 128, .35); padding: .1rem 0 .15rem .75rem; }
+[class*="st-key-finding_serious"] { border-left-color: #d64545; }
+[class*="st-key-finding_warning"] { border-left-color: #e0973a; }
+[class*="st-key-finding_"] button, .st-key-doctor_chips button, .st-key-doctor_passed button {
+  min-height: 1.9rem; padding: .1rem .6rem; }
+.st-key-doctor_chips button { border-radius: 1rem; }
 </style>"""
 
 
@@ -61,7 +69,7 @@ def card(name: str) -> None:
 def reread(state: State, before: Reading, after: Reading) -> State:
     """The state after its file was read otherwise: changes of columns stay where the columns are the same."""
     same = list(before.frame.columns) == list(after.frame.columns)
-    return replace(state, case=(), row=-1, columns=state.columns if same else ())
+    return replace(state, case=(), row=-1, columns=state.columns if same else (), repairs=state.repairs if same else ())
 
 
 # the columns ----------------------------------------------------------------------------------------------------
@@ -73,7 +81,7 @@ def try_change(edit) -> None:
     try:
         change(edit)
     except BayesEngineError as error:
-        st.session_state["column_said"] = (current().table, current().columns, error.message)
+        st.session_state["column_said"] = (findings.what_stands(current()), error.message)
 
 
 def holds(table: data.InUse, summary: ColumnSummary) -> str:
@@ -136,8 +144,8 @@ def columns_editor(table: data.InUse) -> None:
         alt=_("The columns: name, role, kind, and what they hold. Role and kind can be changed."),
     )  # fmt: skip
     said = st.session_state.get("column_said")
-    if said and said[:2] == (current().table, current().columns):
-        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=said[2].local(md)))
+    if said and said[0] == findings.what_stands(current()):
+        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=said[1].local(md)))
 
 
 def with_edits(base: pd.DataFrame, edits: dict) -> pd.DataFrame:
@@ -164,7 +172,7 @@ def target_to(state: State, position: int | None) -> State:
     try:
         return state if position is None else columns.with_role(state, position, "target")
     except BayesEngineError as error:
-        st.session_state["column_said"] = (state.table, state.columns, error.message)
+        st.session_state["column_said"] = (findings.what_stands(state), error.message)
         return state
 
 
@@ -228,20 +236,24 @@ def add_level(at: int, levels: tuple) -> None:
         try_change(lambda state: columns.with_levels(state, at, (*levels, name)))
 
 
-# the rows -------------------------------------------------------------------------------------------------------
+# the doctor -----------------------------------------------------------------------------------------------------
 
 
-def preview(table: data.InUse) -> None:
-    head = data.shown_rows(table, PREVIEW)
-    config = {
-        v.name: (st.column_config.NumberColumn if v.numeric else st.column_config.Column)(
-            clean(table.column(v.name)), help=f"{words.role(v.role)} · {words.kind(v.kind)}",
-            **({"format": "%.12g"} if v.numeric else {}))
-        for v in table.schema
-    }  # fmt: skip
-    st.dataframe(head, column_config=config, height=min(38 + 35 * len(head), 388), alt=_("the rows of the table"))
-    if len(table.frame) > PREVIEW:
-        st.caption(_("The first {n} of {all} rows.").format(n=f"{PREVIEW:,}", all=f"{len(table.frame):,}"))
+def doctor(table: data.InUse) -> None:
+    """The table with what was found in it; while it is examined, the table alone."""
+    findings.refused()
+    findings.chips(table)
+    try:
+        found = examined(table)
+    except jobs.UnderWay as there:
+        jobs.shown(there)
+        heads(table, ())
+        return
+    findings.summary(table, found)
+    findings.of_table(table, found)
+    heads(table, found.open)
+    findings.of_columns(table, found)
+    fitting.three(table, found)
 
 
 st.html(STYLE)
@@ -253,7 +265,7 @@ with drop:
         st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF. The table stays in this session; nothing of it is in "
                  "a link."))  # fmt: skip
-with shelf:
+with shelf, st.expander(_("Worked examples"), expanded=current().table == State().table):
     gallery()
 
 table = data.table_in_use()
@@ -268,14 +280,19 @@ if table.reading:
 if table.problem:
     st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 
-about, classes = st.columns([2, 1], gap="medium")
-with about:
-    columns_editor(table)
-with classes:
+what, classes = st.columns([1, 1], gap="medium")
+with what:
     target_choice(table)
     if table.parts:
-        class_counts(table)
         st.caption("  \n".join(note.local(md) for note in table.parts.notes))
         go("pages/model.py", _("Look at the model"), ":material/tune:")
-levels_editor(table)
-preview(table)
+with classes:
+    if table.parts:
+        class_counts(table)
+looked_at, by_hand = st.container(), st.container()
+with by_hand:  # first: all of it works while the table is examined
+    with st.expander(_("All columns: their roles and kinds"), icon=":material/view_column:"):
+        columns_editor(table)
+    levels_editor(table)
+with looked_at:
+    doctor(table)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import data, dependence, dial, twice
+from pages.shared import data, dependence, dial, message, twice
 from pages.shared.escape import md
 from pages.shared.ready import unfit
 from pages.shared.router import go
@@ -16,6 +16,15 @@ table = data.table_in_use()
 st.title(_("Are the attributes independent, given the class, and does it matter?"))
 if table.parts is None:
     unfit(table)
+    finish()
+if texts := message.columns(table):
+    st.info(
+        _("{column} is a text. Its words are taken as independent of each other and of all columns, given the class: a "
+          "text has no table of values to hold against that. Words that come together, as «call now», count twice, so "
+          "the posterior is bolder than it should be; a calibration (Model, Knobs) takes that back. Set the text aside "
+          "to look at the other columns.").format(column=md(table.column(texts[0]), 40))
+    )  # fmt: skip
+    go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     finish()
 try:
     found = dependence.study(table)

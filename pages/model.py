@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import beliefs, data, estimation, pixels, shelf, size
+from pages.shared import beliefs, data, estimation, pixels, saved_model, shelf, size
 from pages.shared.compare import compare
 from pages.shared.escape import md
 from pages.shared.ready import unfit
@@ -78,5 +78,6 @@ with numbers:
     size.how_many(table, fitted)
 if spec.family in data.NAIVE:
     which(table)
+saved_model.offer(table, fitted)
 for note in data.notes_of(table, fitted):
     st.caption(":material/info: " + note.local(md))

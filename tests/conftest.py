@@ -57,7 +57,8 @@ class App(NamedTuple):
 
 @contextmanager
 def running_app(folder: Path, script: Path = ROOT / "app.py", **environment: str) -> Iterator[App]:
-    """`streamlit run` on a free port in a process of its own, started in `folder` and stopped at the end."""
+    """`streamlit run` on a free port in a process of its own, started in `folder` and stopped at the end. It saves no
+    workspace by itself unless the environment says so."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -65,7 +66,8 @@ def running_app(folder: Path, script: Path = ROOT / "app.py", **environment: str
     flags = ["--server.headless", "true", "--server.port", str(port)]
     with log.open("wb") as out, subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(script), *flags],
-        cwd=folder, env={**os.environ, **environment}, stdout=out, stderr=subprocess.STDOUT,
+        cwd=folder, env={**os.environ, "BAYES_WORKBENCH_AUTOSAVE": "0", **environment},
+        stdout=out, stderr=subprocess.STDOUT,
     ) as process:  # fmt: skip
         try:
             url = f"http://127.0.0.1:{port}"

@@ -156,6 +156,13 @@ class ReadText:
         return Message("Count the words of '{column}'", {"column": self.column})
 
 
+Mended = Literal[
+    "drop-duplicates", "drop-rare", "merge-spellings", "infinite-missing", "value-missing", "outliers-missing",
+    "text-missing", "days",
+]  # fmt: skip
+"""What a `Repair` can do."""
+
+
 @dataclass(frozen=True)
 class Repair:
     """A change of cells or rows, done by `bayes_engine.doctor.repair.repaired`. It holds no cell of the table but, for
@@ -167,10 +174,7 @@ class Repair:
     (what is no number, in a column of numbers), "days" (a date becomes the days since the first).
     """
 
-    what: Literal[
-        "drop-duplicates", "drop-rare", "merge-spellings", "infinite-missing", "value-missing", "outliers-missing",
-        "text-missing", "days",
-    ]  # fmt: skip
+    what: Mended
     column: str = ""
     value: float = 0.0
 

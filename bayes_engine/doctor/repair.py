@@ -61,10 +61,10 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         merged = replace(variable, levels=levels, kind="binary" if len(levels) == 2 else variable.kind)
         return put(frame, {name: cells}), schema.with_variable(merged)
     if repair.what == "days":
-        when = _when(column)
-        if when.notna().sum() < column.notna().sum() / 2:
+        dated = when(column)
+        if dated.notna().sum() < column.notna().sum() / 2:
             raise TableError("column '{column}' holds dates that cannot be read; set it aside", column=name)
-        days = ((when - when.min()) / pd.Timedelta(days=1)).astype(float)
+        days = ((dated - dated.min()) / pd.Timedelta(days=1)).astype(float)
         counted = replace(variable, kind="continuous", role="feature", levels=(), declared=False,
                           pivot=middle(as_numbers(days)))  # fmt: skip
         return put(frame, {name: days}), schema.with_variable(counted)
@@ -82,12 +82,12 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
     return put(frame, {name: numbers}), schema.with_variable(numeric)
 
 
-def _when(column: pd.Series) -> pd.Series:
+def when(column: pd.Series, month_first: bool | None = None) -> pd.Series:
     """The dates of a column, read as the reader of files reads them, and what it does not read one by one."""
     if column.dtype.kind != "M":
         cells = column.dropna().astype(str).str.strip()
         distinct = cells.unique().tolist()
-        found = dates(distinct)
+        found = dates(distinct, month_first)
         if isinstance(found, Dates):
             column = cells.map(dict(zip(distinct, found.values, strict=True))).reindex(column.index)
     return pd.to_datetime(column, format="mixed", errors="coerce", utc=True)

@@ -196,7 +196,7 @@ def variance_estimate(
     present = weight > 0
     degrees = np.where(present, weight - ddof, 0.0).sum(axis=-1, keepdims=True)
     pooled = np.where(degrees > 0, m2.sum(axis=-1, keepdims=True) / np.where(degrees > 0, degrees, 1.0), column)
-    least = floor * column
+    least = np.maximum(floor * column, np.finfo(float).tiny)  # the share of a small one may vanish
     if tied:
         known, variance = present & (degrees > 0), np.broadcast_to(pooled, weight.shape)
     else:

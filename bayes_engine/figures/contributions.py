@@ -102,10 +102,11 @@ def verdict(
     colours: Sequence[str],
     *,
     decided: int,
+    narrow: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """For each decision the posterior of its class (None for one that is no class) and its conditional risk; the least
-    risk is drawn full. `names` are escaped already."""
+    risk is drawn full. `names` are escaped already. `narrow` leaves room for short numbers only."""
     figure = make_subplots(cols=2, shared_yaxes=True, horizontal_spacing=0.06, column_titles=["P(c|x)", "R(a|x)"])
     rows = list(range(len(names)))
     for col, values in ((1, posterior), (2, risks)):
@@ -118,7 +119,7 @@ def verdict(
             col=col,
             cliponaxis=False,
             marker={"color": list(colours), "opacity": [1.0 if col == 1 or i == decided else 0.35 for i in rows]},
-            text=["" if v is None else certain(v, 6) for v in values],
+            text=["" if v is None else _brief(v) if narrow else certain(v, 6) for v in values],
             textposition="outside",
             hovertemplate="%{x:.8g}<extra></extra>",
         )
@@ -135,6 +136,14 @@ def verdict(
         margin={"l": 4, "r": 4, "t": 26, "b": 4},
     )
     return figure
+
+
+def _brief(value: float) -> str:
+    """A number in few characters: 1 − 6.1e-13 where it would take many digits to tell it from 1."""
+    text = certain(value, 6)
+    if len(text) <= 9:
+        return text
+    return f"1 − {1.0 - value:.0e}" if 0.5 < value < 1 else certain(value, 3)
 
 
 def _stairs(balance: Balance, unit: float) -> tuple[list[float], list[float]]:

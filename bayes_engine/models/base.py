@@ -372,7 +372,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         target, codes = encode_target(y, known)
         if len(codes) != len(frame):
             raise TableError("X has {x} rows and y has {y}; each row needs one class", x=len(frame), y=len(codes))
-        weight = checked_weights(sample_weight, len(frame))
+        weight = checked_weights(sample_weight, len(frame), some=reset)  # rows before these may have counted
         if reset:
             met = np.bincount(codes, weight, minlength=len(target.levels)) > 0
             if len(target.levels) < 2 or (known is None and not target.declared and met.sum() < 2):

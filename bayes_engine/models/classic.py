@@ -9,7 +9,7 @@ class label to probability, and must sum to 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, Literal, NoReturn, Self
@@ -28,7 +28,7 @@ from bayes_engine.priors import checked_alpha, checked_word, class_prior
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import matrix_moments
+from bayes_engine.stats.moments import SMALLEST, matrix_moments
 from bayes_engine.stats.terms import term_counts
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.matrix import UNNAMED, Matrix, slices
@@ -38,6 +38,8 @@ LEAST_ALPHA = 1e-10
 """What a smaller alpha becomes with force_alpha=False."""
 ROWS_AT_ONCE = 2**15
 """Rows whose posteriors are computed together."""
+MOST_CATEGORIES = 2**24
+"""Categories of a column: with more the numbers in it are no categories, and their table no table."""
 LEAST_SHARE = 1e-9
 """The least variance, as a share of the column's, where var_smoothing is 0 and a class has no spread."""
 
@@ -126,7 +128,7 @@ class MatrixClassifier(GenerativeClassifier):
     def _prior_of(self, weight: Array, classes: tuple[Any, ...]) -> Array:
         """The rule may also be numbers, in the order of `classes_`."""
         rule = self._prior_rule
-        if rule is None or isinstance(rule, str | Mapping):
+        if rule is None or np.ndim(rule) == 0:  # a word, a mapping, a Dirichlet; any other is refused there
             return super()._prior_of(weight, classes)
         if len(rule) != len(classes):
             raise ParameterError(
@@ -202,11 +204,12 @@ class GaussianNB(MatrixClassifier):
             column = whole.m2 / whole.weight
             there = moments.weight > 0
             variance = np.where(there, moments.m2 / np.where(there, moments.weight, 1.0), column) + epsilon
-            least = np.where(column > 0, LEAST_SHARE * column, 1.0)  # a constant column says the same of every class
-            if (variance == 0).any() and column > 0:
+            if column + epsilon <= SMALLEST**2:
+                variance = np.ones_like(variance)  # a constant column says the same of every class
+            elif (variance == 0).any():
                 still.append(variable.name)
+                variance = np.where(variance > 0, variance, LEAST_SHARE * column)
             used = replace(moments, offset=np.where(there, moments.offset, whole.offset))
-            variance = np.where(variance > 0, variance, least)
             parts.append(GaussianFactor(variable, stats.target.name, used, variance, ~there))
         if still:
             say(
@@ -328,10 +331,20 @@ class CategoricalNB(_Smoothed):
             if low > -1.0 and high < 256.0:
                 codes[:, rows] = block.astype(np.uint8).T
         self._refuse_negative(int(low))
+        if high >= MOST_CATEGORIES:
+            return Matrix.of(values)
         return Matrix.of(codes.T if high < 256.0 else np.asfortranarray(values.astype(np.min_scalar_type(int(high)))))
 
     def _observed(self, frame: Matrix, labels: Labels, known: Schema | None) -> Schema:
-        sizes = np.maximum(frame.values.max(axis=0).astype(np.int64) + 1, self._least_sizes())
+        most = frame.values.max(axis=0)
+        if (most >= MOST_CATEGORIES).any():
+            raise TableError(
+                "column '{column}' holds {value}, and categories are numbered 0, 1, 2 and so on; number them first "
+                "(scikit-learn's OrdinalEncoder), or take NaiveBayes",
+                column=self._names()[int(most.argmax())],
+                value=f"{most.max():.12g}",
+            )
+        sizes = np.maximum(most.astype(np.int64) + 1, self._least_sizes())
         if known is None:
             known = Schema(tuple(Variable(name, "categorical") for name in self._names()))
         return Schema(tuple(v.observing(range(len(v.levels), s)) for v, s in zip(known, sizes.tolist(), strict=True)))
@@ -352,14 +365,15 @@ class CategoricalNB(_Smoothed):
             values, size = frame.values[:, j], len(variable.levels)
             kind = code_dtype(size)
             strange = values >= size if values.max() >= size else None
-            codes = np.add(values, 1, dtype=kind, casting="unsafe")  # 0 stands for missing
+            with np.errstate(invalid="ignore"):  # a strange one may be anything
+                codes = np.add(values, 1, dtype=kind, casting="unsafe")  # 0 stands for missing
             if strange is not None:
                 if unseen == "error":
                     raise TableError(
                         "column '{column}' holds {value}, not seen in training; raise min_categories, or choose "
                         "unseen='ignore'",
                         column=variable.name,
-                        value=int(values[strange][0]),
+                        value=f"{values[strange][0]:.12g}",
                     )
                 codes[strange] = np.iinfo(kind).max
             columns.append(codes)
@@ -517,7 +531,7 @@ class BernoulliNB(_TermNB):
             raise ParameterError("binarize={value} is neither None nor a number of 0 and more", value=repr(above))
         values = self._validated(X, reset=reset)
         if sparse.issparse(values) and not values.has_canonical_format:
-            values = values.copy()
+            values = values.astype(np.result_type(values.dtype, np.int64))  # a copy, whose sums do not wrap
             values.sum_duplicates()  # a term is in a row or is not
         cells = values.data if sparse.issparse(values) else values
         if above is None and cells.size and not (cells.min() >= 0 and cells.max() <= 1):
@@ -528,18 +542,18 @@ class BernoulliNB(_TermNB):
         assert stats.terms is not None
         alpha, weight = self._alpha(stats), stats.class_weight[:, None]
         total = weight + 2.0 * alpha
-        there = stats.terms.sums + alpha
-        there = np.where(total > 0, there, 0.5)  # a class without rows or pseudo-counts: one half
-        total = np.where(total > 0, total, 1.0)
-        present, absent = log(there) - log(total), log(np.maximum(total - there, 0.0)) - log(total)
+        none = total == 0  # a class without rows or pseudo-counts: one half
+        there, not_there = (np.where(none, 0.5, n + alpha) for n in (stats.terms.sums, stats.terms.absent))
+        total = np.where(none, 1.0, total)
+        present, absent = log(there) - log(total), log(not_there) - log(total)
         return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present, absent)))
 
 
 def refuse_scores() -> NoReturn:
     """Raises ParameterError where a loss would be weighed with scores."""
     raise ParameterError(
-        "ComplementNB gives scores, and a risk needs probabilities; calibrate it first (scikit-learn's "
-        "CalibratedClassifierCV), or take MultinomialNB"
+        "ComplementNB gives scores, and a risk needs probabilities; calibrate it first "
+        "(CalibratedClassifier), or take MultinomialNB"
     )
 
 
@@ -590,8 +604,9 @@ class ComplementNB(_TermNB):
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
         self._prior(stats)  # a prior that is none is refused here too
-        sums = stats.terms.sums
-        others = sums.sum(axis=0) + self._alpha(stats) - sums
+        sums, alpha = stats.terms.sums, self._alpha(stats)
+        others = sums.sum(axis=0) + alpha - sums  # in scikit-learn's order, with its digits
+        others = np.where(others > 0, others, stats.terms.others + alpha)  # a small alpha was lost beside large sums
         if not (others > 0).all():
             raise ParameterError(
                 "{n} term(s) stand in one class only, or in none: without alpha their weight would be infinite; take "

@@ -11,18 +11,20 @@ import pandas as pd
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from bayes_engine.ledger import JOINT, Ledger
 from bayes_engine.logspace import Array, log
 from bayes_engine.table.encode import numbers, positions
 from bayes_engine.table.schema import Schema
+from bayes_engine.table.text import TextRule
 
 
 def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
     """scikit-learn's LogisticRegression for a table of this schema: numbers with the median where missing (and a column
-    that says so), then scaled; levels one-hot, missing as a level of its own, one not met as none; penalty ½‖w‖²/C.
+    that says so), then scaled; levels one-hot, missing as a level of its own, one not met as none; texts as counts of
+    their terms, a missing one as empty; penalty ½‖w‖²/C.
 
     >>> X = pd.DataFrame({"size": [1.0, None, 4.0, 5.0], "skin": ["dull", "dull", None, "crisp"]})
     >>> model = discriminative_counterpart(Schema.from_dtypes(X)).fit(X, ["a", "a", "b", "b"])
@@ -31,16 +33,18 @@ def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
     """
     features = schema.features.variables
     numeric = [j for j, v in enumerate(features) if v.numeric]
-    levels = [j for j, v in enumerate(features) if not v.numeric]
+    levels = [j for j, v in enumerate(features) if not v.numeric and v.kind != "text"]
     columns = ColumnTransformer([
         ("numbers", make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()), numeric),
         ("levels", OneHotEncoder(handle_unknown="ignore"), levels),
     ])  # fmt: skip
-    return Pipeline([
-        ("read", FunctionTransformer(as_numbers, kw_args={"schema": schema})),
-        ("columns", columns),
-        ("logistic", LogisticRegression(C=C, max_iter=5000)),
-    ])  # fmt: skip
+    cells = [("read", FunctionTransformer(as_numbers, kw_args={"schema": schema})), ("columns", columns)]
+    logistic = ("logistic", LogisticRegression(C=C, max_iter=5000))
+    texts = [(f"text {j}", _terms(j, v.text)) for j, v in enumerate(features) if v.text is not None]
+    if not texts:
+        return Pipeline([*cells, logistic])
+    parts = [("cells", Pipeline(cells)), *texts] if numeric or levels else texts
+    return Pipeline([("columns", FeatureUnion(parts)), logistic])
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,15 @@ class Whole:
         """The posterior of the rows of X (n, d), as one row. It can leave no column out."""
         p = np.asarray(self.model.predict_proba(X))
         return Ledger(((JOINT, log(p)),), self.classes, np.zeros(len(p), dtype=np.int8))
+
+
+def _terms(at: int, rule: TextRule) -> Pipeline:
+    return make_pipeline(FunctionTransformer(_texts, kw_args={"at": at}), rule.vectorizer())
+
+
+def _texts(X: Any, at: int) -> list[str]:
+    column = pd.DataFrame(X).iloc[:, at]
+    return ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)]
 
 
 def as_numbers(X: Any, schema: Schema) -> Array:

@@ -29,7 +29,11 @@ class HiddenLabels:
 
     def __init__(self, inner: GenerativeClassifier, table: Table, codes: NDArray[np.intp], weight: Array) -> None:
         for v in table.schema:
-            if v.textual or (v.likelihood in BY_VALUE and v.likelihood != "poisson"):
+            if v.textual:
+                raise ParameterError(
+                    "column '{column}' is a text, for which hidden labels have no steps; set it aside", column=v.name
+                )
+            if v.likelihood in BY_VALUE and v.likelihood != "poisson":
                 raise ParameterError(
                     "column '{column}' has the likelihood '{likelihood}', for which hidden labels have no steps; "
                     "choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",

@@ -272,7 +272,11 @@ def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[AnyTable, ...]]
     tables = {table.variable.name: table for table in map(_table_of, parts)}
     for variable in schema:
         if variable.textual:
-            raise _no_table(variable, "text")
+            raise ParameterError(
+                "column '{column}' is a text: each of its terms has a probability, but no table holds all texts; "
+                "estimate it from the rows or from counts instead, or set the column aside",
+                column=variable.name,
+            )
         if variable.discrete and variable.name not in tables:
             tables[variable.name] = LevelTable(variable, np.zeros((len(prior.p), 2 + len(variable.levels))))
     return log(prior.p), tuple(tables[name] for name in schema.names if name in tables)

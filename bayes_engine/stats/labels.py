@@ -85,14 +85,17 @@ class Labels:
         return Labels(self.n_classes, codes, weight, soft)
 
 
-def checked_weights(sample_weight: Any, n: int) -> Array | None:
-    """Weights as (n,) float, or None.
+def checked_weights(sample_weight: Any, n: int, *, some: bool = True) -> Array | None:
+    """Weights as (n,) float, or None; `some` of them must be above zero.
 
-    Raises ParameterError on a negative or NaN weight, a total of zero, or one of 2^53 and more.
+    Raises ParameterError on a negative or NaN weight or a text, a total of zero, or one of 2^53 and more.
     """
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
+    try:
+        weight = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError("sample_weight holds what is no number; weights are numbers of 0 and more") from None
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.ndim > 1:
@@ -112,7 +115,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
         )
     with np.errstate(over="ignore"):
         total = weight.sum()
-    if total == 0:
+    if some and total == 0:
         raise ParameterError("sample_weight is zero in every row; at least one row must count")
     if total >= MAX_WEIGHT:
         raise ParameterError("sample_weight sums to {total:.3g}, 2^53 or more; divide the weights", total=float(total))

@@ -22,6 +22,8 @@ from bayes_engine.table.matrix import Matrix
 LARGEST = 1e145
 """A value farther than this from its pivot is refused: the squares of up to 2^53 of them must have a finite sum."""
 
+SMALLEST = 1e-145
+"""A spread below this vanishes when it is squared, or when a floor takes its share of the square: it counts as none."""
 
 ROUNDING = 1e-13
 """What a subtraction leaves of a sum of squares below this share of it is rounding, and counts as nothing."""
@@ -101,7 +103,7 @@ class ColumnMoments:
     def constant(self) -> NDArray[np.bool_]:
         """(...) whether all values are one value: no spread, or none beyond the rounding of the offsets."""
         whole = self.pooled()
-        return np.asarray(whole.m2 <= 1e-20 * whole.weight * whole.offset**2)[..., 0]
+        return np.asarray(whole.m2 <= whole.weight * np.maximum(1e-20 * whole.offset**2, SMALLEST**2))[..., 0]
 
     def pooled(self) -> ColumnMoments:
         """All classes as one, (..., 1): total weight, overall mean, total sum of squares (within + between)."""

@@ -47,7 +47,12 @@ class TermCounts:
     @property
     def absent(self) -> Array:
         """(C, V) the weight of the rows without the term, where `sums` count the rows with it."""
-        return np.maximum(self.weight[:, None] - self.sums, 0.0)
+        return _rest(self.weight[:, None], self.sums)
+
+    @property
+    def others(self) -> Array:
+        """(C, V) the sums of all other classes."""
+        return _rest(self.sums.sum(axis=0), self.sums)
 
     def over(self, names: tuple[str, ...]) -> TermCounts:
         """The same under a wider vocabulary: a term that stood in no text has the sum 0."""
@@ -65,6 +70,12 @@ class TermCounts:
                 a=len(self.names),
                 b=len(other.names),
             )
+
+
+def _rest(whole: Array, part: Array) -> Array:
+    """`whole − part`, 0 where nothing but the rounding of fractional weights is left: α may be smaller."""
+    rest = whole - part
+    return np.where(rest > 1e-12 * whole, rest, 0.0)
 
 
 def term_counts(X: Matrix, labels: Labels, names: tuple[str, ...]) -> TermCounts:

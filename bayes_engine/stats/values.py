@@ -17,7 +17,7 @@ from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.stats.moments import SMALLEST, ColumnMoments
 from bayes_engine.table.encode import Table
 
 BY_VALUE = ("kernel", "kernel-weka", "poisson")
@@ -69,8 +69,8 @@ class ColumnValues:
 
     @property
     def constant(self) -> bool:
-        """Whether all values are one value, or there is none."""
-        return len(self.points) < 2
+        """Whether all values are one value, as far as their squares can tell, or there is none."""
+        return len(self.points) < 2 or bool(self.points[-1] - self.points[0] < SMALLEST)
 
     def moments(self, pivot: float) -> ColumnMoments:
         """Weight, mean and squared deviations by class, in two passes."""

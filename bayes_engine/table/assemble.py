@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.dates import DATE
@@ -20,8 +21,8 @@ from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Note, Offer, is_nu
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
-_COMMENT = ("#", "%", "//")
-KEEP: Offer = offer("trim", False, "Keep these lines as rows")
+COMMENT = ("#", "%", "//")
+KEEP: Offer = offer("Keep these lines as rows", "trim", False)
 
 
 def assemble(
@@ -44,7 +45,7 @@ def assemble(
         grid = _first_table(grid, header, notes)
     place = _place(grid, header)
     _note_place(grid, place, notes)
-    data = _rows(grid, place, notes) if trim else grid.part(place.first)
+    data = rows_of(grid, place, notes) if trim else grid.part(place.first)
     if not len(data.cells):
         raise ReadError("the file has a header, but no rows: there is no data in it")
     if place.header is None and (data.cells == "").to_numpy().all():
@@ -53,11 +54,11 @@ def assemble(
     if place.header is None and header is None:
         notes.append(note("no header was found: the first row is data, and the columns are called column_1, column_2, "
                           "…", "warning", int(data.lines[0]))
-                     .offering(offer("header", int(data.lines[0]), "The first row holds the names")))  # fmt: skip
+                     .offering(offer("The first row holds the names", "header", int(data.lines[0]))))  # fmt: skip
     usual = int(np.bincount(data.widths).argmax())
     while names and len(names) < usual and (data.cells.iloc[:, len(names) :] == "").to_numpy().all():
         usual = len(names)  # nothing but delimiters stands beyond the last name
-    if names and len(names) == usual - 1 and data.cells[0].is_unique and (data.widths == usual).all():
+    if names and len(names) == usual - 1 and _row_names(data.cells[0]) and (data.widths == usual).all():
         notes.append(note("the header has one name fewer than the rows have cells: the first column holds row names, "
                           "called 'row'", "warning"))  # fmt: skip
         names = ["row", *names]
@@ -74,6 +75,13 @@ def assemble(
     names += ["extra"] * (cells.shape[1] - len(names))
     cells = cells.set_axis(unique_names(names, notes, header=place.header is not None), axis=1).reset_index(drop=True)
     return cells, False if place.header is None else int(grid.lines[place.header])
+
+
+def _row_names(column: pd.Series) -> bool:
+    """Whether cells could be the names of rows, as R writes them: none twice, and words or 1, 2, 3, …"""
+    cells = [str(c).strip() for c in column]
+    counted = cells in ([str(i) for i in range(len(cells))], [str(i + 1) for i in range(len(cells))])
+    return len(set(cells)) == len(cells) and (counted or not any(map(_value, cells)))
 
 
 def _without_blanks(names: list[str], usual: int, most: int, notes: list[Note]) -> list[str]:
@@ -96,7 +104,7 @@ def _first_table(grid: Grid, header: int | Literal[False] | None, notes: list[No
     line = int(grid.lines[at])
     notes.append(note("a second table seems to begin in line {line} ('{text}'): it is left out, with {n} lines",
                       "warning", line, line=line, text=_shown(grid, at), n=len(grid.lines) - at)
-                 .offering(offer("header", line, "Read the second table"), KEEP))  # fmt: skip
+                 .offering(offer("Read the second table", "header", line), KEEP))  # fmt: skip
     return grid.part(0, at)._replace(cells=grid.cells.iloc[:at, : int(grid.widths[:at].max())])
 
 
@@ -117,16 +125,16 @@ def _note_place(grid: Grid, place: Place, notes: list[Note]) -> None:
         line = int(grid.lines[0])
         notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'",
                           "info", line, n=top, line=line, text=_shown(grid, 0))
-                     .offering(offer("header", line, "Line {line} holds the names", line=line)))  # fmt: skip
+                     .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
     for i in place.units:
         line = int(grid.lines[i])
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
                           "if it is data, choose header={header}", "warning", line, line=line, text=_shown(grid, i),
                           header=int(grid.lines[place.header or 0]))
-                     .offering(offer("header", int(grid.lines[place.header or 0]), "It is a row")))  # fmt: skip
+                     .offering(offer("It is a row", "header", int(grid.lines[place.header or 0]))))  # fmt: skip
 
 
-def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
+def rows_of(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     """The data records: without comments, empty ones at the end, a footer, and repetitions of the header."""
     first, last = place.first, len(grid.cells)
     usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
@@ -137,7 +145,7 @@ def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     while last > first and grid.cells.iat[last - 1, 0] == "" and filled(last - 1) == 0:
         last -= 1
     first_cells = grid.cells[0].str
-    remarks = (grid.widths == 1) & first_cells.startswith(_COMMENT).to_numpy() & (np.arange(len(grid.cells)) >= first)
+    remarks = (grid.widths == 1) & first_cells.startswith(COMMENT).to_numpy() & (np.arange(len(grid.cells)) >= first)
     if usual >= 3 and remarks.any() and not remarks[first:].all():
         lines = grid.lines[remarks]
         notes.append(note("comments between the rows that are left out: {n} (line {lines})", "warning", int(lines[0]),
@@ -149,7 +157,9 @@ def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.cells)
     end = last
-    while usual >= 3 and end > first + 1 and end > last - 20 and filled(end - 1) == 1 and grid.cells.iat[end - 1, 0]:
+    while usual >= 3 and end > first + 1 and end > last - 20 and grid.cells.iat[end - 1, 0] and (
+        filled(end - 1) == 1 or (grid.widths[end - 1] < usual and not any(map(_value, _row(grid, end - 1))))
+    ):
         end -= 1
     if end < last and (grid.lines[end] - grid.lines[end - 1] > 1 or str(grid.cells.iat[end, 0]).startswith("#")):
         line = int(grid.lines[end])
@@ -163,12 +173,45 @@ def _rows(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     again = [i for i in np.flatnonzero(data.cells[0] == names[0]) if (data.cells.iloc[int(i)] == names).all()]
     if not again or (names != "").sum() <= 1:
         return data
-    lines = data.lines[again]
-    notes.append(note("the header is repeated on line {lines}: left out", "warning", int(lines[0]),
-                      lines=lines_of(lines)).offering(KEEP))  # fmt: skip
+    notes.append(said_again(data.lines[again]))
     keep = np.ones(len(data.lines), dtype=bool)
     keep[again] = False
     return Grid(data.cells[keep], data.widths[keep], data.lines[keep])
+
+
+def said_again(lines: Sequence[int] | NDArray[np.intp]) -> Note:
+    """That the header stands on these lines again."""
+    return note("the header is repeated on line {lines}: left out", "warning", int(lines[0]),
+                lines=lines_of(lines)).offering(KEEP)  # fmt: skip
+
+
+def ragged(short: Sequence[int], spare: Sequence[int], long: Sequence[int]) -> list[Note]:
+    """What there is to say of rows with too few cells, with too many of which those beyond are empty, and with more, by
+    their lines."""
+    notes = []
+    if short:
+        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
+                          "are missing", "warning", short[0], n=len(short), lines=lines_of(short)))  # fmt: skip
+    if long:
+        both = sorted((*long, *spare))
+        notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
+                          "'extra': check whether these rows are shifted", "warning", both[0], n=len(both),
+                          lines=lines_of(both)))  # fmt: skip
+    elif spare:
+        notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
+                          "check whether these rows are shifted", "warning", spare[0], n=len(spare),
+                          lines=lines_of(spare)))  # fmt: skip
+    return notes
+
+
+def beyond(data: Grid, width: int, delimiter: str) -> pd.Series:
+    """What each row holds beyond `width` cells, as one text."""
+    mark = " " if delimiter in ("", ALIGNED) else delimiter
+    long = np.flatnonzero(data.widths > width)
+    rows = data.cells.iloc[long, width:].itertuples(index=False)
+    extra = [mark.join(map(str, row)).rstrip(mark) for row in rows]
+    column = pd.Series(extra, index=data.cells.index[long], dtype=object)
+    return column.reindex(data.cells.index, fill_value="")
 
 
 def _fit(data: Grid, named: int, width: int, delimiter: str, notes: list[Note]) -> pd.DataFrame:
@@ -180,31 +223,17 @@ def _fit(data: Grid, named: int, width: int, delimiter: str, notes: list[Note]) 
         notes.append(note("the header has {named} names for {width} columns; the others are called by their number",
                           "warning", named=named, width=width))  # fmt: skip
     short, long = widths < width, widths > width
+    extra = beyond(data, width, delimiter)
+    spare = long & extra.eq("").to_numpy()
     if short.all():
         notes.append(note("the header has {named} names, but no row has more than {cells} cells: the last columns are "
                           "empty", "warning", named=named, cells=int(widths.max())))  # fmt: skip
-    elif short.any():
-        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
-                          "are missing", "warning", int(lines[short][0]), n=int(short.sum()),
-                          lines=lines_of(lines[short])))  # fmt: skip
-    if not long.any():
+        short = np.zeros_like(short)
+    if spare.all():
+        notes.append(note("every row ends with a delimiter too many; nothing is lost"))
         return cells
-    mark = " " if delimiter in ("", ALIGNED) else delimiter
-    beyond = data.cells.iloc[np.flatnonzero(long), width:]
-    extra = [mark.join(map(str, row)).rstrip(mark) for row in beyond.itertuples(index=False)]
-    if not any(extra):
-        if long.all():
-            notes.append(note("every row ends with a delimiter too many; nothing is lost"))
-        else:
-            notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
-                              "check whether these rows are shifted", "warning", int(lines[long][0]),
-                              n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
-        return cells
-    notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
-                      "'extra': check whether these rows are shifted", "warning", int(lines[long][0]),
-                      n=int(long.sum()), lines=lines_of(lines[long])))  # fmt: skip
-    column = pd.Series(extra, index=cells.index[long], dtype=object).reindex(cells.index, fill_value="")
-    return pd.concat([cells, column.rename(width)], axis=1)
+    notes += ragged(lines[short].tolist(), lines[spare].tolist(), lines[long & ~spare].tolist())
+    return cells if (long == spare).all() else pd.concat([cells, extra.rename(width)], axis=1)
 
 
 def _shown(grid: Grid, i: int) -> str:
@@ -294,7 +323,7 @@ def _row(grid: Grid, i: int) -> list[str]:
 
 
 def _comment(row: Sequence[str]) -> bool:
-    return row[0].lstrip().startswith(_COMMENT)
+    return row[0].lstrip().startswith(COMMENT)
 
 
 def _value(cell: str) -> bool:
@@ -319,8 +348,10 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
         return 0.0
     cells = [cell.strip() for cell in row[:usual]]
     years = [int(c) for c in cells if re.fullmatch(r"\d{1,4}", c)]
-    if len(years) >= 3 and years == list(range(years[0], years[0] + len(years))) and cells[0] and not _value(cells[0]):
-        return 1.0  # country, 2019, 2020, 2021
+    if len(years) >= 3 and years == list(range(years[0], years[0] + len(years))):
+        said = next((j for j, c in enumerate(cells) if c and not _value(c)), None)
+        if said == 0 or (said is not None and years[0] >= 1000 and cells[said] not in {r[said].strip() for r in below}):
+            return 1.0  # country, 2019, 2020, 2021
     votes = 0.0
     for j, cell in enumerate(cells):
         column = [r[j].strip() for r in below]

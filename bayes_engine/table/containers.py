@@ -73,7 +73,7 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
     if sheet is None and len(sheets) > 1:
         others = [other for other in sheets if other != chosen][:4]
         notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen)
-                     .offering(*(offer("sheet", o, "Read '{sheet}'", sheet=o) for o in others)))  # fmt: skip
+                     .offering(*(offer("Read '{sheet}'", "sheet", o, sheet=o) for o in others)))  # fmt: skip
     used = np.flatnonzero(filled.any(axis=0).to_numpy())
     cells = cells.loc[rows, cells.columns[used[0] : used[-1] + 1]].reset_index(drop=True)
     cells.columns = pd.RangeIndex(cells.shape[1])

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table.numbers import Note, Offer, note, offer
+from bayes_engine.table.numbers import Note, Offer, lines_of, note, offer
 
 MOST = 1_000_000
 """How many characters are looked at where a sample will do."""
@@ -39,10 +39,13 @@ def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, s
     """
     _refuse_binary(data)
     text, encoding = _decode(data, encoding, notes)
-    marks = len(re.findall(r"(?<=[\r\n])\ufeff", text))
+    text, marks = re.subn(r"(?<=[\r\n])\ufeff", "", text) if "\ufeff" in text else (text, 0)
     if marks:
-        text = re.sub(r"(?<=[\r\n])\ufeff", "", text)
         notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}", n=marks))
+    if not re.search(r"[\r\n]", text) and (ends := re.findall("[\x85\u2028\u2029]", text)):
+        text = re.sub("[\x85\u2028\u2029]", "\n", text)
+        notes.append(note("the lines end in an unusual character (U+{code}), taken as the end of a line",
+                          code=f"{ord(ends[0]):04X}"))  # fmt: skip
     _refuse_foreign_text(text)
     return text, encoding
 
@@ -55,7 +58,10 @@ def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str
     """
     packed = source.startswith(b"\x1f\x8b")
     head = gzip.GzipFile(fileobj=io.BytesIO(source)).read(MOST) if packed else source[:MOST]
-    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    text = head.decode("utf-8" if encoding == TWICE else encoding, "replace").removeprefix("\ufeff")
+    if encoding == TWICE:
+        with suppress(UnicodeError):
+            text = _once(text)
     lines = list(enumerate(re.split(r"\r\n|\n|\r", text), 1))
     telling = [(k, line) for k, line in lines[n:] if not line.isascii()]
     return [*lines[:n], *telling[:n]]
@@ -127,6 +133,14 @@ _BOMS = (
 )  # fmt: skip
 
 
+_SEVEN_BITS = (
+    (rb"\x1b\$[@B]|\x1b\([IJ]", "iso2022_jp_2"), (rb"~\{(?:[!-w][!-~])+~\}", "hz"),
+)  # fmt: skip
+"""Plain ASCII that means another script, and the marks by which it switches to it."""
+TWICE = "utf-8-twice"
+"""What is called the encoding of UTF-8 that some program took for cp1252 and wrote as UTF-8 again: 'Ã©' is 'é'."""
+
+
 def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, str]:
     """(text, encoding): told → BOM → UTF-16 by its NULs → strict UTF-8 → damaged UTF-8 → a guess, strictly decoded."""
     if encoding is not None:
@@ -147,10 +161,20 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
         return _strictly(data, guess), guess
     if _unprintable(data):
         raise ReadError("the file is binary, not a CSV or text table; save the table as CSV or xlsx")
+    for pattern, found in _SEVEN_BITS:
+        if data.isascii() and re.search(pattern, data):
+            with suppress(UnicodeDecodeError):
+                text = data.decode(found)
+                notes.append(_encoding_note(text, found))
+                return text, found
     try:
-        return data.decode("utf-8"), "utf-8"
+        text = data.decode("utf-8")
+        notes += _twice_note(text)
+        return text, "utf-8"
     except UnicodeDecodeError as error:
         first = error
+    if (both := _both(data, notes)) is not None:
+        return both, "utf-8"
     mended = data.decode("utf-8", "replace")
     sound = sum(ord(c) > 127 for c in mended[:1_000_000]) - mended.count("\ufffd", 0, 1_000_000)
     if sound > 5 * mended.count("\ufffd"):
@@ -169,6 +193,62 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
     raise ReadError("the encoding of the file cannot be found out; save it as UTF-8, or choose the encoding")
 
 
+def _both(data: bytes, notes: list[Note]) -> str | None:
+    """The text of a file of which some lines are UTF-8 and the others another encoding, as of files joined into one;
+    None where it is not so."""
+    lines = data.splitlines(keepends=True)
+    good = [_is_utf8(line) for line in lines]
+    rest = b"".join(line for line, sound in zip(lines, good, strict=True) if not sound)
+    if not any(sound and not line.isascii() for line, sound in zip(lines, good, strict=True)):
+        return None
+    mended = rest.decode("utf-8", "replace")
+    strange = mended.count("\ufffd")
+    other = next((g for g in _guesses(rest)[:1] if _reads(rest, g)), None)
+    if other is None or strange < 4 or sum(ord(c) > 127 for c in mended) > 2 * strange:
+        return None  # damaged characters rather than an encoding
+    text = "".join(line.decode("utf-8" if sound else other) for line, sound in zip(lines, good, strict=True))
+    at = [k for k, sound in enumerate(good, 1) if not sound]
+    notes.append(note("two encodings in one file: line {lines} as {encoding}, all others as utf-8 (line {line} reads "
+                      "'{text}')", "warning", at[0], lines=lines_of(at), encoding=other, line=at[0],
+                      text=lines[at[0] - 1].decode(other).strip()[:40]))  # fmt: skip
+    return text
+
+
+def _is_utf8(line: bytes) -> bool:
+    return _reads(line, "utf-8")
+
+
+def _reads(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except (UnicodeDecodeError, LookupError):
+        return False
+    return True
+
+
+def _once(text: str) -> str:
+    """What a text means that was encoded twice; raises UnicodeError where it was not."""
+    return text.translate(_BYTES).encode("latin-1").decode("utf-8")
+
+
+_BYTES = {ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
+"""The characters of cp1252 that latin-1 has not, as the bytes they were."""
+
+
+def _twice_note(text: str) -> list[Note]:
+    """Whether a text seems to have been encoded twice, with the way to have it right."""
+    if not re.search("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac\u2122]", text):
+        return []
+    try:
+        _once(text)
+    except UnicodeError:
+        return []
+    cell = next(m.group() for m in re.finditer(r"[^,;\t|\r\n]+", text) if not m.group().isascii())
+    return [note("the text seems to have been encoded twice before it was saved: '{cell}' may mean '{meant}'",
+                 "warning", cell=cell[:40], meant=_once(cell)[:40])
+            .offering(offer("Undo it: '{meant}'", "encoding", TWICE, meant=_once(cell)[:24]))]  # fmt: skip
+
+
 def _others(data: bytes, read: Mapping[str, str]) -> list[Offer]:
     """Other encodings of which the bytes are text, each with the first cell that shows the difference."""
     offers: list[Offer] = []
@@ -177,15 +257,16 @@ def _others(data: bytes, read: Mapping[str, str]) -> list[Offer]:
         with suppress(UnicodeDecodeError):
             text = data.decode(encoding)
             cell = next((c for c in re.findall(r"[^,;\t|\r\n]+", text[:MOST]) if not c.isascii()), "")
-            if text not in seen and cell and "\ufffd" not in cell:
-                offers.append(offer("encoding", encoding, "{encoding}: '{cell}'", encoding=encoding, cell=cell[:24]))
+            readable = not any(c == "\ufffd" or unicodedata.category(c) in ("Cc", "Cn", "Co") for c in cell)
+            if text not in seen and cell and readable:
+                offers.append(offer("{encoding}: '{cell}'", "encoding", encoding, encoding=encoding, cell=cell[:24]))
                 seen.add(text)
     return offers[:3]
 
 
 def _strictly(data: bytes, encoding: str) -> str:
     try:
-        return data.decode(encoding)
+        return _once(data.decode("utf-8")) if encoding == TWICE else data.decode(encoding)
     except LookupError:
         raise ReadError("there is no encoding '{encoding}'; try utf-8, gb18030 or cp1252", encoding=encoding) from None
     except UnicodeError as error:
@@ -231,19 +312,27 @@ def _western(telling: bytes, detected: str) -> list[str]:
         return []  # whole words of another script
     for encoding in ("cp1252", "mac_roman", "cp850"):
         with suppress(UnicodeDecodeError):
-            if all(c in _WESTERN for c in telling.decode(encoding) if ord(c) > 127):
+            text = telling.decode(encoding)
+            if all(c in _WESTERN for c in text if ord(c) > 127) and not _SLIPS.search(text):
                 return [encoding]
     return []
+
+
+_SLIPS = re.compile("[a-zß-öø-ÿ][À-ÖØ-ÞŒ](?![A-ZÀ-ÖØ-ÞŒ])|[£§°µ²³×©®•][a-zA-Z]|[a-z][£§×©®•]")
+"""A capital or a sign within a word of small letters: the text is in another encoding."""
 
 
 def _encoding_note(text: str, encoding: str) -> Note:
     found = re.finditer(r"[^,;\t|\r\n]+", text)
     cells = list(islice(((m.start(), m.group()) for m in found if not m.group().isascii()), 4))
-    line = text.count("\n", 0, cells[0][0]) + 1 if cells else None
-    if len(cells) > 3 or not cells:
+    if not cells:
+        return note("encoding guessed: {encoding}; choose another if the text looks wrong", "warning",
+                    encoding=encoding)  # fmt: skip
+    line = text.count("\n", 0, cells[0][0]) + 1
+    if len(cells) > 3:
         return note("encoding guessed: {encoding}, first used in line {line} ('{cell}'); choose another if that looks "
                     "wrong", "warning", line, encoding=encoding, line=line,
-                    cell=cells[0][1].strip()[:40] if cells else "")  # fmt: skip
+                    cell=cells[0][1].strip()[:40])  # fmt: skip
     where = ", ".join(f"{text.count(chr(10), 0, start) + 1}: '{cell.strip()[:40]}'" for start, cell in cells)
     return note("encoding guessed: {encoding}, from very few characters (line {where}); choose another if they look "
                 "wrong", "warning", line, encoding=encoding, where=where)  # fmt: skip

@@ -50,7 +50,8 @@ def _describe(column: pd.Series, variable: Variable) -> ColumnSummary:
             return replace(basic, low=float(finite.min()), mean=float(finite.mean()), high=float(finite.max()))
         return basic
     if variable.kind == "date" and pd.api.types.is_datetime64_any_dtype(values.dtype):
-        counts = [(str(v).removesuffix(" 00:00:00"), 1) for v in (values.min(), values.max())]
+        ends = (values.min(), values.max())
+        counts: list[tuple[Any, int]] = [(str(v).removesuffix(" 00:00:00"), 1) for v in ends]
     elif variable.kind in ("identifier", "text", "date"):
         counts = values.iloc[:2].map(lambda v: (v, 1)).tolist()
     elif variable.discrete:

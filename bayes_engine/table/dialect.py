@@ -26,7 +26,7 @@ from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Note, is_number, l
 MAX_COLUMNS = 20_000
 MAX_CELLS = 100_000_000
 ALIGNED = "aligned"
-DELIMITERS = (",", "\t", ";", "|", " ", ":", "^", "~", "\x1f", ALIGNED)
+DELIMITERS = (",", "\t", ";", "|", " ", ":", "^", "~", "\x1f", "，", "；", "、", "§", ALIGNED)
 _SAMPLE = 1 << 16
 _PIECE = 1 << 22
 _ROWS = 20_000
@@ -71,6 +71,7 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
     if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
         delimiter = told[1] if delimiter is None else delimiter
         text = text[told.end(1) :].lstrip('" \t')
+    text = _plainly_quoted(_unruled(text, notes), notes) if quote is None else _unruled(text, notes)
     dialect = sniff(text, delimiter, quote)
     grid = tokenize(text, dialect)
     if dialect.delimiter == "" and delimiter is None and (inner := _unwrapped(text, grid)) is not None:
@@ -83,18 +84,48 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
                           "character", "warning", grid.odd[0], lines=lines_of(grid.odd)))  # fmt: skip
     if dialect.delimiter == ALIGNED:
         notes.append(note("no delimiter was found: the columns are cut where the spaces line up")
-                     .offering(offer("delimiter", "", "It is one column")))  # fmt: skip
+                     .offering(offer("It is one column", "delimiter", "")))  # fmt: skip
     elif dialect.delimiter == "" and delimiter is None:
         notes.append(note("no delimiter was found: the file is read as one column", "warning"))
     elif dialect.delimiter not in (",", "\t", ";", "|") and delimiter is None:
         notes.append(note("the delimiter was guessed: '{delimiter}'", "warning", delimiter=dialect.delimiter)
-                     .offering(offer("delimiter", "", "It is one column")))  # fmt: skip
+                     .offering(offer("It is one column", "delimiter", "")))  # fmt: skip
     if dialect.escape:
         notes.append(note("a backslash before a quote is read as part of the notation, not of the cell"))
     if dialect.quote == "'" and quote is None:
         notes.append(note("cells are quoted with apostrophes; these are left out")
-                     .offering(offer("quote", "", "They are part of the cells")))  # fmt: skip
+                     .offering(offer("They are part of the cells", "quote", "")))  # fmt: skip
     return grid, dialect
+
+
+_RULE = re.compile(r"^[ \t]*[+|]?[ \t]*[:=-]{3,}:?(?:[ \t]*[+|][ \t]*[:=-]{3,}:?)*[ \t]*[+|]?[ \t]*$", re.MULTILINE)
+"""A line drawn between rows, as SQL clients and Markdown write it."""
+
+
+def _unruled(text: str, notes: list[Note]) -> str:
+    """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold."""
+    if "---" not in text[:_SAMPLE] and "===" not in text[:_SAMPLE]:
+        return text
+    drawn = [m for m in _RULE.finditer(text) if re.search("[+|]", m.group())]
+    if not drawn:
+        return text
+    line = text.count("\n", 0, drawn[0].start()) + 1
+    notes.append(note("lines drawn with '{text}' that are left out: {n}", "info", line, n=len(drawn),
+                      text=drawn[0].group().strip()[:12]))  # fmt: skip
+    return _RULE.sub(lambda m: "" if re.search("[+|]", m.group()) else m.group(), text)
+
+
+def _plainly_quoted(text: str, notes: list[Note]) -> str:
+    """The text with quotes for the typographic ones, where these enclose cells as quotes do."""
+    if "“" not in text[:_SAMPLE] or '"' in text:
+        return text
+    enclosing = re.compile(r"(?:(?<=[,;\t|\r\n])|\A)“([^“”\r\n]*)[”“](?=[,;\t|\r\n]|\Z)")
+    quoted, n = enclosing.subn(r'"\1"', text)
+    if 2 * n < len(re.findall("[“”]", text)):
+        return text
+    notes.append(note("cells are quoted with “ ”; these are left out")
+                 .offering(offer("They are part of the cells", "quote", "")))  # fmt: skip
+    return quoted
 
 
 def _unwrapped(text: str, grid: Grid) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -25,6 +25,7 @@ from bayes_engine.table.numbers import (
     ALWAYS_MISSING,
     MISSING_AMONG_NUMBERS,
     Column,
+    Mark,
     Note,
     convert_column,
     is_number,
@@ -89,6 +90,21 @@ class Incoming:
             yield replace(self, cells=self.cells.iloc[part], frame=self.frame.iloc[part], bad=bad,
                           unreadable=self.unreadable[part], truth=self.truth[part],
                           amount=None if self.amount is None else self.amount[part])  # fmt: skip
+
+
+class Treatment(NamedTuple):
+    """What is done to a column's cells as they come, because it was done to the table's: `texts` writes them otherwise;
+    the numbers `absent`, those that are `infinite`, and `words`, which are no number, mean missing."""
+
+    texts: Callable[[pd.Series], pd.Series] | None = None
+    absent: tuple[float, ...] = ()
+    infinite: bool = False
+    words: bool = False
+
+    def numbers(self, values: Array, unreadable: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+        """The numbers of a column, NaN where they mean missing, and which cells cannot be read."""
+        gone = np.isin(values, self.absent) | (np.isinf(values) & self.infinite)
+        return np.where(gone, np.nan, values), unreadable & (not self.words)
 
 
 @dataclass(frozen=True)
@@ -161,7 +177,8 @@ class Reception:
     A look over the whole file finds how it writes its numbers: a column that shows its decimal mark beyond doubt (12,5)
     decides for those that do not (1,234), and of a column that contradicts itself only what is written as a program
     writes it is taken. Then any block can be received alone. Parameters as `receive`; `amount` is the column that
-    multiplies losses.
+    multiplies losses; `treated` says by column what was done to the cells of the table; `decimal` is the mark, where a
+    person says it.
 
     >>> schema = Schema((Variable("size", "continuous"),))
     >>> cells = Cells.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
@@ -182,9 +199,13 @@ class Reception:
         tokens: Sequence[str] | None = None,
         amount: str = "",
         alike: bool = False,
+        treated: Mapping[str, Treatment] | None = None,
+        decimal: Mark | None = None,
     ) -> None:
+        self.decimal = decimal
         self.cells, self.schema, self.target = cells, schema, target
         self.unseen, self.missing, self.units, self.tokens = unseen, missing, dict(units or {}), tokens
+        self.treated = dict(treated or {})
         self.alike, self.wanted = alike, (*schema.names, target.name, *([amount] if amount else []))
         self.ours = written_here(cells.names)
         self.names = tuple(
@@ -256,14 +277,22 @@ class Reception:
     def _look(self) -> tuple[str, dict[str, _Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
         names = [v.name for v in self.here if v.numeric] + ([self.amount] if self.amount else [])
+        if self.decimal is not None:
+            return self.decimal, dict.fromkeys(names, self.decimal)
         looks = {name: _Look() for name in names}
         for block in self.cells.blocks() if names else ():
             cells = block.set_axis(list(self.names), axis=1)
             for name, look in looks.items():
-                look.over(_bare(cells[self.called[name]], self.units.get(name, "")), self.tokens)
+                look.over(self._bare(name, cells), self.tokens)
         marks = {mark for look in looks.values() if look.numeric and not look.torn for mark in look.marks}
         mark = "," if marks == {","} else "."
         return mark, {name: look.style(mark) for name, look in looks.items()}
+
+    def _bare(self, name: str, cells: pd.DataFrame) -> pd.Series:
+        """The texts of a column, without its unit, and written as the table's are."""
+        bare = _bare(cells[self.called[name]], self.units.get(name, ""))
+        texts = self.treated.get(name, Treatment()).texts
+        return bare if texts is None else texts(bare)
 
     def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, found: Found) -> Any:
         """One of the model's columns of a block."""
@@ -275,16 +304,18 @@ class Reception:
                 else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
         given, said = cells[self.called[name]], found.columns.setdefault(name, _Column())
-        bare = _bare(given, self.units.get(name, ""))
+        bare = self._bare(name, cells)
         column: Any
         if variable.numeric:
             values, unreadable, told = _read(bare, self.styles[name], self.tokens)
+            values, unreadable = self.treated.get(name, Treatment()).numbers(values, unreadable)
             column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
             said.tell(told, hollow=bool(np.isnan(values).all()) and not unreadable.any())
         elif variable.textual:
             column = _take_texts(given, self.tokens, said)
         else:
-            codes, strange = _match(bare, variable, self.tokens, self.mark)
+            codes, strange, padded = _match(bare, variable, self.tokens, self.mark)
+            said.padded += padded
             said.missing += int((codes == MISSING).sum())
             new = codes > len(variable.levels)
             if new.any():
@@ -301,7 +332,7 @@ class Reception:
     def _truth(self, cells: pd.DataFrame, found: Found) -> NDArray[np.int32]:
         if self.target.name not in self.called:
             return np.full(len(cells), -1, dtype=np.int32)
-        codes, strange = _match(cells[self.called[self.target.name]], self.target, self.tokens, "")
+        codes, strange, _padded = _match(self._bare(self.target.name, cells), self.target, self.tokens, "")
         new = codes > len(self.target.levels)
         if new.any():
             found.truth.count(codes[new] - len(self.target.levels) - 1, strange)
@@ -433,6 +464,7 @@ class _Column:
     told: dict[str, Note] = field(default_factory=dict)
     hollow: Note | None = None
     missing: int = 0
+    padded: int = 0
     refused: int = 0
     infinite: int = 0
     unreadable: int = 0
@@ -477,6 +509,9 @@ class _Column:
         if self.missing and not empty:
             yield note("column '{column}': missing cells: {n}; a missing cell has no factor in its row's product",
                        column=name, n=self.missing)  # fmt: skip
+        if self.padded:
+            yield note("column '{column}': cells with spaces around a value of the table, taken as that value: {n}",
+                       column=name, n=self.padded)  # fmt: skip
         if self.strange:
             yield _note_unseen(name, self.most_frequent(), unseen)
         if self.refused:
@@ -529,8 +564,8 @@ def _note_unseen(name: str, values: str, unseen: str) -> Note:
 
 # numbers --------------------------------------------------------------------------------------------------------
 
-_Style = Literal["", ",", "program"]
-"""How a column's numbers are read: as they show themselves, with a decimal comma, or only as a program writes them."""
+_Style = Literal["", ".", ",", "program"]
+"""How a column's numbers are read: as they show themselves, with a decimal mark, or only as a program writes them."""
 
 
 @dataclass
@@ -590,10 +625,10 @@ def _read(
 ) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
     """(values, unreadable, what there is to say) of a column of numbers, read as a training table's would be."""
     if style != "program":
-        found = convert_column(column, "," if style == "," else None, tokens)
+        found = convert_column(column, style or None, tokens)
         if _is_numbers(found.values):
             return found.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), found.notes
-    return *_read_mixed(column, style, tokens), ()
+    return _read_mixed(column, style, tokens)
 
 
 def _spelled(column: pd.Series, tokens: Sequence[str] | None) -> tuple[NDArray[np.intp], pd.Series, NDArray[np.bool_]]:
@@ -605,16 +640,21 @@ def _spelled(column: pd.Series, tokens: Sequence[str] | None) -> tuple[NDArray[n
     return codes, pd.Series(bare, name=column.name, dtype=object)[readable & ~absent], absent
 
 
-def _read_mixed(column: pd.Series, style: _Style, tokens: Sequence[str] | None) -> tuple[Array, NDArray[np.bool_]]:
-    """Numbers from a column that is not numbers throughout, with the cells that are none flagged."""
+def _read_mixed(
+    column: pd.Series, style: _Style, tokens: Sequence[str] | None
+) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
+    """Numbers from a column that is not numbers throughout, with the cells that are none flagged, and what there is to
+    say of the others."""
     codes, spelled, absent = _spelled(column, tokens)
     values = np.full(len(absent), np.nan)
+    told: tuple[Note, ...] = ()
     if len(spelled):
-        found = None if style == "program" else convert_column(spelled, "," if style == "," else None, ()).values
-        # where the styles contradict each other, only what is written as a program writes it is taken
-        fits = found is not None and _is_numbers(found)
-        values[spelled.index] = found if fits else pd.to_numeric(spelled, errors="coerce")
-    return values[codes], (np.isnan(values) & ~absent)[codes]
+        found = None if style == "program" else convert_column(spelled, style or None, ())
+        if found is not None and _is_numbers(found.values):
+            values[spelled.index], told = found.values, found.notes
+        else:  # the styles contradict each other: only what is written as a program writes it is taken
+            values[spelled.index] = pd.to_numeric(spelled, errors="coerce")
+    return values[codes], (np.isnan(values) & ~absent)[codes], told
 
 
 def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
@@ -667,8 +707,9 @@ def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, said: _Column) -
 
 def _match(
     column: pd.Series, variable: Variable, tokens: Sequence[str] | None, mark: str
-) -> tuple[NDArray[np.intp], list[str]]:
-    """(n,) codes: 0 missing, 1…S the levels, beyond them the values that are none, which are listed."""
+) -> tuple[NDArray[np.intp], list[str], int]:
+    """(n,) codes: 0 missing, 1…S the levels, beyond them the values that are none, which are listed; and how many cells
+    are a level but for spaces around it."""
     spellings, levels = pd.factorize(column)
     texts = [str(text) for text in levels]
     known = {str(level): code for code, level in enumerate(variable.levels, start=1)}
@@ -676,15 +717,18 @@ def _match(
     absent = ALWAYS_MISSING if tokens is None else ("", *tokens)
     strange: list[str] = []
     codes = np.zeros(len(texts), dtype=np.intp)
+    padded: list[int] = []
     for i, text in enumerate(texts):
         code = known.get(text) or known.get(unguarded(text)) or by_value.get(text)
+        if code is None and (code := known.get(text.strip())):
+            padded.append(i)
         if code is None and text.strip() in absent:
             code = MISSING
         if code is None:
             strange.append(text)
             code = len(variable.levels) + len(strange)
         codes[i] = code
-    return codes[spellings], strange
+    return codes[spellings], strange, int(np.isin(spellings, padded).sum())
 
 
 def _by_value(texts: list[str], variable: Variable, mark: str) -> dict[str, int]:
@@ -696,5 +740,5 @@ def _by_value(texts: list[str], variable: Variable, mark: str) -> dict[str, int]
     if any(isinstance(level, str | bool) for level in levels) or not texts:
         return {}
     style: _Style = "," if mark == "," else ""
-    values, unreadable = _read_mixed(pd.Series(texts, dtype=object), style, None)
+    values, unreadable, _told = _read_mixed(pd.Series(texts, dtype=object), style, None)
     return {t: levels[v] for t, v, no in zip(texts, values.tolist(), unreadable, strict=True) if not no and v in levels}

@@ -36,9 +36,9 @@ class Offer(NamedTuple):
     said: Message
 
 
-def offer(keyword: Any, value: Any, said: str, /, **params: object) -> Offer:
+def offer(template: str, keyword: Any, value: Any, /, **params: object) -> Offer:
     """An Offer from its words."""
-    return Offer(keyword, value, Message(said, params))
+    return Offer(keyword, value, Message(template, params))
 
 
 @dataclass(frozen=True)
@@ -142,14 +142,15 @@ def is_number(cell: str) -> bool:
 
 def convert(
     cells: pd.DataFrame | dict[str, pd.Series], decimal: Mark | None, missing: Sequence[str] | None,
-    types: Mapping[int, ReadAs] | None = None,
+    types: Mapping[int, ReadAs] | None = None, *, points_in_doubt: bool = False,
 ) -> tuple[pd.DataFrame, list[Note], Mark]:
     """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
     decimal mark.
 
     `decimal`, `missing` and `types` (by position) override the guesses. A column that shows its decimal mark beyond
-    doubt (12,5) decides for those that do not (1,234). A dict is emptied on the way, so that the table is never held
-    twice.
+    doubt (12,5) decides for those that do not (1,234). `points_in_doubt`: the file may come from where the point
+    separates thousands (its cells are separated by semicolons), so that 1.234 is told. A dict is emptied on the way,
+    so that the table is never held twice.
 
     >>> frame, notes, mark = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
     >>> frame["x"].tolist(), frame["well"].tolist(), len(notes), mark
@@ -170,6 +171,10 @@ def convert(
                  for name, text in waiting.items()}  # fmt: skip
         columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
     notes = [n for column in columns.values() for n in column.notes]
+    if points_in_doubt and decimal is None and not marks & {",", "."}:
+        place = {name: at for at, name in enumerate(columns)}
+        notes += [_point_note(name, text, place[name]) for name, text in waiting.items()
+                  if pd.api.types.is_numeric_dtype(columns[name].values.dtype)]  # fmt: skip
     absent = {name: column.absent for name, column in columns.items()}
     taken = sorted({token for found in absent.values() for token in found if token})
     notes = [_also_missing(n, taken) for n in notes] + missing_notes(absent)
@@ -266,11 +271,11 @@ def _spread(codes: NDArray[np.intp], known: list[bool]) -> NDArray[np.intp]:
 
 
 def _by_rule(at: int) -> Offer:
-    return offer("types", ((at, "auto"),), "Read it by rule again")
+    return offer("Read it by rule again", "types", ((at, "auto"),))
 
 
 def _keep_text(at: int) -> Offer:
-    return offer("types", ((at, "text"),), "Keep as text")
+    return offer("Keep as text", "types", ((at, "text"),))
 
 
 def _as_numbers(column: pd.Series, codes: NDArray[np.intp], bare: list[str], known: list[bool], decimal: Mark | None,
@@ -278,7 +283,8 @@ def _as_numbers(column: pd.Series, codes: NDArray[np.intp], bare: list[str], kno
     """A column of which a person said that it holds numbers: what is none is missing, and told."""
     name = str(column.name)
     rest = [b for b, k in zip(bare, known, strict=True) if k]
-    found = [_DRESSED.fullmatch(cell.translate(_UNIFORM)) for cell in rest]
+    unit = _unit(rest)
+    found = [_DRESSED.fullmatch(cell.removesuffix(unit).strip().translate(_UNIFORM)) for cell in rest]
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
     mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in found))
     read = np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in found])
@@ -308,9 +314,9 @@ def _as_dates(column: pd.Series, codes: NDArray[np.intp], known: list[bool], whe
     if when.doubtful:
         told = replace(told, severity="warning")
         if when.order == "day":
-            offers.insert(0, offer("types", ((at, "date_month_first"),), "The month stands first"))
+            offers.insert(0, offer("The month stands first", "types", ((at, "date_month_first"),)))
         else:
-            offers.insert(0, offer("types", ((at, "date"),), "The day stands first"))
+            offers.insert(0, offer("The day stands first", "types", ((at, "date"),)))
     values = pd.Series(_per_row(when.values, known, codes), index=column.index)
     return Column(values, (told.offering(*offers),), absent)
 
@@ -404,6 +410,15 @@ def _value(match: re.Match[str], mark: Mark) -> float:
     return -float(body) if negative else float(body)
 
 
+def _point_note(name: str, text: pd.Series, at: int) -> Note:
+    """What a point was taken for that may as well separate thousands."""
+    written = next(cell.strip() for cell in text if "." in cell)
+    return note("column '{column}': the point is the decimal mark ('{example}' is read as {value}); if it separates "
+                "thousands, choose decimal=','", "warning", column=name, example=written,
+                value=f"{float(written.replace('−', '-')):.15g}"
+                ).offering(offer("The decimal mark is a comma", "decimal", ","), _keep_text(at))  # fmt: skip
+
+
 def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -> list[Note]:
     notes = []
     written, value = numbers.example, f"{numbers.reads:.15g}"
@@ -411,13 +426,13 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -
         if "," in written or "." in written:
             notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
                               column=name, example=written, value=value)
-                         .offering(offer("decimal", ".", "The decimal mark is a point"), _keep_text(at)))  # fmt: skip
+                         .offering(offer("The decimal mark is a point", "decimal", "."), _keep_text(at)))  # fmt: skip
     elif "," in written:
         doubt: Severity = "info" if numbers.mark == "." or decimal == "." else "warning"
         notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if "
                           "they are decimal commas, choose decimal=','", doubt, column=name, example=written,
                           value=value)
-                     .offering(offer("decimal", ",", "The decimal mark is a comma"), _keep_text(at)))  # fmt: skip
+                     .offering(offer("The decimal mark is a comma", "decimal", ","), _keep_text(at)))  # fmt: skip
     if numbers.unit == "%":
         notes.append(note("column '{column}' is in percent: '12 %' is read as 12, not as 0.12", column=name)
                      .offering(_keep_text(at)))  # fmt: skip
@@ -444,6 +459,11 @@ def _text(
     absent = _absent(bare, tokens, codes)
     kept = sorted({b for b in bare if b not in tokens})
     notes: list[Note] = []
+    if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):
+        spelled = bare  # the cells are padded, as between the bars of a drawn table
+        column = pd.Series(np.array(bare, dtype=object)[codes], index=column.index, name=column.name)
+        notes.append(note("column '{column}': the spaces around every cell are left out", column=name)
+                     .offering(_keep_text(at)))  # fmt: skip
     truth = None if plainly else next((pair for pair in _TRUTH if set(kept) == pair), None)
     if truth is not None:
         lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
@@ -462,13 +482,26 @@ def _text(
     if doubtful and missing is None:
         notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
                           "tokens", "warning", column=name, tokens=listed(doubtful))
-                     .offering(offer("missing", tuple(doubtful), "It means missing")))  # fmt: skip
+                     .offering(offer("It means missing", "missing", tuple(doubtful))))  # fmt: skip
     notes += _spelling_notes(name, spelled, bare, kept, at)
     return Column(values, tuple(notes), absent)
 
 
+_WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
+
+
+def _unit(cells: Sequence[str]) -> str:
+    """What stands behind the number in every one of the cells, "" where that is not so.
+
+    >>> _unit(["12 cm", "13.5 cm"]), _unit(["12 cm", "5 kg"]), _unit(["4D2", "5D2"])
+    ('cm', '', '')
+    """
+    units = {match[1] if (match := _WITH_UNIT.fullmatch(cell)) else "" for cell in cells}
+    return units.pop() if len(units) == 1 else ""
+
+
 def _read_numbers(at: int) -> Offer:
-    return offer("types", ((at, "number"),), "Read as numbers")
+    return offer("Read as numbers", "types", ((at, "number"),))
 
 
 def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str], at: int) -> list[Note]:
@@ -478,6 +511,9 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
         return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
                      "warning", column=name, n=len(kept), values=listed(kept))]  # fmt: skip
     notes = []
+    if len(kept) > 1 and (unit := _unit(kept)):
+        return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
+                     column=name, unit=unit, example=kept[0]).offering(_read_numbers(at))]  # fmt: skip
     numbers = [is_number(k) for k in kept]
     if any(numbers) and 2 * sum(numbers) >= len(kept):
         strange = [k for k, number in zip(kept, numbers, strict=True) if not number]
@@ -485,7 +521,7 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
             notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
                               "missing, add them to the missing tokens", "warning", column=name,
                               values=listed(strange))
-                         .offering(offer("missing", tuple(strange), "These mean missing"), _read_numbers(at))
+                         .offering(offer("These mean missing", "missing", tuple(strange)), _read_numbers(at))
                          if len(strange) <= 6 else
                          note("column '{column}' holds numbers and text ({values}), so it stays text", "warning",
                               column=name, values=listed(strange)).offering(_read_numbers(at)))  # fmt: skip
@@ -497,7 +533,7 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
         if strange and 2 * len(strange) <= len(kept):
             notes.append(note("column '{column}' holds dates and text ({values}), so it stays text", "warning",
                               column=name, values=listed(strange))
-                         .offering(offer("missing", tuple(strange[:6]), "These mean missing")))  # fmt: skip
+                         .offering(offer("These mean missing", "missing", tuple(strange[:6]))))  # fmt: skip
     folded: dict[str, list[str]] = {}
     for s, b in zip(spelled, bare, strict=True):
         if b:
@@ -532,7 +568,7 @@ def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
         place = {name: at for at, name in enumerate(absent)}
         notes = [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name,
                       n=sum(found.values()), tokens=listed(list(found)))
-                 .offering(offer("types", ((place[name], "text"),), "It is a value here: keep the column as text"))
+                 .offering(offer("It is a value here: keep the column as text", "types", ((place[name], "text"),)))
                  for name, found in words.items()]  # fmt: skip
     else:
         notes = []
@@ -542,7 +578,7 @@ def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
             others = tuple(t for t in taken if t != token)
             notes.append(note("cells with '{token}', read as missing: {n}; by column: {columns}", "warning",
                               token=token, n=sum(cells.values()), columns=_counts(cells))
-                         .offering(offer("missing", others, "It is a value")))  # fmt: skip
+                         .offering(offer("It is a value", "missing", others)))  # fmt: skip
     empty = {name: found[""] for name, found in absent.items() if "" in found}
     if len(empty) == 1:
         notes += [note("column '{column}': empty cells, read as missing: {n}", column=c, n=n) for c, n in empty.items()]

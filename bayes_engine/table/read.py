@@ -16,11 +16,12 @@ from typing import Literal, get_args
 import pandas as pd
 
 from bayes_engine.errors import ReadError
+from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
 from bayes_engine.table.containers import arff, is_arff, marred, parquet, pick, workbook, written
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import Grid, cut
-from bayes_engine.table.numbers import Mark, Note, Offer, ReadAs, convert, note
+from bayes_engine.table.numbers import Mark, Note, Offer, ReadAs, convert, listed, note
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable
 
 __all__ = ["MAX_BYTES", "Note", "Offer", "Reading", "Recipe", "read_table"]
@@ -102,7 +103,7 @@ def read_table(
         if typed:
             texts = {str(name): text for name, text in frame.items()}
             del frame
-            frame, told, mark = convert(texts, decimal, missing, wanted)
+            frame, told, mark = convert(texts, decimal, missing, wanted, points_in_doubt=recipe.delimiter == ";")
             notes += told
         recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing),
                          types=tuple(wanted.items()), trim=trim)  # fmt: skip
@@ -134,10 +135,12 @@ def _positions(types: Mapping[int | str, ReadAs], names: list[str]) -> dict[int,
 
 def _set_aside(schema: Schema, n: int) -> list[Note]:
     """Columns that no model reads until a person gives them a role, and categories that are nearly as many as rows."""
-    aside = [v for v in schema if v.role not in ("feature", "target")]
-    named = ", ".join(f"'{v.name}' ({v.kind})" for v in aside[:_NAMED]) + (", …" if len(aside) > _NAMED else "")
-    told = note("columns left out of the models until you give them a role: {columns}", columns=named)
-    notes = [told] if aside else []
+    aside: dict[str, list[str]] = {}
+    for v in schema:
+        if v.role not in ("feature", "target"):
+            aside.setdefault(v.kind, []).append(v.name)
+    notes = [note("columns of kind {kind}, left out of the models until you give them a role: {columns}",
+                  kind=Word(kind), columns=listed(names)) for kind, names in aside.items()]  # fmt: skip
     many = [v for v in schema if v.kind == "categorical" and len(v.levels) > max(MAX_CLASSES, n / 4)]
     return notes + [note("column '{column}' has {levels} distinct values in {n} rows, many for a category", "warning",
                          column=v.name, levels=len(v.levels), n=n) for v in many[:_NAMED]]  # fmt: skip

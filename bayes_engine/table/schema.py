@@ -213,6 +213,8 @@ def observed(column: pd.Series) -> list[Any]:
         raise TypeError(
             f"argument must be a string or a number: column '{column.name}' holds a cell that is neither"
         ) from None
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+        return list(values.tolist())  # ten times as fast, and the same
     return [v.item() if isinstance(v, np.generic) else v for v in values]
 
 

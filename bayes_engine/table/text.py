@@ -6,10 +6,11 @@ or kana is a word of its own, so that Chinese needs no segmenter: its pairs and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -138,3 +139,61 @@ def _texts(column: pd.Series) -> tuple[Sequence[str], NDArray[np.bool_]]:
 def _reader(rule: TextRule, terms: tuple[str, ...]) -> CountVectorizer:
     """A reader with its vocabulary, made once."""
     return rule.vectorizer(vocabulary=terms)
+
+
+class TermPlace(NamedTuple):
+    """A term where it stands in a text: its characters from `start` up to `end`."""
+
+    term: str
+    start: int
+    end: int
+
+
+def term_places(rule: TextRule, text: str) -> list[TermPlace]:
+    """Every term of a text as often as it stands there, in scikit-learn's order: shorter runs first.
+
+    >>> [tuple(place) for place in term_places(TextRule(ngrams=(1, 2)), "Win  it")]
+    [('win', 0, 3), ('it', 5, 7), ('win it', 0, 7)]
+    """
+    marks = _characters(text, rule.lowercase)
+    read = "".join(mark.term for mark in marks)
+    least, most = rule.ngrams
+    if rule.analyzer == "char_wb":
+        return [place for word in re.finditer(r"\S+", read)
+                for place in _within(marks, word.start(), word.end(), least, most)]  # fmt: skip
+    if rule.analyzer == "word":
+        units = [TermPlace(m[0], marks[m.start()].start, marks[m.end() - 1].end) for m in re.finditer(WORD, read)]
+        glue = " "
+    else:
+        units, glue = _blanks_as_one(marks, read), ""
+    sizes = range(least, min(most, len(units)) + 1)
+    return [_run(units[i : i + n], glue) for n in sizes for i in range(len(units) - n + 1)]
+
+
+def _characters(text: str, lowercase: bool) -> list[TermPlace]:
+    """The characters as they are read; lowercase may make two of one."""
+    if not lowercase:
+        return [TermPlace(c, i, i + 1) for i, c in enumerate(text)]
+    places = [i for i, c in enumerate(text) for _one in c.lower()]
+    return [TermPlace(c, i, i + 1) for i, c in zip(places, text.lower(), strict=True)]
+
+
+def _blanks_as_one(marks: list[TermPlace], read: str) -> list[TermPlace]:
+    """The characters with every run of blanks as a single one."""
+    runs = (marks[m.start() : m.end()] for m in re.finditer(r"\s{2,}|[\s\S]", read))
+    return [run[0] if len(run) == 1 else TermPlace(" ", run[0].start, run[-1].end) for run in runs]
+
+
+def _run(units: list[TermPlace], glue: str) -> TermPlace:
+    return TermPlace(glue.join(u.term for u in units), units[0].start, units[-1].end)
+
+
+def _within(marks: list[TermPlace], start: int, end: int, least: int, most: int) -> Iterator[TermPlace]:
+    """The runs of characters of one word with a blank on either side; a word shorter than a run counts once, whole."""
+    first, last = marks[start].start, marks[end - 1].end
+    padded = [TermPlace(" ", first, first), *marks[start:end], TermPlace(" ", last, last)]
+    for n in range(least, most + 1):
+        for i in range(max(len(padded) - n, 0) + 1):
+            yield _run(padded[i : i + n], "")
+        if n >= len(padded):
+            return

@@ -210,8 +210,8 @@ class WordTerm(NamedTuple):
 
 @dataclass(frozen=True)
 class Words(Estimated):
-    """The product over the terms of a text: `terms` are those that stand in it; `absent` is what all others add, in
-    nats, where it counts that they do not."""
+    """The product over the terms of a text: `terms` are those that stand in it, first those that differ most between
+    the classes; `absent` is what all others add, in nats, where it counts that they do not."""
 
     terms: tuple[WordTerm, ...]
     absent: float = 0.0
@@ -788,12 +788,16 @@ def _(factor: TextFactor, X: Table) -> tuple[Source, ...]:
     first = X.take(slice(0, 1))
     ((_row, whole),) = factor.rows(first)
     row = first[factor.variable.name].counts
+    log_p = factor.terms.present[:, row.indices] * row.data
+    with np.errstate(invalid="ignore"):  # −∞ in every class
+        apart = np.nan_to_num(log_p.max(axis=0) - log_p.min(axis=0), nan=0.0, posinf=np.inf)
+    loudest = np.argsort(-apart, kind="stable")
     found: list[Source] = []
     for c, value in enumerate(whole[0].tolist()):
         terms = tuple(
             WordTerm(factor.counts.names[v], float(times), float(times * factor.terms.present[c, v]),
                      term_fraction(factor, c, int(v)))
-            for v, times in zip(row.indices, row.data, strict=True)
+            for v, times in zip(row.indices[loudest], row.data[loudest], strict=True)
         )  # fmt: skip
         rest = np.setdiff1d(np.arange(len(factor.counts.names)), row.indices)
         absent = 0.0 if factor.terms.absent is None else float(factor.terms.absent[c, rest].sum())

@@ -66,6 +66,8 @@ class _AsInFile:
 AS_IN_FILE: Names = _AsInFile()
 MOST_OPENED = 12
 """So many words or training values are written out beneath a number."""
+MOST_OF_TEXT = 80
+"""So many characters of a text stand in the name of its factor."""
 MOST_TYPESET = 6
 """So many words of a text are factors of their own in a formula."""
 
@@ -131,7 +133,12 @@ def shown(step: Step, names: Names = AS_IN_FILE) -> str:
         return interval if step.raw is None else f"{_number(step.raw)} ({interval})"
     if step.row.kind == "log-density" or (step.variable is not None and step.variable.numeric):
         return _number(step.value)
-    return one_line(names.level(step.row.child, step.value))
+    text = one_line(names.level(step.row.child, step.value))
+    return _beginning(text) if step.variable is not None and step.variable.kind == "text" else text
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= MOST_OF_TEXT else text[: MOST_OF_TEXT - 1] + "…"
 
 
 def _number(value: Any) -> str:
@@ -170,7 +177,7 @@ def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = Fal
         return _Relation("", column, *(("", "") if hidden else ("=", _("missing"))))
     if variable.cuts is None:
         written = _number(value) if variable.numeric else one_line(names.level(variable.name, value))
-        return _Relation("", column, "=", written)
+        return _Relation("", column, "=", _beginning(written) if variable.kind == "text" else written)
     at, last = variable.levels.index(value), len(variable.levels) - 1
     if last == 0:
         return _Relation("", column, "∈", "ℝ")
@@ -757,10 +764,18 @@ def _latex_words(source: Words) -> str:
         + (f"^{{{count(t.times)}}}" if t.times != 1 else "")
         for t in source.terms[:MOST_TYPESET]
     ]
-    rest = source.absent + sum(t.log_value for t in source.terms[MOST_TYPESET:])
-    exponent = signed(rest, DIGITS).removeprefix("+").replace("−", "-").replace("∞", r"\infty")
-    told += [f"e^{{{exponent}}}"] if rest or not told else []
-    return r"\times ".join(told)
+    more = len(source.terms) - MOST_TYPESET
+    if more > 0:
+        rest = sum(t.log_value for t in source.terms[MOST_TYPESET:])
+        told.append(rf"\underset{{{tex(_('… {n} more terms').format(n=more))}}}{{{_power_of_e(rest)}}}")
+    if source.absent:
+        told.append(rf"\underset{{{tex(_('absent terms'))}}}{{{_power_of_e(source.absent)}}}")
+    return r"\times ".join(told or [_power_of_e(0.0)])
+
+
+def _power_of_e(nats: float) -> str:
+    exponent = signed(nats, DIGITS).removeprefix("+").replace("−", "-").replace("∞", r"\infty")
+    return f"e^{{{exponent}}}"
 
 
 def power(text: str) -> str:

@@ -159,6 +159,9 @@ def _next_question(talk: Talk, now: Inquiry) -> None:
     """The best question, or that none pays; and the widgets that answer it."""
     table, action = talk.one.table, now.decision.action[0]
     decided = md(words.deciding(table, action, clean), 40)
+    if texts := [v.name for v in table.features if v.textual]:
+        st.caption(_("{column} is a text: no question, for its answers cannot be listed.").format(
+            column=md(table.column(texts[0]), 40)))  # fmt: skip
     if not now.questions:
         st.markdown("#### " + _("Nothing is left to ask: **{decision}**.").format(decision=decided))
         with st.container(horizontal=True, gap="small"):
@@ -517,7 +520,7 @@ def _play(talk: Talk, now: Inquiry) -> None:
 
 def _from_row(state: State, talk: Talk, n: int, most: int) -> State:
     """The state after up to `most` of the best questions were put to row `n`."""
-    cells = data.case_codes(talk.one.table, data.row_values(talk.one.table, n))
+    cells = data.case_codes(talk.one.table, data.row_values(talk.one.table, n), n)
     names = [v.name for v in talk.features]
     for _k in range(most):
         best = talk.inquiry(len(talk.told)).best

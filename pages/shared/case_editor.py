@@ -15,6 +15,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.derive import derive, rows_like, without
 from bayes_engine.working.exercise import Exercise, draw
@@ -60,7 +61,7 @@ class Study:
         """The rows that the model was counted from: features and class, numbered as in the table from 1."""
         parts = self.table.parts
         assert parts is not None
-        rows = parts.X.assign(**{parts.target.name: parts.y})
+        rows = put(parts.X, {parts.target.name: parts.y})
         rows.index = pd.RangeIndex(1, len(rows) + 1) if self.seed else parts.rows + 1
         return rows.drop(rows.index[self.row]) if self.left_out and self.row is not None else rows
 
@@ -162,7 +163,7 @@ def _note(case: Case, language: str) -> None:
 
 
 def _field(table: data.InUse, variable: Variable, values: Mapping[str, Any]) -> None:
-    """One feature, as the model reads it: its levels and «missing», a number and «missing» (an empty field), a text."""
+    """One feature, as the model reads it: its levels and «missing», or a number and «missing» (an empty field)."""
     name, value = variable.name, values.get(variable.name)
     unit = table.info.column(name).unit if table.info else ""
     label = md(table.column(name), 40) + (f" ({md(unit, 12)})" if unit else "")
@@ -173,11 +174,6 @@ def _field(table: data.InUse, variable: Variable, values: Mapping[str, Any]) -> 
         words = {None: f"({_('missing')})"}
         words |= {i: clean(table.level(name, v), 200) for i, v in enumerate(variable.levels)}
         st.selectbox(label, options, format_func=words.get, **bound(key, at, _typed(table, name)))
-        return
-    if variable.kind == "text":
-        typed = _typed(table, name)
-        st.text_area(label, placeholder=_("missing"), height=120,
-                     **bound(key, value or "", lambda s, text: typed(s, text or None)))  # fmt: skip
         return
     read = read_as(table, variable)
     if read.discrete and read.cuts is None:

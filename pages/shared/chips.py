@@ -9,22 +9,45 @@ import streamlit as st
 
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
-from pages.shared import data, words
+from pages.shared import data, words, workspace
 from pages.shared.escape import md
 from pages.shared.state import bound, change, current
 
 _STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
 [data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
+.st-key-sidebar_away { position: absolute; }
+.st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
 [data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
 [data-testid="stMainBlockContainer"] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
 [data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
 [data-testid="stMainBlockContainer"] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
 [data-testid="stMetricValue"] { font-size: 1.6rem; }
 [data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
+[class*="st-key-workspace_notice"], [class*="st-key-workspace_version"] { padding: .3rem .4rem .3rem .9rem; }
+@media (min-width: 700px) {
+  [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"], [class*="st-key-workspace_too_long"] {
+    flex-wrap: nowrap;
+  }
+}
 @media (max-width: 1200px) {
   section[data-testid="stSidebar"] { width: 14.5rem !important; min-width: 0 !important; }
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
+}
+@media (max-width: 640px) {
+  section[data-testid="stSidebar"] { width: 18rem !important; }
+  [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 3rem; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-settles_verdict) {
+    position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
+    min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);
+    background: color-mix(in srgb, Canvas 75%, transparent); backdrop-filter: blur(14px);
+  }
+  .st-key-settles_verdict p { font-size: .94rem; line-height: 1.4; }
+}
+@media (pointer: coarse) {
+  [data-testid="stButtonGroup"] button, [data-testid="stPageLink"] a, [data-testid="stCheckbox"] label,
+  [data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button { min-height: 2.75rem; }
+  [data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button { min-width: 2.75rem; }
 }
 </style>"""
 
@@ -104,7 +127,7 @@ def pick_row(state, table: data.InUse, n: int | None):
     """The state with the case taken from row n (from 1)."""
     if n is None:
         return state
-    return replace(state, row=n - 1, case=data.case_codes(table, data.row_values(table, n - 1)), amount=-1.0)
+    return replace(state, row=n - 1, case=data.case_codes(table, data.row_values(table, n - 1), n - 1), amount=-1.0)
 
 
 def _losses_word(table: data.InUse) -> str:
@@ -160,14 +183,30 @@ def warnings() -> None:
             _("This link could not be read: it was cut off, or made by another version. You see the last state.")
         )
     if st.session_state.get("too_long"):
-        st.info(_("This state is too large for a link: losses, case and column changes are not in the address."))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="workspace_too_long"):
+            st.info(
+                _(
+                    "This state is too large for a link: losses, case and column changes are not in the address. Save "
+                    "the workspace to keep it."
+                )
+            )
+            workspace.save_button("workspace_save_long", width="content")
     state = current()
     if state.table.startswith("upload:") and data.upload_in(state) is None:
-        st.warning(
-            _(
-                "This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
-                "everything is as it was; until then you see the start table."
+        name = st.session_state.get("files_asked", {}).get(state.table.removeprefix("upload:"))
+        if name:
+            st.warning(
+                _(
+                    "This workspace was saved without its data. Upload '{file}' on the page Data and everything is as "
+                    "it was; until then you see the start table."
+                ).format(file=md(name))
             )
-        )
+        else:
+            st.warning(
+                _(
+                    "This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
+                    "everything is as it was; until then you see the start table."
+                )
+            )
     elif not state.table.startswith("upload:") and state.table not in dataset_names():
         st.warning(_("This link names a table that is not here; you see the start table."))

@@ -6,9 +6,11 @@ they are new, by name.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from bayes_engine.doctor.finding import Repair
 from bayes_engine.errors import TableError
 from bayes_engine.language import Word
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, recast
@@ -18,6 +20,8 @@ from pages.shared.state import Spec, State
 KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
 """The kinds a person may choose; the others are found, never chosen."""
 ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
+_OTHER_KIND = ("days", "text-missing")
+"""Repairs that make a column of numbers of what was none."""
 _ONCE = ("group", "weight", "amount")
 _OF_CLASSES = ("priors", "structure", "criterion")
 """Knobs that speak of the classes, or of the target."""
@@ -58,6 +62,31 @@ def with_role(state: State, position: int, role: str) -> State:
     return _settled(before, _changed(state, position, role=role, kind=kind))
 
 
+def with_roles(state: State, roles: Mapping[int, str]) -> State:
+    """Several columns in other roles, by position; what forbids one of them forbids them all.
+
+    Raises TableError as `with_role` does.
+    """
+    if len(roles) < 2 or set(roles.values()) - {"ignore", "id"}:
+        for position, role in roles.items():
+            state = with_role(state, position, role)
+        return state
+    before = data.in_use(state)
+    target = before.schema.target
+    if target is not None and before.schema.position[target.name] in roles:
+        raise TableError(
+            "one column must be the target; make another column the target, and '{column}' becomes a feature",
+            column=target.name,
+        )
+    inferred, entries = _inferred(state).variables, {c[0]: c for c in state.columns}
+    for position, role in roles.items():
+        _at, _was, kind, levels = entries.pop(position, (position, "", "", ()))
+        entry = (position, "" if role == inferred[position].role else role, kind, levels)
+        if any(entry[1:]):
+            entries[position] = entry
+    return _settled(before, replace(state, columns=tuple(entries[k] for k in sorted(entries))))
+
+
 def with_kind(state: State, position: int, kind: str) -> State:
     """A column read as another kind; its levels are found afresh.
 
@@ -91,9 +120,54 @@ def with_levels(state: State, position: int, levels: tuple[Any, ...]) -> State:
     before = data.in_use(state)
     if any(not str(level).strip() for level in levels):
         raise TableError("a level needs a name")
-    plain = data.in_use(_changed(state, position, levels=())).schema.variables[position]
+    unmended = replace(state, repairs=tuple(r for r in state.repairs if r[0] not in data.OF_LEVELS))
+    plain = data.in_use(_changed(unmended, position, levels=())).schema.variables[position]
     codes = tuple(plain.levels.index(v) if v in plain.levels else str(v) for v in levels)
     return _settled(before, _changed(state, position, levels=() if codes == tuple(range(len(codes))) else codes))
+
+
+def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
+    """The state with these repairs done as well.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    before = data.in_use(state)
+    at = before.schema.position
+    for repair in repairs:
+        position = at[repair.column] if repair.column else -1
+        entry = (repair.what, position, float(repair.value))
+        if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
+            state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
+        rest = tuple(r for r in state.repairs if r != entry)
+        state = replace(state, repairs=(*rest, entry))
+    return _settled(before, state)
+
+
+def without_repair(state: State, entry: tuple[str, int, float]) -> State:
+    """The state with one repair undone, and what was said of the column that it made.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    before = data.in_use(state)
+    columns = tuple(c for c in state.columns if entry[0] not in _OTHER_KIND or c[0] != entry[1])
+    return _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
+
+
+def as_inferred(state: State, position: int) -> State:
+    """The state with nothing said of a column's role, kind and levels.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    before = data.in_use(state)
+    return _settled(before, replace(state, columns=tuple(c for c in state.columns if c[0] != position)))
+
+
+def all_as_inferred(state: State) -> State:
+    """The state with nothing said of any column's role, kind and levels.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    return _settled(data.in_use(state), replace(state, columns=()))
 
 
 def _changed(

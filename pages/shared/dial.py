@@ -302,7 +302,7 @@ def _words(
     if tiny and not anew:
         said += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
     st.markdown(said)
-    scheme = next(iter(found.held.values())).scheme.local()
+    scheme = next(iter(found.held.values())).scheme.local(md)
     given = _("given the structure and the cut points that all rows chose") if tiny and not anew else ""
     scheme = _("{scheme}, {given}").format(scheme=scheme, given=given) if given else scheme
     parts = [

@@ -31,7 +31,7 @@ from bayes_engine.numerals import number
 from bayes_engine.stats.assumptions import BoxM, Mardia
 from pages.shared import data
 from pages.shared.chart import chart
-from pages.shared.escape import clean, plotly_text
+from pages.shared.escape import clean, md, plotly_text
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
 from pages.shared.plane import Ink, PlaneView, Points, Side, plane
@@ -106,7 +106,7 @@ def on_planes(table: data.InUse, names: tuple[str, ...]) -> None:
         _(
             "{d} columns in units of their spread; accuracy of the nearest projected mean on rows held out "
             "({scheme}). Lecture notes call trace-ratio a generalised eigenproblem: that solves ratio-trace."
-        ).format(d=len(names), scheme=shown.scheme.local())
+        ).format(d=len(names), scheme=shown.scheme.local(md))
     )
     if len(found.y) > MOST_ROWS:
         st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_ROWS, n=len(found.y)))
@@ -166,7 +166,7 @@ def dial(table: data.InUse, pair: tuple[str, str], everything: tuple[str, ...]) 
             one.metric(_("Accuracy"), f"{fitted.accuracy:.1%}")
             two.metric(_("Log-loss"), number(fitted.log_loss), help=_("Mean of −log P(truth|x), in nats."))
             _path(table, names, found, fitted, pooling, shrinkage)
-            st.caption(_("On rows held out: {scheme}.").format(scheme=fitted.scheme.local()))
+            st.caption(_("On rows held out: {scheme}.").format(scheme=fitted.scheme.local(md)))
     with drawing:
         if fitted is not None:
             _region_plane(table, pair, names, found, fitted, pooling, shrinkage)
@@ -419,7 +419,7 @@ def before_naive(table: data.InUse, names: tuple[str, ...]) -> None:
             "each class, and neither touches dependence that is not linear. LDA generalises naive Bayes only where Σ "
             "is diagonal. Gaussian naive Bayes on {d} columns; each step is learnt without the rows held out "
             "({scheme})."
-        ).format(d=len(names), scheme=scheme.local())
+        ).format(d=len(names), scheme=scheme.local(md))
     )
     left_out(found)
 

@@ -259,7 +259,7 @@ def attended() -> Iterator[None]:
         try:
             yield
         except UnderWay as there:
-            _shown(there)
+            shown(there)
     except Finished:
         _only(asked)
         raise
@@ -278,7 +278,7 @@ def _only(asked: dict[Hashable, Job]) -> None:
         leave(job)
 
 
-def _shown(there: UnderWay) -> None:
+def shown(there: UnderWay) -> None:
     """In place of the rest of the page: what is being done, how far it is, and a button that stops it."""
     if there.job is None:
         st.warning(_("Cancelled: {what}.").format(what=there.said.local(md)), icon=":material/stop_circle:")

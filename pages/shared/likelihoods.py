@@ -13,17 +13,20 @@ from bayes_engine.figures.conditionals import BUMPS, STRIP, kernel_curves, magni
 from bayes_engine.language import Message, _
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.numerals import count, number, plain
+from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.working.conditionals import values_of
 from bayes_engine.working.credible import RateBelief, TextBelief, credible
 from bayes_engine.working.estimates import plain_model
 from bayes_engine.working.likelihoods import Curves, Other, Rates, WordTable, rows_of_class, suits
 from bayes_engine.working.render import fraction
-from pages.shared import data, shelf, tables, words
+from bayes_engine.working.texts import LookedUp
+from pages.shared import data, shelf, tables, telling, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
 from pages.shared.state import State, bound, change, current, dark
+from pages.shared.terms import shown
 
 WORDS = 20
 """So many words of a text are listed."""
@@ -71,9 +74,9 @@ def choose(table: data.InUse, fitted: data.Fitted, column: Variable) -> None:
             **bound("column_likelihood", stands, take),
         )
         if refused:
-            shown = _(", ").join(words.likelihood(name) for name in refused)
+            names = _(", ").join(words.likelihood(name) for name in refused)
             st.caption(
-                _("Its values forbid: {names}").format(names=shown),
+                _("Its values forbid: {names}").format(names=names),
                 help="\n\n".join(why.local(md) for why in refused.values()),
                 width="content",
             )
@@ -131,12 +134,15 @@ def _widths(found: Curves) -> str:
 
 
 def _words(table: data.InUse, found: WordTable) -> None:
-    """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen."""
+    """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen, any other
+    word looked up."""
+    telling.figure(table, found)
+    telling.search(table, found)
     terms = _listed(found)
     place = {term: v for v, term in enumerate(found.terms)}
     nats = found.telling(WORDS)["nats"].tolist()
     rows = [
-        {"term": clean(term, 40), "nats": bits, **{f"c{k}": _share(found, k, place[term]) for k in _span(found)}}
+        {"term": shown(term), "nats": bits, **{f"c{k}": _share(found, k, place[term]) for k in _span(found)}}
         for term, bits in zip(terms, nats, strict=True)
     ]
     row, k = _chosen(len(terms), len(found.classes))
@@ -145,9 +151,9 @@ def _words(table: data.InUse, found: WordTable) -> None:
     def pick() -> None:
         cells = st.session_state[key]["selection"]["cells"]
         at, name = cells[0] if cells else (row, "")
-        change(lambda s: s.showing(cell=(int(at), int(name[1:]) if name.startswith("c") else k)))
+        change(lambda s: s.showing(cell=(int(at), int(name[1:]) if name.startswith("c") else k), look=""))
 
-    tables.select(key, {"cells": [(row, f"c{k}")]})
+    tables.select(key, {"cells": [] if telling.looked_up(table, found) else [(row, f"c{k}")]})
     st.dataframe(
         pd.DataFrame(rows),
         key=key,
@@ -166,6 +172,10 @@ def _words(table: data.InUse, found: WordTable) -> None:
         },
     )  # fmt: skip
     st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(found))
+    if not found.presence:
+        st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
+                     "classes instead. What it gives are scores, no probabilities: there is no risk to take from them, "
+                     "so it is not on the shelf."))  # fmt: skip
 
 
 def _listed(found: WordTable) -> list[str]:
@@ -197,6 +207,9 @@ def _about_words(found: WordTable) -> str:
 def behind(table: data.InUse, found: Other) -> None:
     """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
     if isinstance(found, WordTable):
+        if asked := telling.looked_up(table, found):
+            _rows_looked_up(table, found, asked)
+            return
         row, k = _chosen(len(_listed(found)), len(found.classes))
         _rows(table, found, k, _listed(found)[row])
         return
@@ -204,6 +217,20 @@ def behind(table: data.InUse, found: Other) -> None:
     k = _chosen(1, len(found.classes))[1]
     k = _curve_table(table, found, k) if isinstance(found, Curves) else _rate_table(table, found, k)
     _rows(table, found, k)
+
+
+def _rows_looked_up(table: data.InUse, found: WordTable, asked: LookedUp) -> None:
+    """The rows of a class whose text holds the word that was looked up."""
+    if asked.place < 0:
+        st.caption(_("No row holds it."))
+        return
+    most = max(_span(found), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
+    k = current().seen("look_class", -1)
+    k = k if k in _span(found) else most
+    names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(found.classes)}
+    st.pills(_("Class"), list(names), format_func=names.get, wrap=True, label_visibility="collapsed",
+             **bound("look_class", k, lambda s, j: s.showing(look_class=k if j is None else j)))  # fmt: skip
+    _rows(table, found, k, asked.term)
 
 
 def _chosen(rows: int, classes: int) -> tuple[int, int]:
@@ -347,17 +374,17 @@ def _rows(table: data.InUse, found: Other, k: int, term: str | None = None) -> N
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, found.classes[k], found.variable.name
     assert parts is not None
-    whole = parts.X.assign(**{parts.target.name: parts.y})
+    whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
-        whole = whole.assign(**{str(parts.weight.name): parts.weight})
+        whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
     rows = rows_of_class(found, whole, label, term)
-    said = [md(class_(table, label)), *([_("with «{term}»").format(term=md(term, 40))] if term else [])]
+    said = [md(class_(table, label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
     share = _("{n} of the {all} rows of this class").format(n=len(rows), all=int((parts.y == label).sum()))
     st.markdown(f"**{' · '.join(said)}** · {share}")
     first = [*(["×"] if "×" in rows else []), column, parts.target.name]
-    shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    st.dataframe(tables.on_screen(table, shown), height=tables.high(len(shown), TALLEST), alt=_("the rows counted"),
+    ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]
+    st.dataframe(tables.on_screen(table, ordered), height=tables.high(len(ordered), TALLEST), alt=_("the rows counted"),
                  key=f"rows_{abs(hash((column, str(label), term))):x}",
                  column_config={"×": st.column_config.NumberColumn(width=40)})  # fmt: skip
 

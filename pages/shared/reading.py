@@ -72,7 +72,7 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
                 list(dict.fromkeys([recipe.encoding, *data.ENCODINGS])),
                 **bound(f"{key}_encoding", recipe.encoding, override("encoding")),
             )
-            marks = {
+            delimiters = {
                 ",": _("comma ,"),
                 ";": _("semicolon ;"),
                 "\t": _("tab"),
@@ -83,8 +83,8 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
             }
             cells[1].selectbox(
                 _("Delimiter"),
-                list(dict.fromkeys([*marks, recipe.delimiter])),
-                format_func=lambda d: marks.get(d, d),
+                list(dict.fromkeys([*delimiters, recipe.delimiter])),
+                format_func=lambda d: delimiters.get(d, d),
                 **bound(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
             )
             cells[2].selectbox(
@@ -105,6 +105,15 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
         )
         if typed:
             _types(upload.reading, key, override)
+        else:
+            marks = {"": _("by rule"), ".": _("point 1.5"), ",": _("comma 1,5")}
+            st.selectbox(
+                _("Decimal mark"),
+                list(marks),
+                format_func=lambda m: marks[m],
+                width=240,
+                **bound(f"{key}_decimal", dict(upload.overrides).get("decimal", ""), override("decimal")),
+            )
         st.checkbox(
             _("Leave out footers, comments, repeated names and a second table"),
             **bound(f"{key}_trim", recipe.trim, override("trim")),
@@ -179,8 +188,9 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
 
 
 def notes(
-    said: Iterable[Note], upload: data.Upload | None = None, key: str = "", then: Then = lambda state, _b, _a: state
-) -> None:
+    said: Iterable[Note], upload: data.Upload | None = None, key: str = "", then: Then = lambda state, _b, _a: state,
+    *, typed: bool = True,
+) -> None:  # fmt: skip
     """What was inferred or changed, the doubtful first; beside each, where the file can be read again (`upload`, its
     ways of reading in the state under `key`), a button for every other way to read it."""
     ordered = sorted(said, key=lambda n: n.severity != "warning")
@@ -189,10 +199,12 @@ def notes(
         mark = ":material/warning:" if note.severity == "warning" else ":material/check:"
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}_note_{at}"):
             st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
-            for number, other in enumerate(note.offers if upload else ()):
+            offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
+            for number, other in enumerate(offers if upload else ()):
                 st.button(other.said.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
                           icon=":material/undo:", on_click=change,
-                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then),))  # fmt: skip
+                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then, typed=typed),)
+                          )  # fmt: skip
 
     with st.container(gap=None):
         for at, note in enumerate(ordered[:SHORT]):
@@ -205,8 +217,8 @@ def notes(
                 st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
 
 
-def _taken_up(state: State, upload: data.Upload, key: str, other: Offer, then: Then) -> State:
-    return _again(state, upload, key, other.keyword, other.value, then, True)
+def _taken_up(state: State, upload: data.Upload, key: str, other: Offer, then: Then, typed: bool) -> State:
+    return _again(state, upload, key, other.keyword, other.value, then, typed)
 
 
 def _quoted(text: str) -> str:

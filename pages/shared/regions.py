@@ -174,7 +174,7 @@ def region_plane(table: data.InUse, fitted: data.Fitted, axes: Axes, *, key: str
         change(lambda state: _moved(state, table, axes, across, up))
 
     def picked(row: int) -> None:
-        codes = data.case_codes(table, data.row_values(table, row))
+        codes = data.case_codes(table, data.row_values(table, row), row)
         change(lambda state: replace(state, row=row, case=codes, amount=-1.0))
 
     plane(view, key=key, height=height, edit=last_edit(key), on_moved=moved, on_picked=picked)

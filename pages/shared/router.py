@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.shared import chips, jobs, logs, sessions
+from pages.shared import chips, classroom, jobs, logs, sessions, workspace
 from pages.shared.state import Finished, link_token, read_url, write_url
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
@@ -58,6 +58,7 @@ def _process_start() -> None:
     if sessions.running():
         logs.install()
         sessions.start()
+        sessions.step_aside()
         jobs.share_the_machine()
     gc.collect()
     gc.freeze()
@@ -75,14 +76,22 @@ def run_app() -> None:
     listed = {place.file: st.Page(place.file, default=place.file == "pages/start.py") for place in places()}
     page = st.navigation(list(listed.values()), position="hidden")
     read_url(page.url_path)
+    pages = {Path(file).stem: there for file, there in listed.items()}
+    here = page.url_path or "start"
     token = _ROUTED.set(True)
     try:
+        if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
+            st.switch_page(pages[asked], query_params=_address())
         with jobs.attended():
             with st.sidebar:
                 chips.heading()
+                workspace.begin()
                 chips.four()
+                workspace.chip(frozenset(pages))
                 _menu(listed)
                 chips.language()
+                classroom.share()
+            workspace.notice(here, frozenset(pages))
             chips.warnings()
             page.run()
     except Finished:
@@ -90,6 +99,7 @@ def run_app() -> None:
     finally:
         _ROUTED.reset(token)
         write_url()
+        workspace.note()
 
 
 def boot() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 import weakref
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,10 +16,12 @@ import streamlit as st
 
 from bayes_engine.decision.batch import Scored, Tally, answers, results, score_file
 from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.doctor.finding import Repair
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
-from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, names_alike, no_amounts
+from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, Treatment, names_alike, no_amounts
+from bayes_engine.table.numbers import Note, listed, note
 from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.table.roles import put
@@ -28,7 +30,7 @@ from pages.shared import data, jobs, reading, words
 from pages.shared.escape import clean, md
 from pages.shared.kept import hold, kept
 from pages.shared.router import go
-from pages.shared.state import State, bound, change, current
+from pages.shared.state import State, bound, change, current, keep_out_of_links
 
 SHOWN = 1000
 """How many rows are on screen; the download has all."""
@@ -38,8 +40,8 @@ AT_ONCE = 20_000
 """Rows whose results are written when they are asked for; those of more are written beforehand."""
 PACKED = 200_000
 """Rows from which on the CSV is packed: the server holds a download in memory."""
-HOW = ("encoding", "delimiter", "quote", "header", "sheet")
-"""What can be said of how the file is to be read; its types are the model's."""
+HOW = ("encoding", "delimiter", "quote", "header", "sheet", "trim")
+"""What can be said of how the file is to be read, besides the decimal mark; its types are the model's."""
 
 
 @dataclass
@@ -153,7 +155,8 @@ def _names(table: data.InUse, fitted: data.Fitted, upload: SecondFile) -> set[st
 
 def _mark(upload: SecondFile) -> str:
     """The file, and how it is read."""
-    return f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}"
+    decimal = dict(upload.overrides).get("decimal", "")
+    return f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}|{decimal}"
 
 
 @kept(max_entries=4)
@@ -163,12 +166,27 @@ def _scored(mark: str, key: str, spec: Any, alike: bool, _table: data.InUse, _fi
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
 
+    treated, left = data.treated(table)
+
     def work() -> tuple[IncomingFile, Scored]:
         reception = Reception(_upload.reading, model.schema_, table.target, unseen=model.unseen, missing=model.missing,
-                              units=units, tokens=tokens or None, amount=table.amount_column, alike=alike)  # fmt: skip
-        return score_file(_fitted.judging, reception)
+                              units=units, tokens=tokens or None, amount=table.amount_column, alike=alike,
+                              decimal=dict(_upload.overrides).get("decimal") or None,
+                              treated=treated)  # fmt: skip
+        rows, found = score_file(_fitted.judging, reception)
+        return replace(rows, notes=(*_mended(treated, left), *rows.notes)), found
 
     return jobs.run(("classify", mark, key, spec, alike), work, Message("classifying the rows of the file"))
+
+
+def _mended(treated: Mapping[str, Treatment], left: Sequence[Repair]) -> Iterator[Note]:
+    """What was done to the cells because it was done to the table's, and what was not."""
+    if treated:
+        yield note("cells are mended as the table's were, in columns: {names}", names=listed(tuple(treated), 12))
+    far = [repair.column for repair in left if repair.what == "outliers-missing"]
+    if far:
+        yield note("cells far from all others were made missing in the table, and are taken as they are here, in "
+                   "columns: {names}", "warning", names=listed(far, 12))  # fmt: skip
 
 
 def needed(table: data.InUse) -> pd.DataFrame:
@@ -370,6 +388,7 @@ def _case_of(state: State, table: data.InUse, rows: Incoming, i: int) -> State:
     """The state with row i of the file as its case; what the model cannot read there is missing."""
     cells = rows.frame.iloc[i]
     values = {k: None if pd.isna(v) or v in (float("inf"), float("-inf")) else v for k, v in cells.items()}
+    keep_out_of_links(str(values[v.name]) for v in table.features if v.textual and values.get(v.name) is not None)
     own = -1.0 if rows.amount is None or not rows.amount[i] >= 0 else float(rows.amount[i])
     return replace(state, case=data.case_codes(table, values), row=-1, amount=own)
 

@@ -11,18 +11,23 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn, get_args
 
 import streamlit as st
 
+from bayes_engine.doctor.finding import Mended
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Kind, Role
 
 VERSION = "1"
 LONGEST = 1500
 """A longer token does not go into a link."""
+TYPED = 500
+"""So many characters of a typed text go into a link; a longer one stays here."""
+REPAIRS = 200
+"""How many repairs of cells and rows a state holds at most."""
 LATE = 0.5
 """Seconds after the run of an edit within which a page link may still carry the token from before it."""
 REMEMBERED = 200
@@ -48,9 +53,11 @@ class State:
     language: str = ""  # "" = the browser's
     table: str = "watermelon3a"  # an embedded data set, or "upload:<digest>"
     columns: tuple[tuple[Any, ...], ...] = ()  # (position, role, kind, levels) that differ from what was inferred
+    repairs: tuple[tuple[str, int, float], ...] = ()  # (what, position or -1 for the table, value), as they were done
     shelf: tuple[Spec, ...] = ()  # () = one model, the table's own preset
     active: int = 0
-    case: tuple[Any, ...] = ()  # a cell a feature: level position, number, text, or None for missing; () = the first
+    case: tuple[Any, ...] = ()  # a cell a feature: level position, number, typed text, for a text that stands in the
+    # table its row's position, or None for missing; () = the first
     row: int = -1  # the row the case was taken from, -1 = typed
     prior: tuple[float, ...] = ()  # prior of use, in the order of the classes; () = the model's
     losses: tuple[tuple[float, ...], ...] = ()  # rows: decisions; () = 0-1
@@ -159,8 +166,10 @@ def _well_formed(state: State) -> bool:
             for at in state.fixed
         )
         and (state.amount == START.amount or 0 <= state.amount <= 1e15)
-        and all(v is None or isinstance(v, (*number, str)) for v in state.case)
+        and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
         and all(_column(c) for c in state.columns)
+        and len(state.repairs) <= REPAIRS
+        and all(_repair(r) for r in state.repairs)
         and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
         and len(state.shelf) <= 6
         and 0 <= state.active < max(len(state.shelf), 1)
@@ -174,6 +183,15 @@ def _column(entry: Any) -> bool:
     _position, role, kind, levels = entry
     known = role in ("", *get_args(Role)) and kind in ("", *get_args(Kind))
     return known and all(type(level) in (int, str) for level in levels)
+
+
+def _repair(entry: Any) -> bool:
+    """Whether an entry of `repairs` is one that the doctor knows, a position, and a number."""
+    if not isinstance(entry, tuple) or len(entry) != 3:
+        return False
+    what, position, value = entry
+    known = isinstance(what, str) and what in get_args(Mended)
+    return known and type(position) is int and position >= -1 and type(value) in (int, float) and abs(value) <= 1e15
 
 
 # the session ----------------------------------------------------------------------------------------------------
@@ -216,6 +234,7 @@ def read_url(page: str) -> None:
         state = decode(token)
         session["broken_link"] = state is None
         session["state"] = state or session.get("state", START)
+        session.setdefault("opened", session["state"])  # as the session found it: no work of its own
         own.append(token)
     speak()
 
@@ -235,13 +254,23 @@ def write_url() -> None:
 def link_token() -> str:
     """The token of the present state, as links carry it; without the losses where it would grow too long."""
     state = current()
-    if state.table.startswith("upload:") and any(isinstance(v, str) for v in state.case):
-        state = replace(state, case=(), row=-1)  # a text may be a cell of the file
+    texts = [v for v in state.case if isinstance(v, str) and v]
+    if state.table.startswith("upload:") or not st.session_state.get("from_files", frozenset()).isdisjoint(texts):
+        state = replace(state, case=(), row=-1) if texts else state  # a text may be a cell of a file
+        texts = []
     token = encode(state)
-    st.session_state["too_long"] = len(token) > LONGEST
-    if len(token) > LONGEST:
-        token = encode(replace(state, losses=(), extra="", fixed=(), view=(), case=(), columns=()))
+    too_long = len(token) > LONGEST or any(len(text) > TYPED for text in texts)
+    st.session_state["too_long"] = too_long
+    if too_long:
+        bare = replace(state, losses=(), extra="", fixed=(), view=(), case=(), columns=(), repairs=())
+        token = encode(bare)
     return token
+
+
+def keep_out_of_links(texts: Iterable[str]) -> None:
+    """Texts of a file that is being classified: none of them goes into an address while it is as it was."""
+    session = st.session_state
+    session["from_files"] = session.get("from_files", frozenset()) | frozenset(texts)
 
 
 def dark() -> bool:
@@ -269,7 +298,8 @@ def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str
     state, mounted = current(), st.session_state.setdefault("mounted", {})
     # another page's widget of the same key is a new one, which must be told its value; and a browser holds an option by
     # its words, so where the words may have changed it must be told anew, or it would send back words nobody knows
-    drawn = (st.session_state.get("visit", 0), current_language(), state.labels, state.table, state.columns)
+    table = (state.table, state.columns, state.repairs)
+    drawn = (st.session_state.get("visit", 0), current_language(), state.labels, *table)
     if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
     mounted[key] = drawn

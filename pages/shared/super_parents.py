@@ -129,7 +129,7 @@ def overview(one: Study, under: Under, exact: Working, digits: int) -> None:
     _mean(one, mean, columns, digits)
     for k in columns:
         if said := latex_calibrated(one, exact, k, digits):
-            st.markdown(f"${said.replace('&=', '=')}$")
+            st.markdown(f"${said.replace(' &= ', ' = ')}$")
     _misprinted(one, exact, mean, columns, digits)
     st.markdown("**" + _("The factors under {name}").format(name=md(_named(under.chosen, one), 60)) + "**")
 
@@ -154,7 +154,7 @@ def _no_super_parent(mean: Mean) -> str:
 
 def _mean(one: Study, mean: Mean, columns: Sequence[int], digits: int) -> None:
     for k in columns:  # in a line of text a long sum breaks where it must
-        st.markdown(f"${latex_mean(one, mean, k, digits).replace('&=', '=')}$")
+        st.markdown(f"${latex_mean(one, mean, k, digits).replace(' &= ', ' = ')}$")
 
 
 def latex_mean(one: Study, mean: Mean, k: int, digits: int) -> str:

@@ -196,7 +196,7 @@ def _worst(table: data.InUse, specs: Mapping[str, Spec]) -> None:
     if worst is None or worst[1] < 0.005:
         return
     row, nats = worst
-    codes = data.case_codes(table, data.row_values(table, row))
+    codes = data.case_codes(table, data.row_values(table, row), row)
     st.button(
         _("Take row {n}: {nats} nats counted twice, the most of all rows").format(
             n=int(table.parts.rows[row]) + 1, nats=f"{nats:.2f}"
@@ -333,7 +333,7 @@ def duplicates(table: data.InUse) -> None:
         _("Naive Bayes counts each copy as news; the copies add nothing that is new."),
         _(
             "Exact without a refit: its term stands there k + 1 times, on held-out rows ({scheme}) as for the case."
-        ).format(scheme=held.scheme.local()),
+        ).format(scheme=held.scheme.local(md)),
     ]
     if beside:
         told.append(

@@ -15,42 +15,60 @@ from bayes_engine.models.one_dependence import AODE
 from bayes_engine.working.balance import Balance, odds_needed, weigh
 from bayes_engine.working.derive import Working
 from bayes_engine.working.render import title_of
+from bayes_engine.working.texts import Said, TextRead, opened, read_text, text_steps
 from pages.shared import words
 from pages.shared.case_editor import Study
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import bound, current, dark
+from pages.shared.terms import shown, times
 
 MOST_DECISIONS = 11
 """As many decisions are drawn: those of least risk."""
 MOST_BARS = 26
 """As many contributions are drawn one by one; the smallest beyond are one bar."""
+LOUDEST = 3
+"""So many terms of a text stand in the sentence."""
 FEW_BARS = 12
 """The same where each is a pixel of a picture."""
 
 
-def pronounce(one: Study, working: Working) -> None:
-    """The decision in a sentence, and the posterior of each class beside the risk of deciding for it."""
+def pronounce(one: Study, working: Working, *, narrow: bool = False) -> None:
+    """The decision in a sentence, and the posterior of each class beside the risk of deciding for it; `narrow` in the
+    column beside."""
     if working.position < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
         return
     ledger, table = working.ledger, one.table
     said = judge(ledger, working.loss)
-    st.markdown("#### " + words.verdict(table, ledger, said))
-    shown = _decisions_shown(working)
-    actions = [working.loss.actions[i] for i in shown]
+    st.markdown("#### " + words.verdict(table, ledger, said, _loudest(working)))
+    drawn = _decisions_shown(working)
+    actions = [working.loss.actions[i] for i in drawn]
     likely = dict(zip(working.classes, working.posterior, strict=True))
     figure = verdict(
         [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
         [likely.get(a) for a in actions],
-        [working.risk[i] for i in shown],
+        [working.risk[i] for i in drawn],
         action_colours(actions, working.classes, dark=dark()),
-        decided=shown.index(working.position),
+        decided=drawn.index(working.position),
+        narrow=narrow,
         dark=dark(),
     )
     chart(figure, key="case_verdict", alt=_("posterior of each class and conditional risk of each decision"))
-    if len(shown) < len(working.loss.actions):
-        st.caption(_("The {k} decisions of least risk, of {n}.").format(k=len(shown), n=len(working.loss.actions)))
+    if len(drawn) < len(working.loss.actions):
+        st.caption(_("The {k} decisions of least risk, of {n}.").format(k=len(drawn), n=len(working.loss.actions)))
+
+
+def _loudest(working: Working) -> dict[str, str]:
+    """Of each text the terms that pull most the way the whole text does, between the two likeliest classes."""
+    best, other = sorted(range(len(working.classes)), key=lambda k: -working.posterior[k])[:2]
+    said = {}
+    for read in (read_text(working.steps[j], best, other) for j in text_steps(working.steps)):
+        sign = 1.0 if read.nats >= 0 else -1.0
+        pulling = sorted((t for t in read.terms if sign * t.nats > 0), key=lambda t: -sign * t.nats)[:LOUDEST]
+        if pulling:
+            said[read.column] = _(", ").join(f"«{md(shown(t.term), 24)}»" for t in pulling)
+    return said
 
 
 def _decisions_shown(working: Working) -> list[int]:
@@ -71,12 +89,16 @@ def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
     telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
     balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
     labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
-    shown = (balance.by_size() if largest else balance).folded(FEW_BARS if drawn else MOST_BARS)
+    reads = {j: read_text(working.steps[j], k_for, k_against) for j in text_steps(working.steps)}
+    balance, terms = opened(balance, reads)
+    labels |= {place: _of_text(one, len(reads), *said) for place, said in terms.items()}
+    few = FEW_BARS if drawn and not reads else MOST_BARS
+    bars = (balance.by_size() if largest else balance).folded(few)
     pair = (k_for, k_against)
     left, right = (Side(plotly_text(one.table.class_(working.classes[k]), 24), colour_of(k, dark())) for k in pair)
     figure = waterfall(
-        shown,
-        [labels.get(w.position, _others(w.folded)) for w in shown.weights],
+        bars,
+        [labels.get(w.position, _others(w.folded)) for w in bars.weights],
         (left, right),
         bits=bits,
         needed=odds_needed(working.loss, balance.for_, balance.against),
@@ -120,10 +142,18 @@ def _reading(one: Study, working: Working, balance: Balance) -> str:
     else:
         text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
     line = odds_needed(working.loss, balance.for_, balance.against)
+    if text_steps(working.steps):
+        text += " " + _("A text has a bar for each of its terms, as often as it counts there.")
     if line is not None:
         text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} nats on.")
     text = text.replace("_j", "ⱼ").replace("_i", "ᵢ")
     return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
+
+
+def _of_text(one: Study, texts: int, read: TextRead, term: Said | None) -> str:
+    """A term of a text on the figure; of several texts with the column's name."""
+    said = _("absent words") if term is None else f"«{shown(term.term)}»" + times(term)
+    return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}: {said}", 34)
 
 
 def _others(n: int) -> str:

@@ -73,7 +73,7 @@ def _names() -> tuple[str, str, str]:
 
 def _evidence(found: Compared) -> None:
     """What each word says under the three: log-odds, and what they come to."""
-    first, second = found.classes
+    first, second = (md(str(c)) for c in found.classes)
     st.markdown(_("What each says for *{for_}* against *{against}*, in nats:").format(for_=first, against=second))
     rows = [(_("class prior"), "", *found.prior)]
     rows += [(line.word, f"× {line.times}", *line.nats) for line in found.lines]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayes_engine.decision.loss import Decision
@@ -184,13 +184,14 @@ def deciding(table: InUse, action: Any, escape: Callable[[str, int], str]) -> st
     return _("decide {name}").format(name=name) if action in table.classes else name
 
 
-def verdict(table: InUse, ledger: Ledger, decision: Decision) -> str:
-    """One sentence: what is decided and why. Where the losses overrule the likeliest class, it says so."""
+def verdict(table: InUse, ledger: Ledger, decision: Decision, terms: Mapping[str, str] | None = None) -> str:
+    """One sentence: what is decided and why; of a text column with its loudest `terms`. Where the losses overrule the
+    likeliest class, it says so."""
     action, posterior = decision.action[0], ledger.posterior()[0]
     ranked = sorted(range(len(posterior)), key=lambda k: -posterior[k])
     best, other = (ledger.classes[k] for k in ranked[:2])
     likely = f"P({md(table.class_(best), 24)}) = {certain(posterior[ranked[0]])}"
-    reasons = because(table, ledger, best, other)
+    reasons = because(table, ledger, best, other, terms)
     if decision.tied[0]:
         head = _("Judged **{action}**, a tie settled by name; {likely}.")
     elif action == best:
@@ -214,10 +215,12 @@ def _cost(risk: float) -> str:
     return f"{risk:.0f}" if 1e3 <= abs(risk) < 1e7 else f"{risk:.3g}"
 
 
-def because(table: InUse, ledger: Ledger, best: Any, other: Any) -> str:
-    """What speaks for the likeliest class and what against it, strongest first, in nats against the next class."""
+def because(table: InUse, ledger: Ledger, best: Any, other: Any, terms: Mapping[str, str] | None = None) -> str:
+    """What speaks for the likeliest class and what against it, strongest first, in nats against the next class; of a
+    text its `terms` (safe in Markdown), too."""
     nats = ledger.by_variable().contributions(best, other).iloc[0]
     names = {row.name: md(row_word(row) or clean(table.column(row.child), 24)) for row, _term in ledger.rows}
+    names |= {name: f"{names[name]} {words}" for name, words in (terms or {}).items() if name in names}
     strongest = sorted(((str(n), v) for n, v in nats.items() if v), key=lambda item: -abs(item[1]))[:4]
     told = {
         sign: _(", ").join(f"{names[n]} ({signed(v)})" for n, v in strongest if (v > 0) == sign)

@@ -59,7 +59,7 @@ def test_the_summary_counts_decisions_and_right_ones(page: AppTest):
         "rows": "4", "decide good": str(want.count("是")), "decide bad": str(want.count("否")), "not decided": "1",
         "decided rightly": "2 / 2", "mean loss": "0",
     }  # fmt: skip
-    notes = "\n".join(m.value for m in page.markdown).replace("\\", "")
+    notes = "\n".join(m.value for m in page.markdown).replace("\\", "").replace("\u2060", "")
     assert "'TRUE' (1)" in notes
     assert "column '含糖率': missing cells: 1" in notes
 
@@ -92,7 +92,7 @@ def test_a_second_file_that_is_no_table_leaves_the_results(page: AppTest):
 
 def test_a_file_with_other_columns_is_told_what_the_model_needs(page: AppTest):
     drop(page, b"a,b\n1,2\n3,4\n")
-    assert "needs '密度', '含糖率'" in page.error[0].value.replace("\\", "")
+    assert "needs '密度', '含糖率'" in page.error[0].value.replace("\\", "").replace("\u2060", "")
 
 
 def test_the_data_sets_own_file_is_read_with_its_units(page: AppTest):
@@ -163,3 +163,22 @@ def test_a_spreadsheet_of_too_many_rows_is_refused_with_a_way_out(page: AppTest,
     drop(page, MELONS.encode() + b"0.1,0.2,x,\n" * 20_000)
     page.button(key="write_results").click().run(timeout=60)
     assert "take CSV or Parquet" in page.error[0].value
+
+
+def test_the_second_file_is_read_otherwise_by_one_click(page: AppTest):
+    text = "密度;含糖率;好瓜\n1,234;0,46;是\n0,24;0,09;否\n\nQuelle: Markt\n"
+    drop(page, text.encode())
+    assert metrics(page)["rows"] == "2"
+    next(b for b in page.button if b.label == "Keep these lines as rows").click().run()
+    assert metrics(page)["rows"] == "3"
+    page.checkbox(key="read_second_trim").check().run()
+    assert metrics(page)["rows"] == "2"
+    next(b for b in page.button if b.label == "The decimal mark is a point").click().run()
+    assert not page.exception
+    assert page.selectbox(key="read_second_decimal").value == "."
+    posterior = page.dataframe[0].value["P(是)"].iloc[0]
+    assert posterior != pytest.approx(model().predict_proba(pd.DataFrame({"密度": [1.234], "含糖率": [0.46]}))[0, 1])
+    page.selectbox(key="read_second_decimal").set_value("").run()
+    X = pd.DataFrame({"密度": [1.234], "含糖率": [0.46]})
+    good = list(model().classes_).index("是")
+    assert page.dataframe[0].value["P(是)"].iloc[0] == pytest.approx(model().predict_proba(X)[0, good])

@@ -1,8 +1,8 @@
-"""Reading beside pandas: files of the Pollock kind (score of 10, nobody is told the dialect), and 50 MB of plain CSV (CPU
-time): `python -m tests.bench.bench_read`.
+"""Reading beside pandas: files of the Pollock kind (score of 10, nobody is told the dialect), and 50 MB of plain CSV
+(CPU time): `python -m tests.bench.bench_read`.
 
-On the benchmark itself pandas' default reaches 5.5 (simple) and 6.7 (weighted), and with `sep=None` and bad lines skipped
-9.90 and 9.40: the table below shows that this polluter is as hard.
+On the benchmark itself pandas' default reaches 5.5 (simple) and 6.7 (weighted), and with `sep=None` and bad lines
+skipped 9.90 and 9.40: the table below shows that this polluter is as hard.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from bayes_engine.table.read import read_table
 from tests.pollock import Result, files, run
 from tests.unit.test_pollock import lines as ours
 
-ROWS = 900_000
-MOST = 4.0
-"""How many times pandas' CPU time reading may take: it also finds dialect, types, levels and what to say of them."""
+ROWS = 1_000_000
+MOST = 1.5
+"""How many times the CPU time of pandas' `sep=None` reading may take: the one that finds the delimiter, too."""
 
 
 def frame_lines(frame: pd.DataFrame) -> list[list[str]]:
@@ -79,12 +79,13 @@ def test_reading_is_right_more_often_than_pandas_and_not_much_slower() -> None:
     assert found["pandas"].simple < 6.5
     assert found["pandas, sep=None, bad lines skipped"].weighted < 9.6
     _, seconds = speed()
-    assert seconds["read_table"] <= MOST * seconds["pandas"]
+    assert seconds["read_table"] <= MOST * seconds["pandas, sep=None"]
 
 
 if __name__ == "__main__":
     for name, result in scores().items():
-        print(f"{name:40s} simple {result.simple:6.3f}  weighted {result.weighted:6.3f}  raised {len(result.raised)}")
+        told = f"simple {result.simple:6.3f}  weighted {result.weighted:6.3f}  raised {len(result.raised)}"
+        print(f"{name:40s} {told}")  # noqa: T201
     size, seconds = speed()
     for name, taken in seconds.items():
-        print(f"{name:40s} {taken:6.2f} s for {size / 1e6:.0f} MB, {taken / seconds['pandas']:.2f} × pandas")
+        print(f"{name:40s} {taken:6.2f} s for {size / 1e6:.0f} MB, {taken / seconds['pandas']:.2f} × pandas")  # noqa: T201

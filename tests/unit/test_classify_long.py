@@ -80,6 +80,7 @@ def tail(line: str) -> bytes:
     return (long_text() + line).encode()
 
 
+RAGGED = long_text(2000) + "x;Rome;170;yes;more\ny;Oslo\nnote;city;height;tall\nz;Rome;1;no;\n" + long_text(2000)[21:]
 ODD = {
     "a row too long": tail("x;Rome;170;yes;more\n"),
     "a row too short": tail("x;Rome\n"),
@@ -97,6 +98,18 @@ def test_a_text_that_cannot_be_cut_is_read_whole(content: bytes) -> None:
     cells, reading = open_cells(content), read_table(content, typed=False)
     assert whole(cells).to_dict("list") == reading.frame.to_dict("list")
     assert (cells.report, cells.recipe) == (reading.report, reading.recipe)
+
+
+@pytest.mark.parametrize("below", ["", "\n# made by hand\n", "\nSource: me, you\n", ";;;\n"])
+def test_odd_rows_are_no_hindrance(below: str) -> None:
+    content = (RAGGED + below).encode()
+    cells, reading = open_cells(content), read_table(content, typed=False)
+    assert in_pieces(cells)
+    assert cells.names == ("note", "city", "height", "tall", "extra")
+    assert whole(cells).to_dict("list") == reading.frame.to_dict("list")
+    assert {str(n.message) for n in cells.report} == {str(n.message) for n in reading.report}
+    kept, untrimmed = open_cells(content, trim=False), read_table(content, typed=False, trim=False)
+    assert whole(kept).to_dict("list") == untrimmed.frame.to_dict("list")
 
 
 def test_other_formats_and_short_texts_are_frames() -> None:

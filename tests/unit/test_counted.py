@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 
-from bayes_engine import BayesEngineError, EstimationWarning, MinimumRiskClassifier
+from bayes_engine import BayesEngineError, Dirichlet, EstimationWarning, MinimumRiskClassifier
 from bayes_engine.factors import columns
 from bayes_engine.factors.columns import ABSENT
 from bayes_engine.models import classic
@@ -271,6 +271,30 @@ def test_duplicates_of_a_sparse_cell_are_one_presence() -> None:
     assert twice.nnz == 3
 
 
+def test_duplicates_of_a_small_integer_do_not_wrap() -> None:
+    twice = sparse.csr_array((np.array([127, 127, 1], np.int8), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    assert classic.BernoulliNB().fit(twice, [0, 1]).feature_count_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert classic.MultinomialNB().fit(twice, [0, 1]).feature_count_.tolist() == [[254.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-300, 1e-12])
+def test_a_term_in_every_row_is_absent_as_often_as_alpha_says(alpha: float) -> None:
+    weight = np.array([0.1, 0.2, 0.3, 0.7])  # 0.1 + 0.2 + 0.3 is not 0.6
+    model = classic.BernoulliNB(alpha=alpha).fit([[1, 0], [1, 0], [1, 1], [0, 1]], [0, 0, 0, 1], weight)
+    joint = model.predict_joint_log_proba([[0, 0]])[0, 0]
+    present = weight[:3].sum()
+    expected = (present / weight.sum()) * (alpha / (present + 2 * alpha)) * (0.3 + alpha) / (present + 2 * alpha)
+    np.testing.assert_allclose(joint, -np.inf if alpha == 0 else np.log(0.3 / weight.sum() / present) + np.log(alpha))
+    if alpha == 1e-12:
+        np.testing.assert_allclose(joint, np.log(expected))
+
+
+def test_a_small_alpha_is_not_lost_beside_large_counts() -> None:
+    """1e6 + 1e-12 − 1e6 is 0."""
+    model = classic.ComplementNB(alpha=1e-12).fit([[10**6, 0], [0, 1]], [0, 1])
+    np.testing.assert_allclose(model.feature_log_prob_, [[-np.log(1e-12), 0.0], [0.0, np.log(1e18)]], atol=1e-11)
+
+
 def test_a_class_without_spread_and_a_constant_column() -> None:
     X, y = np.array([[1.0, 5.0], [1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]), [0, 0, 1, 1]
     with pytest.warns(EstimationWarning, match=r"column\(s\) x0: a class has no spread there"):
@@ -287,6 +311,8 @@ def test_priors_by_label() -> None:
         by_label = getattr(classic, name)(**{word: {"c": 0.5, "a": 0.2, "b": 0.3}}).fit(X, labels)
         by_place = getattr(classic, name)(**{word: [0.2, 0.3, 0.5]}).fit(X, labels)
         np.testing.assert_array_equal(by_label.predict_proba(X), by_place.predict_proba(X))
+        imagined = getattr(classic, name)(**{word: Dirichlet(2.0)}).fit(X, labels)
+        assert list(imagined.prior_by_class.values()) == pytest.approx((np.bincount(y)[[1, 2, 0]] + 2) / (len(y) + 6))
 
 
 @pytest.mark.parametrize(
@@ -294,6 +320,7 @@ def test_priors_by_label() -> None:
     [
         ("GaussianNB", {"priors": [0.5, 0.5]}, "Number of priors must match number of classes: 2 priors, 3 classes"),
         ("GaussianNB", {"priors": [0.5, 0.5, 0.5]}, "priors sum to 1.5, not 1"),
+        ("GaussianNB", {"priors": 0.5}, "priors=0.5 is none of 'empirical'"),
         ("MultinomialNB", {"class_prior": [1.5, -0.5, 0.0]}, "prior of class '0' is 1.5"),
         ("GaussianNB", {"var_smoothing": -1.0}, "var_smoothing=-1.0 is no number of 0 and more"),
         ("MultinomialNB", {"alpha": -1.0}, "alpha=-1.0; smoothing needs"),
@@ -311,6 +338,17 @@ def test_refusals(name: str, parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(BayesEngineError) as said:
         fitted(name, **parameters)
     assert words in str(said.value)
+
+
+def test_numbers_that_are_no_categories() -> None:
+    with pytest.raises(BayesEngineError, match=r"column 'x1' holds 1000000000, and categories are numbered 0, 1, 2"):
+        classic.CategoricalNB().fit([[0, 1], [1, 10**9]], [0, 1])
+    strict = classic.CategoricalNB().fit([[0, 1], [1, 0]], [0, 1])
+    for far in (10**9, 1e200):
+        with pytest.raises(BayesEngineError, match=rf"column 'x1' holds {far:.12g}, not seen".replace("+", r"\+")):
+            strict.predict([[0, far]])
+        ignoring = classic.CategoricalNB(unseen="ignore").fit([[0, 1], [1, 0]], [0, 1])
+        np.testing.assert_allclose(ignoring.predict_proba([[0, far]]), [[2 / 3, 1 / 3]])
 
 
 @pytest.mark.parametrize("name", ["CategoricalNB", "MultinomialNB", "ComplementNB"])

@@ -23,7 +23,9 @@ def test_common_forms(cell: str, iso: str) -> None:
     assert found.values[0] == np.datetime64(iso)
 
 
-@pytest.mark.parametrize("cell", ["1.10.12", "12.5.24", "10:05", "2024", "1/2", "2024-01", "May 2024", "Mars 3 2024", ""])
+@pytest.mark.parametrize(
+    "cell", ["1.10.12", "12.5.24", "10:05", "2024", "1/2", "2024-01", "May 2024", "Mars 3 2024", ""]
+)
 def test_what_may_be_something_else_is_no_date(cell: str) -> None:
     assert not isinstance(dates([cell]), Dates)
 

@@ -11,7 +11,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import BayesEngineError, EstimationWarning, NaiveBayes, Schema, Status, UndefinedPosterior, Variable
+from bayes_engine import (
+    BayesEngineError,
+    Dirichlet,
+    EstimationWarning,
+    GaussianNB,
+    NaiveBayes,
+    Schema,
+    Status,
+    UndefinedPosterior,
+    Variable,
+)
 from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, TableError, UnseenLevel
 from bayes_engine.factors import GaussianFactor, TableFactor
 from bayes_engine.models.naive_bayes import PRESETS
@@ -150,6 +160,29 @@ def test_NF09_zero_variance_in_one_class_is_floored_and_named() -> None:
     assert model.predict(X).tolist()[:3] == ["a"] * 3
 
 
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("values", [[0, 0, 0, 1, 2, 3], [0, 0, 3, 1, 2, 1], [1, 1, 1, 2, 2, 2]])
+@pytest.mark.parametrize("scale", [1e-140, 1e-150, 1e-158, 1e-162, 1e-200, 5e-324])
+def test_NF09_a_spread_too_small_to_be_squared_draws_no_nan(scale: float, values: list[int]) -> None:
+    X = numbers([scale * v for v in values])
+    models = [NaiveBayes(likelihoods=name) for name in ("gaussian", "kernel", "kernel-weka")]
+    for model in (*models, NaiveBayes(tied_variance=True), GaussianNB(), GaussianNB(var_smoothing=0)):
+        told = model.fit(X, LABELS).predict_proba(X)
+        np.testing.assert_allclose(told.sum(axis=1), 1.0)
+        assert not np.isnan(model.leave_one_out_log_proba(X, LABELS)).any()
+        if scale < 1e-145:
+            assert np.ptp(told, axis=0).max() == 0
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+@pytest.mark.parametrize("likelihood", ["gaussian", "kernel"])
+def test_NF09_the_share_of_a_floor_may_vanish(likelihood: Any) -> None:
+    X = numbers([0, 0, 0, 1e-3, 2e-3, 3e-3])
+    model = NaiveBayes(likelihoods=likelihood, var_floor=1e-320).fit(X, LABELS)
+    np.testing.assert_allclose(model.predict_proba(X)[[0, 3]], np.eye(2), atol=1e-12)
+    assert not np.isnan(model.leave_one_out_log_proba(X, LABELS)).any()
+
+
 def test_NF10_a_tiny_column_beside_a_huge_one_still_decides() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 50)
@@ -277,6 +310,7 @@ def test_NF35_alpha_zero_is_no_smoothing(mixed: pd.DataFrame, alpha: float) -> N
         pytest.param({"alpha": 1e308}, r"alpha=1e\+308 drowns the 6 rows", id="NF34"),
         pytest.param({"priors": {"a": 1.0}}, "priors give no probability for class 'b'", id="NF22"),
         pytest.param({"priors": {"a": 0.5, "b": 0.6}}, "priors sum to 1.1, not 1", id="NF21"),
+        pytest.param({"priors": Dirichlet(1e308)}, r"priors=Dirichlet\(amount=1e\+308.*drowns the 6 rows", id="priors"),
         pytest.param({"smoothing": "some"}, "smoothing='some' is none of 'all', 'zero-only', 'none'", id="smoothing"),
         pytest.param({"variance": "biased"}, "variance='biased' is none of 'mle', 'unbiased'", id="variance"),
         pytest.param({"unseen": None}, "unseen=None is none of 'ignore', 'smooth', 'error'", id="unseen"),
@@ -298,12 +332,23 @@ def test_parameters_refused(mixed: pd.DataFrame, parameters: dict[str, Any], tex
         pytest.param([0] * 6, "sample_weight is zero in every row", id="zero"),
         pytest.param([1, 1, 1, 1, 1, -1], "sample_weight is -1.0 in row 6", id="negative"),
         pytest.param([1e308] * 6, "sample_weight sums to inf, 2", id="NF38"),
+        pytest.param(["heavy"] * 6, "sample_weight holds what is no number", id="text"),
         pytest.param([1, 1, 1, 0, 0, 0], r"the target holds 1 class \('a'\)", id="one-class-left"),
     ],
 )
 def test_NF36_weights_refused(mixed: pd.DataFrame, weight: list[float], text: str) -> None:
     with pytest.raises(BayesEngineError, match=text):
         NaiveBayes().fit(mixed, LABELS, weight)
+
+
+def test_NF36_rows_that_weigh_nothing_change_nothing_that_is_there(mixed: pd.DataFrame) -> None:
+    """A part of the rows may have none that counts, if it is not the first: partial_fit is fit, however it is split."""
+    X, y = mixed[["mass"]], list("aabbab")
+    model = NaiveBayes().partial_fit(X[:4], y[:4]).partial_fit(X[4:], y[4:], sample_weight=[0, 0])
+    whole = NaiveBayes().fit(X, y, [1, 1, 1, 1, 0, 0])
+    np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), atol=1e-12)
+    with pytest.raises(BayesEngineError, match="sample_weight is zero in every row"):
+        NaiveBayes().partial_fit(X, y, sample_weight=[0] * 6)
 
 
 def test_NF36_a_class_whose_rows_all_weigh_nothing_is_absent(mixed: pd.DataFrame) -> None:

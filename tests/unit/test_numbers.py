@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayes_engine.table import numbers
 from bayes_engine.table.numbers import convert, convert_column
 
 
@@ -76,3 +77,19 @@ def test_a_dict_is_emptied_on_the_way_and_gives_the_same() -> None:
     assert released[0].equals(kept[0])
     assert released[1:] == kept[1:]
     assert kept[0]["a"].tolist() == [1234, 2500]
+
+
+def test_long_columns_are_read_as_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    kinds = [["1", "-2", "30"], ["1.5", "2.25", ""], ["1.234", "2.500"], ["1.234", "2.5"], ["1e5", "-.5", "7."],
+             ["007", "1"], ["1", "x"], ["1", "NA"], ["-0", "0.0"], ["1e400", "1"], ["12345678901234567", "1"], ["", ""],
+             ["0.123", "0.456"], ["9007199254740993", "1"], ["1234567890123456.5", "1.5"], ["1,5", "2"]]  # fmt: skip
+    for cells in kinds:
+        column = pd.Series(rng.choice(cells, 40), name="x", dtype="str")
+        slow = convert_column(column)
+        with monkeypatch.context() as patched:
+            patched.setattr(numbers, "_LONG", 1)
+            swift = convert_column(column)
+        pd.testing.assert_series_equal(swift.values, slow.values)
+        assert swift[1:] == slow[1:], cells

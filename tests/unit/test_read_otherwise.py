@@ -17,7 +17,7 @@ from bayes_engine.table.decode import first_lines
 from bayes_engine.table.numbers import Offer
 from bayes_engine.table.read import Reading, read_table
 
-BODY = [f"{150 + 1.5 * i},{50 + i},{'Oslo Rome Lima'.split()[i % 3]},{'no yes'.split()[i % 2]}" for i in range(12)]
+BODY = [f"{150 + 1.5 * i},{50 + i},{['Oslo', 'Rome', 'Lima'][i % 3]},{['no', 'yes'][i % 2]}" for i in range(12)]
 PLAIN = "\n".join(["height,weight,city,label", *BODY, ""])
 
 
@@ -73,7 +73,7 @@ def test_numbers_that_are_wanted_tell_what_is_lost() -> None:
     assert "so are missing: 2 ('old', 'older')" in said(reading)
     assert reading.recipe.types == ((0, "number"),)
     for types in ({"z": "text"}, {7: "text"}, {"a": "colour"}):
-        with pytest.raises(ReadError, match="there is no column|is no type"):
+        with pytest.raises(ReadError, match=r"there is no column|is no type"):
             read_table(b"a,b\n5,x\n6,y\n", types=types)  # type: ignore[arg-type]
 
 
@@ -166,11 +166,82 @@ def test_thousands_of_columns_take_no_quadratic_time() -> None:
     assert time.perf_counter() - start < 20
 
 
+ZH = "姓名,城市,类别\n" + "张伟,北京,高\n王芳,上海,低\n" * 8
+
+
+def test_two_encodings_in_one_file_and_text_encoded_twice() -> None:
+    both = read_table(ZH.encode("gb18030") + "赵六,天津,低\n".encode())
+    assert both.frame["城市"].tolist()[-2:] == ["上海", "天津"]
+    assert "two encodings in one file" in said(both)
+    damaged = read_table(ZH.encode().replace("北京".encode(), "北京".encode()[:-1], 1))
+    assert "1 characters are damaged" in said(damaged)
+    assert damaged.frame["姓名"].iloc[0] == "张伟"
+    twice = ZH.encode().decode("latin-1").encode()
+    assert "encoded twice" in said(read_table(twice))
+    [undo] = offers(twice, "encoding")
+    assert taken(twice, undo).frame["城市"].iloc[0] == "北京"
+    assert first_lines(twice, undo.value, 1)[0] == (1, "姓名,城市,类别")
+
+
+@pytest.mark.parametrize(("encoding", "text"), [
+    ("hz", ZH), ("iso2022_jp", "名前,都市\n田中,東京\n佐藤,大阪\n"),
+    ("cp1250", "imię,miasto\n" + "Łukasz,Łódź\nŻaneta,Gdańsk\n" * 8),
+    ("cp850", "prénom,ville\nJosé,Nîmes\nZoë,Besançon\n"),
+])  # fmt: skip
+def test_encodings_that_are_easily_taken_for_another(encoding: str, text: str) -> None:
+    reading = read_table(text.encode(encoding))
+    assert reading.frame.to_csv(index=False) == text
+    assert "encoding guessed" in said(reading)
+
+
+@pytest.mark.parametrize(("text", "rows", "what"), [
+    ("+----+---+\n| a  | b |\n+----+---+\n" + "| 15 | x |\n| 7  | y |\n" * 4 + "+----+---+\n", 8, "lines drawn with"),
+    ("| a | b |\n|---|---|\n" + "| 1.5 | x |\n| 7 | y |\n" * 4, 8, "lines drawn with"),
+    ("a,b\n" + "“1.5”,“x”\n“7”,“y”\n" * 4, 8, "quoted with “ ”"),
+    ("a，b\n" + "1.5，x\n7，y\n" * 4, 8, "the delimiter was guessed: '，'"),
+    ("a,b\x851.5,x\x857,y\x85", 2, "U+0085"),
+])  # fmt: skip
+def test_tables_as_other_programs_draw_them(text: str, rows: int, what: str) -> None:
+    reading = read_table(text.encode())
+    assert (list(reading.frame.columns), len(reading.frame)) == (["a", "b"], rows)
+    assert reading.frame["a"].dtype.kind in "if"
+    assert reading.frame["b"].tolist()[:2] == ["x", "y"]
+    assert what in said(reading)
+
+
+def test_years_as_names_row_names_and_footers_with_commas() -> None:
+    rows = "".join(f"{i},{i + 3},{i * 2},{'xy'[i % 2]}\n" for i in range(9))
+    years = read_table(("2019,2020,2021,label\n" + rows).encode())
+    assert list(years.frame.columns) == ["2019", "2020", "2021", "label"]
+    shifted = read_table(("height,weight,city\n" + "\n".join(BODY)).encode())
+    assert list(shifted.frame.columns) == ["height", "weight", "city", "column_4"]
+    named = read_table(b"mpg,cyl\nMazda RX4,21,6\nFiat 128,32,4\n")
+    assert list(named.frame.columns) == ["row", "mpg", "cyl"]
+    footed = read_table((PLAIN + "\nSource: ward 5\nNote: by hand, twice\n").encode())
+    assert len(footed.frame) == 12
+    assert "left out as a footer: 2" in said(footed)
+
+
+def test_a_unit_a_point_and_padding_are_told() -> None:
+    units = b"a;b\n12 cm;x\n15.5 cm;y\n"
+    assert "numbers with the unit 'cm' ('12 cm')" in said(read_table(units))
+    assert taken(units, offers(units, "types")[0]).frame["a"].tolist() == [12, 15.5]
+    points = b"a;b\n1.230;x\n2.345;y\n"
+    assert "if it separates thousands" in said(read_table(points))
+    assert taken(points, offers(points, "decimal")[0]).frame["a"].tolist() == [1230, 2345]
+    assert "thousands" not in said(read_table(points.replace(b";", b",")))
+    padded = read_table(b"a|b\n1| x\n2| y z\n3|x\n", delimiter="|")
+    assert padded.frame["b"].tolist() == [" x", " y z", "x"]
+    padded = read_table(b"a|b |c\n1|x |p\n2|y |q\n3|x |p\n")
+    assert padded.frame["b "[:1]].tolist() == ["x", "y", "x"]
+    assert "the spaces around every cell are left out" in said(padded)
+
+
 # ---- fuzz ------------------------------------------------------------------------------------------------------------
 
 
 def random_table(rng: random.Random) -> list[list[str]]:
-    words = ["red", "a b", "x,y", "p;q", 'say "hi"', "it's", "tab\there", "größe", "北京", "line\nbreak", "|", "a:b", ""]
+    words = ["red", "a b", "x,y", "p;q", 'say "hi"', "it's", "tab\there", "größe", "北京", "line\nbreak", "|", ""]
     columns = rng.randint(2, 6)
     numeric = [rng.random() < 0.5 for _ in range(columns)]
     numeric[0] = True
@@ -203,7 +274,8 @@ def test_random_tables_in_random_dialects_come_back(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_mutations_and_noise_are_a_table_or_a_refusal(seed: int) -> None:
     rng = random.Random(seed)
-    sources = [PLAIN.encode(), PLAIN.replace(",", ";").replace(".", ",").encode("utf-16"), gzip.compress(PLAIN.encode()),
+    german = PLAIN.replace(",", ";").replace(".", ",")
+    sources = [PLAIN.encode(), german.encode("utf-16"), gzip.compress(PLAIN.encode()),
                "名,值\n甲,1\n乙,2\n".encode("gb18030"), b"@relation r\n@attribute a numeric\n@data\n1\n2\n",
                b"a   b\n10  2\n4   50\n"]  # fmt: skip
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
@@ -226,9 +298,8 @@ def test_mutations_and_noise_are_a_table_or_a_refusal(seed: int) -> None:
         start = time.perf_counter()
         try:
             reading = read_table(bytes(data))
-        except ReadError as error:
-            assert str(error)
-        else:
-            assert len(reading.frame) > 0
-            assert reading.frame.columns.is_unique
+        except ReadError:
+            continue
+        assert len(reading.frame) > 0
+        assert reading.frame.columns.is_unique
         assert time.perf_counter() - start < 5

@@ -48,10 +48,11 @@ def curves(judged: Judged) -> None:
             **bound("compare_curve", kind, lambda s, v: s.showing(compare_curve=v)),
         )
         chooser: Callable[..., Any] = st.segmented_control if len(classes) <= 6 else st.selectbox
+        escape = md if len(classes) <= 6 else clean
         chooser(
             _("of the class") if len(classes) == 2 else _("of the class, against the rest"),
             range(len(classes)),
-            format_func=lambda k: md(judged.table.class_(classes[k]), 24),
+            format_func=lambda k: escape(judged.table.class_(classes[k]), 24),
             **({"required": True} if len(classes) <= 6 else {}),
             **bound("compare_class", at, lambda s, k: s.showing(compare_class=int(k or 0))),
         )

@@ -17,7 +17,7 @@ from bayes_engine.numerals import number
 from pages.shared import data
 from pages.shared.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
 from pages.shared.dial import is_tiny
-from pages.shared.escape import clean, plotly_text
+from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import State, bound, change, current, dark
 
 ROWS_NAMED = 5
@@ -187,7 +187,7 @@ def _caption(judged: Judged) -> None:
     n, models = len(judged.table.parts.y), len(judged.held)
     pairs = models * (models - 1) // 2
     parts = [
-        _("{scheme}; the same rows for all.").format(scheme=next(iter(judged.held.values())).scheme.local())
+        _("{scheme}; the same rows for all.").format(scheme=next(iter(judged.held.values())).scheme.local(md))
         if not is_tiny(judged.table)
         else _("Each row by models learnt anew from all others; the same rows for all."),
         _(

@@ -41,15 +41,18 @@ from pages.shared.data.question import (
     story_losses,
 )
 from pages.shared.data.tables import (
+    OF_LEVELS,
     InUse,
+    as_read,
     embedded,
     in_use,
     offered,
     shown_rows,
     summaries,
     table_in_use,
+    treated,
 )
-from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, overrides, upload_in
+from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, overrides, upload_in, uploaded
 
 __all__ = [
     "CALIBRATIONS",
@@ -60,6 +63,7 @@ __all__ = [
     "EXACT",
     "FAMILIES",
     "NAIVE",
+    "OF_LEVELS",
     "STRUCTURES",
     "TERMS",
     "Fitted",
@@ -67,6 +71,7 @@ __all__ = [
     "Upload",
     "active_model",
     "amount_unsaid",
+    "as_read",
     "case_amount",
     "case_codes",
     "case_frame",
@@ -94,6 +99,8 @@ __all__ = [
     "story_losses",
     "summaries",
     "table_in_use",
+    "treated",
     "uncalibrated",
     "upload_in",
+    "uploaded",
 ]

@@ -92,11 +92,11 @@ def prior_of_use(table: InUse) -> Mapping[Any, float] | None:
 
 
 def case_values(table: InUse) -> dict[str, Any]:
-    """The case by feature: a level, a number, or None for missing."""
+    """The case by feature: a level, a number, a text, or None for missing."""
     state, features = current(), table.features
     if len(state.case) != len(features):
         return _first_case(table)
-    return {v.name: _cell(v, code) for v, code in zip(features, state.case, strict=True)}
+    return {v.name: _cell(table, v, code) for v, code in zip(features, state.case, strict=True)}
 
 
 def _first_case(table: InUse) -> dict[str, Any]:
@@ -112,9 +112,11 @@ def row_values(table: InUse, row: int) -> dict[str, Any]:
     return {name: None if pd.isna(cells[name]) else cells[name] for name in table.parts.X.columns}
 
 
-def case_codes(table: InUse, values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A case as the state keeps it: level positions and numbers."""
-    return tuple(_code(v, values.get(v.name)) for v in table.features)
+def case_codes(table: InUse, values: Mapping[str, Any], row: int = -1) -> tuple[Any, ...]:
+    """A case as the state keeps it: level positions and numbers; a text by the position of its row where it is that of
+    this `row`, or of the row that the case has it from, so that no cell of a file gets into a link."""
+    rows = (row, *(code for code in current().case if type(code) is int), current().row, 0)
+    return tuple(_code(table, v, values.get(v.name), rows) for v in table.features)
 
 
 def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
@@ -131,9 +133,12 @@ def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _cell(variable: Variable, code: Any) -> Any:
+def _cell(table: InUse, variable: Variable, code: Any) -> Any:
     if variable.kind == "text":
-        return code if isinstance(code, str) else None
+        if type(code) is not int:
+            return code if isinstance(code, str) else None
+        assert table.parts is not None
+        return row_values(table, code)[variable.name] if 0 <= code < len(table.parts.X) else None
     if isinstance(code, str):
         return None
     if code is None or not variable.discrete:
@@ -141,9 +146,12 @@ def _cell(variable: Variable, code: Any) -> Any:
     return variable.levels[code] if isinstance(code, int) and 0 <= code < len(variable.levels) else None
 
 
-def _code(variable: Variable, value: Any) -> Any:
+def _code(table: InUse, variable: Variable, value: Any, rows: tuple[int, ...]) -> Any:
     if variable.kind == "text":
-        return None if value is None else str(value)
+        assert table.parts is not None
+        column = table.parts.X[variable.name]
+        own = (row for row in rows if 0 <= row < len(column) and isinstance(column.iloc[row], str))
+        return None if value is None else next((row for row in own if column.iloc[row] == value), str(value))
     if value is None or (variable.discrete and value not in variable.levels):
         return None
     return variable.levels.index(value) if variable.discrete else float(value)

@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
 from bayes_engine import __version__
 from bayes_engine.datasets import Dataset, DatasetInfo, dataset_names, load_dataset
+from bayes_engine.doctor.again import treatments
+from bayes_engine.doctor.finding import Mended, Repair
+from bayes_engine.doctor.repair import repaired
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.numerals import plain
 from bayes_engine.table.describe import ColumnSummary, describe
+from bayes_engine.table.incoming import Treatment
 from bayes_engine.table.read import Reading
-from bayes_engine.table.roles import Parts, take_apart
+from bayes_engine.table.roles import Parts, put, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
 from pages.shared.data.uploads import upload_in
 from pages.shared.kept import kept
 from pages.shared.state import State, current
 
+Entry = tuple[str, int, float]
+"""A repair as the state keeps it: what is done, the position of the column or −1, a value."""
 REFUSE = "refuse"
 """The name of the refusal among the actions."""
 
 
 @dataclass(frozen=True)
 class InUse:
-    """The table in use: `parts` is what a fit takes, or None with the `problem` that forbids one."""
+    """The table in use: `parts` is what a fit takes, or None with the `problem` that forbids one. Its cells are
+    mended by `repairs`, each beside its entry in the state."""
 
     key: str
     name: str
@@ -39,6 +47,7 @@ class InUse:
     problem: BayesEngineError | None
     dataset: Dataset | None
     reading: Reading | None
+    repairs: tuple[tuple[Entry, Repair], ...] = ()
 
     @property
     def info(self) -> DatasetInfo | None:
@@ -127,15 +136,109 @@ def in_use(state: State) -> InUse:
     reading = upload_in(state) if state.table.startswith("upload:") else None
     dataset = None if reading else _dataset_or_start(state.table)
     source: Any = reading or dataset
-    schema, problem = _with_changes(source.frame, source.schema, state.columns)
-    key = f"{state.table}|{hash((schema, reading and reading.recipe, __version__)):x}"
+    frame, schema, problem = source.frame, source.schema, None
+    repairs: tuple[tuple[Entry, Repair], ...] = ()
+    recipe = reading and reading.recipe
+    if state.repairs:
+        made = f"{state.table}|{hash((recipe, state.columns, state.repairs, __version__)):x}"
+        frame, schema, problem, repairs = _mended(made, source.frame, source.schema, state.columns, state.repairs)
+    else:
+        schema, problem = _with_changes(frame, schema, state.columns)
+    key = f"{state.table}|{hash((schema, recipe, state.repairs and (state.columns, state.repairs), __version__)):x}"
     parts = None
     if problem is None:
         try:
-            parts = _parts(key, source.frame, schema)
+            parts = _parts(key, frame, schema)
         except BayesEngineError as error:
             problem = error
-    return InUse(key, source.name, source.frame, schema, parts, problem, dataset, reading)
+    return InUse(key, source.name, frame, schema, parts, problem, dataset, reading, repairs)
+
+
+def as_read(state: State) -> pd.DataFrame:
+    """The cells before any of them was mended."""
+    source: Any = upload_in(state) or _dataset_or_start(state.table)
+    return source.frame
+
+
+def treated(table: InUse) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
+    """What is done to the cells of a second file because it was done to the table's, by column; and the repairs that
+    concern the table alone."""
+    state = current()
+    if not table.repairs or table.parts is None:
+        return {}, ()
+    said = table.reading.report if table.reading else ()
+    months = {n.column for n in said if n.column and "read as month, day, year" in n.message.template}
+    read = ("feature", "target")
+    wanted = [r for _entry, r in table.repairs if not r.column or table.schema[r.column].role in read]
+    return treatments(as_read(state), table.schema, wanted, months)
+
+
+def _named(schema: Schema, entry: Entry) -> Repair | None:
+    what, position, value = entry
+    of_table = what == OF_ROWS
+    if position >= len(schema) or (position < 0) != of_table:
+        return None
+    return Repair(cast(Mended, what), "" if of_table else schema.variables[position].name, float(value))
+
+
+_OF_KIND: Mapping[str, Callable[[Variable], bool]] = {
+    "drop-duplicates": lambda v: True,
+    "drop-rare": lambda v: v.discrete,
+    "merge-spellings": lambda v: v.discrete,
+    "infinite-missing": lambda v: v.numeric,
+    "value-missing": lambda v: v.numeric,
+    "outliers-missing": lambda v: v.numeric,
+    "text-missing": lambda v: not v.numeric and v.kind != "date",
+    "days": lambda v: not v.numeric,
+}
+"""The columns that a repair can be done to."""
+OF_LEVELS = ("merge-spellings", "drop-rare")
+"""Repairs that are done to the levels as a person has set them; the others come before all changes of columns."""
+OF_ROWS = "drop-duplicates"
+"""The repair that drops rows."""
+
+
+@kept(max_entries=8)
+def _mended(
+    key: str,
+    _frame: pd.DataFrame,
+    _schema: Schema,
+    _columns: tuple[tuple[Any, ...], ...],
+    _repairs: tuple[Entry, ...],
+) -> tuple[pd.DataFrame, Schema, BayesEngineError | None, tuple[tuple[Entry, Repair], ...]]:
+    """The table with its repairs and a person's changes of columns, and which repairs were done, for a forged link
+    may ask for any: first the cells, then the changes, then what needs levels, and last the rows, which are equal in
+    what is read of them."""
+    frame, schema = _frame, _schema
+    done: list[tuple[Entry, Repair]] = []
+
+    def do(of: Callable[[Repair], bool]) -> None:
+        nonlocal frame, schema
+        for entry in _repairs:
+            repair = _named(_schema, entry)
+            if repair is None or not of(repair):
+                continue
+            if not repair.column or _OF_KIND[repair.what](schema[repair.column]):
+                frame, schema = repaired(frame, schema, [repair])
+                done.append((entry, repair))
+
+    try:
+        do(lambda repair: repair.what not in (*OF_LEVELS, OF_ROWS))
+        schema, problem = _with_changes(frame, schema, _columns)
+        if problem is not None:
+            return frame, schema, problem, tuple(done)
+        do(lambda repair: repair.what in OF_LEVELS)
+        do(lambda repair: repair.what == OF_ROWS)
+    except BayesEngineError as error:
+        return frame, schema, error, tuple(done)
+    for v in schema:  # a byte a cell, as an upload holds them, and no level that is gone
+        named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
+        held = frame[v.name].dtype
+        held = held.categories.tolist() if isinstance(held, pd.CategoricalDtype) else [] if held.kind == "O" else None
+        if named and held is not None and held != list(v.levels):
+            codes = pd.Categorical(frame[v.name].astype(object), categories=list(v.levels))
+            frame = put(frame, {v.name: codes})
+    return frame, schema, None, tuple(done)
 
 
 def _dataset_or_start(name: str) -> Dataset:
@@ -208,6 +311,6 @@ def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnS
 def shown_rows(table: InUse, most: int) -> pd.DataFrame:
     """The first rows, counted from 1, with their levels as they are called on screen."""
     head = table.frame.head(most)
-    head = head.set_axis(range(1, len(head) + 1), axis=0)
+    head = head.set_axis(head.index + 1, axis=0)
     named = [v.name for v in table.schema if v.discrete and table.dataset]
-    return head.assign(**{name: [None if pd.isna(x) else table.level(name, x) for x in head[name]] for name in named})
+    return put(head, {name: [None if pd.isna(x) else table.level(name, x) for x in head[name]] for name in named})

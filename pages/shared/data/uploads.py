@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.table.decode import TWICE
 from bayes_engine.table.numbers import ReadAs
 from bayes_engine.table.read import Reading, read_table
 from pages.shared.kept import hold
@@ -85,11 +86,17 @@ def upload_in(state: State) -> Reading | None:
     return kept.reading
 
 
+def uploaded(state: State) -> bool:
+    """Whether the table in use is a file of this session's."""
+    mark = state.table.removeprefix("upload:")
+    return mark != state.table and mark in st.session_state.get("uploads", {})
+
+
 def overrides(state: State, key: str = "read") -> tuple[tuple[str, Any], ...]:
     """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
     value. What a forged link may hold besides counts as not said."""
     fits: Mapping[str, Callable[[Any], bool]] = {
-        "encoding": lambda v: v in ENCODINGS or (isinstance(v, str) and _known(v)),
+        "encoding": lambda v: v in (*ENCODINGS, TWICE) or (isinstance(v, str) and _known(v)),
         "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
         "quote": lambda v: isinstance(v, str) and len(v) <= 1,
         "decimal": lambda v: v in (".", ","),

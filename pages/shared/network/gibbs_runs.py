@@ -15,7 +15,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.working.walking import Compared, compared
 from pages.shared.chart import chart
-from pages.shared.escape import md
+from pages.shared.escape import clean, md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
 from pages.shared.network.gibbs_question import Question
@@ -127,7 +127,7 @@ def controls(asked: Question, now: Knobs) -> None:
         st.multiselect(
             _("Nodes drawn together"),
             _hidden(asked),
-            format_func=lambda j: md(asked.name(j)),
+            format_func=lambda j: clean(asked.name(j), 40),
             placeholder=_("two nodes or more"),
             **bound("net_g_own", list(now.own), lambda s, chosen: s.showing(net_g_own=tuple(chosen))),
         )

@@ -102,7 +102,7 @@ def read(data: bytes, pages: Container[str], *, limit: int = MOST_BYTES) -> Work
         raise _misshapen()
     if content["form"] != FORM:
         raise StoreError(
-            "the workspace was saved in form {form}, and this program reads form {known}; update the program",
+            "the workspace was saved by another version of the program, in form {form}; this one reads form {known}",
             form=content["form"],
             known=FORM,
         )

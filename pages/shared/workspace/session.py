@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any, cast
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.table.read import read_table
 from pages.shared import data
-from pages.shared.state import change, current
+from pages.shared.state import START, State, change
 from pages.shared.workspace.form import ROLES, Given, Workspace, spoken_of
 
 
-def present() -> Workspace:
-    """What this session shows, with the files that it holds; a file it does not hold is named, if its name is known."""
-    session, state = st.session_state, current()
+def present(session: Mapping[str, Any] | None = None) -> Workspace:
+    """What a session (this one) shows, with the files that it holds; one it does not hold is named, if its name is
+    known."""
+    session = cast(Mapping[str, Any], st.session_state) if session is None else session
+    state: State = session.get("state", START)
     names: dict[str, str] = session.get("files_asked", {})
     files = {}
     for role in ROLES:

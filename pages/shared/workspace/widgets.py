@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -22,6 +23,8 @@ from pages.shared.workspace import disk
 from pages.shared.workspace.form import Workspace, bare, read, size, spoken_of, without_data, write
 from pages.shared.workspace.session import file_name, present, reopen
 
+WIDE = 330
+"""Pixels, so that captions in the popover make a column and no line across the page."""
 MIME = "application/octet-stream"
 HEADER = 2**20
 """Bytes that a workspace takes besides its files, at the most that is reckoned with."""
@@ -98,8 +101,9 @@ def note() -> None:
     if not local():
         return
     session, now = st.session_state, present()
-    bare_state = replace(now.state, language="")
-    if session.setdefault("workspace_base", bare_state) == bare_state and "workspace_noted" not in session:
+    if now.state == replace(session.get("opened", START), language=now.state.language) and (
+        "workspace_noted" not in session
+    ):
         return  # nobody has done anything yet: what the address says is no work to be kept
     seen = (now.page, now.state, tuple(bare(now.files).items()))
     if session.get("workspace_noted") != seen:
@@ -116,7 +120,7 @@ def chip(pages: frozenset[str]) -> None:
         f"**{_('Workspace')}**", icon=":material/save:", width="stretch", key="chip_workspace_open", on_change="rerun"
     )
     if opened.open:
-        with opened:
+        with opened, st.container(width=WIDE, gap="small"):
             _save()
             _open(pages)
             if local():
@@ -150,7 +154,7 @@ def _limit() -> int:
     return int(st.get_option("server.maxUploadSize")) * 2**20
 
 
-def save_button(key: str, *, bare_only: bool = False, width: str = "stretch") -> None:
+def save_button(key: str, *, bare_only: bool = False, width: Literal["stretch", "content"] = "stretch") -> None:
     """A button that downloads the workspace; its files go with it unless they are not wanted or too large."""
     workspace = present()
     if bare_only or not _fits(workspace):
@@ -215,29 +219,16 @@ def _forget() -> None:
 
 def notice(page: str, pages: frozenset[str]) -> None:
     """That a session was lost, and the way back; on a fresh Start the way back to the last workspace."""
+    _other_version()
     session, state = st.session_state, current()
-    program = session.get("workspace_program", __version__)
-    if program != __version__:
-        st.info(
-            _(
-                "This workspace was saved by version {saved} of the program, and this is {here}: the models are fitted "
-                "anew, and numbers may differ in their last digits."
-            ).format(saved=md(program), here=md(__version__)),
-            icon=":material/info:",
-        )
     lost: str = session.get("workspace_lost", "")
     fresh = page == "start" and replace(state, language="") == START
     found = None
     if local() and not session.get("workspace_dismissed") and (lost or fresh or _missing(state)):
-        kept = disk.saved(disk.folder())
-        found = next((one for one in kept if one.session == lost), None)
-        if found is None and (fresh or _missing(state)):
-            found = next((one for one in kept if not sessions.connected(one.session)), None)
+        found = _way_back(lost, state, pages)
     if not lost and found is None:
         return
     said = _said(lost, found, pages)
-    if not said:
-        return
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="small", key="workspace_notice",
     ):  # fmt: skip
@@ -252,6 +243,44 @@ def notice(page: str, pages: frozenset[str]) -> None:
         )
     if (why := session.get("workspace_not_reopened")) is not None:
         st.error(_("Not opened: {why}. Nothing was changed.").format(why=why.local(_quoted)))
+
+
+def _way_back(lost: str, state: State, pages: frozenset[str]) -> disk.Saved | None:
+    """The saved workspace of the session that is gone; else the latest that no open tab shows, and where the state
+    speaks of a table that is missing the latest that has it."""
+    kept = disk.saved(disk.folder())
+    for one in kept:
+        if lost and one.session == lost:
+            return one
+    mark = spoken_of(state, "table") if _missing(state) else ""
+    if lost and not mark and replace(state, language="") != START:
+        return None
+    for one in kept:
+        glanced = disk.glance(one, disk.folder(), pages)
+        if glanced and not sessions.connected(one.session) and mark in ("", spoken_of(glanced.state, "table")):
+            return one
+    return None
+
+
+def _other_version() -> None:
+    program = st.session_state.get("workspace_program", __version__)
+    if program == __version__:
+        return
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", gap="small", key="workspace_version",
+    ):  # fmt: skip
+        st.markdown(
+            ":material/info: "
+            + _(
+                "This workspace was saved by version {saved} of the program, and this is {here}: the models are fitted "
+                "anew, and numbers may differ in their last digits."
+            ).format(saved=md(program), here=md(__version__)),
+            width="stretch",
+        )
+        st.button(
+            "", key="workspace_version_seen", icon=":material/close:", type="tertiary", help=_("Dismiss"),
+            on_click=lambda: st.session_state.update(workspace_program=__version__),
+        )  # fmt: skip
 
 
 def _said(lost: str, found: disk.Saved | None, pages: frozenset[str]) -> str:

@@ -1,0 +1,334 @@
+"""The doctor on the page Data: every finding stands in a column's head, and every button of it mends in one click."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import load_dataset
+from bayes_engine.doctor.again import treatments
+from bayes_engine.doctor.examine import examine
+from bayes_engine.doctor.finding import ModelInUse, Repair
+from bayes_engine.table.incoming import Reception
+from bayes_engine.table.pieces import Cells
+from bayes_engine.table.read import read_table
+from pages.shared import columns, data
+from pages.shared.data import InUse
+from pages.shared.doctor import mends
+from pages.shared.state import START, Spec, State, decode, encode
+from tests.apptest.opened import opened, sent_to, uploaded
+
+
+def settled(at: AppTest) -> AppTest:
+    """The page once nothing is computed any more."""
+    for _round in range(100):
+        if not any(b.key == "job_cancel" for b in at.button):
+            return at
+        time.sleep(0.1)
+        at.run()
+        assert not at.exception
+    raise AssertionError("still examining")
+
+
+def page(content: str) -> AppTest:
+    return settled(uploaded(content.encode(), page="data"))
+
+
+def heads(at: AppTest) -> dict[str, dict[str, int]]:
+    """The marks in the heads, by column."""
+    return {c["name"]: dict(map(tuple, c["marks"])) for c in sent_to(at, "bayes_heads")["columns"]}
+
+
+def shown_role(at: AppTest, name: str) -> str:
+    return next(c["sub"] for c in sent_to(at, "bayes_heads")["columns"] if c["name"] == name)
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    found = [b for b in at.button if label in b.label.replace("\\", "")]
+    assert found, (label, [b.label for b in at.button if b.key and b.key.startswith("mend_")])
+    found[0].click().run()
+    assert not at.exception
+    return settled(at)
+
+
+def told(at: AppTest) -> str:
+    return "\n".join(m.value for m in at.markdown).replace("\\", "")
+
+
+def table(rows: int, **columns: Callable[[int], object]) -> str:
+    lines = [",".join(columns)]
+    lines += [",".join(str(make(i)) for make in columns.values()) for i in range(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def noise(seed: int, n: int = 400) -> list[float]:
+    lot = random.Random(seed)
+    return [round(lot.gauss(0.0, 1.0), 3) for _i in range(n)]
+
+
+X, Z, U = noise(1), noise(2), noise(3)
+
+
+def y(i: int) -> str:
+    return "pos" if X[i] + Z[i] > 0 else "neg"
+
+
+def word(i: int) -> str:
+    return "abcd"[int(abs(U[i]) * 10) % 4]
+
+
+def months(i: int) -> str:
+    return f"20{10 + i % 9}-0{1 + i % 9}-{10 + i % 18}"
+
+
+CASES: dict[str, tuple[str, str, str]] = {
+    "leak": (table(80, x=lambda i: X[i], late=lambda i: 5 + 10 * (y(i) == "pos") + i % 3, y=y),
+             "alone decides the class", "Leave out 'late'"),
+    "copy-of-target": (table(80, x=lambda i: X[i], same=lambda i: "AB"[y(i) == "pos"], y=y), "under another name",
+                       "Leave out 'same'"),
+    "single-row-class": (table(80, x=lambda i: X[i], y=lambda i: "odd" if i == 7 else y(i)), "too few rows",
+                         "Leave out the rows"),
+    "rare-class": (table(80, x=lambda i: X[i], y=lambda i: "odd" if i < 3 else y(i)), "fewer than 5 rows",
+                   "Leave out the rows"),
+    "imbalance": (table(200, x=lambda i: X[i], y=lambda i: "yes" if i % 20 == 0 else "no"), "times as many rows",
+                  "Make an error dearer"),
+    "nearly-constant": (table(300, x=lambda i: X[i], c=lambda i: "b" if i == 9 else "a", y=y), "has one value in",
+                        "Leave out 'c'"),
+    "duplicate-column": (table(80, x=lambda i: X[i], again=lambda i: X[i], y=y), "counts twice", "Leave out 'again'"),
+    "duplicate-rows": (table(80, x=lambda i: X[i % 60], z=lambda i: Z[i % 60], y=lambda i: y(i % 60)),
+                       "stand a second time", "Keep one of equal rows"),
+    "spellings": (table(120, x=lambda i: X[i], w=lambda i: ("yes", "no", "no", "Yes", "yes")[i % 5] if i > 6 else "YES",
+                        y=y), "differ from others only in case", "Make one level"),
+    "mixed-types": (table(120, x=lambda i: X[i], m=lambda i: "n/k" if i in (5, 30) else Z[i], y=y), "holds numbers but",
+                    "Make these cells"),
+    "date": (table(120, x=lambda i: X[i], when=months, y=y), "holds dates", "in days"),
+    "high-cardinality": (table(120, x=lambda i: X[i], w=lambda i: f"w{i % 45}", y=y), "too few to estimate",
+                         "Leave out 'w'"),
+    "codes": (table(400, x=lambda i: X[i], c=lambda i: 1 + i % 4, y=lambda i: "pos" if i % 4 in (0, 2) and i % 7 else
+                    "neg"), "as names than as amounts", "Read 'c' as categorical"),
+    "missing": (table(80, x=lambda i: X[i], h=lambda i: Z[i] if i % 4 == 0 else "", y=y), "is missing in",
+                "Leave out 'h'"),
+    "missing-tells": (table(200, x=lambda i: X[i], h=lambda i: "" if y(i) == "pos" and i % 3 else word(i), y=y),
+                      "is missing says something", "Count missing as a level"),
+    "sentinel": (table(120, x=lambda i: X[i], h=lambda i: -999 if i in (4, 40, 77) else 170 + round(Z[i] * 5, 1), y=y),
+                 "may mean that the value is not known", "means missing"),
+    "outliers": (table(200, x=lambda i: X[i], h=lambda i: 5000.5 if i == 8 else 20 + Z[i], y=y), "robust standard",
+                 "Make these cells"),
+    "tiny-variance": (table(120, h=lambda i: (3 if y(i) == "neg" else 3 + Z[i] * 1e3), x=lambda i: U[i], y=y),
+                      "next to no spread", "One variance for all"),
+    "skew": (table(400, h=lambda i: round(math.exp(2.2 * U[i]), 4), x=lambda i: X[i], y=y), "is skewed", "by MDLP"),
+    "not-normal": (table(400, h=lambda i: round(((-1) ** int(U[i] * 100)) * 5 + Z[i] / 3, 3), x=lambda i: X[i], y=y),
+                   "is not Gaussian", "Kernel density for h"),
+    "collinear": (table(300, a=lambda i: X[i], b=lambda i: Z[i], c=lambda i: round(X[i] + Z[i] + U[i] / 30, 4), y=y),
+                  "can be told from the other numbers", "Leave out"),
+    "dependence": (table(300, a=word, b=lambda i: word(i) if i % 9 else "a", x=lambda i: X[i], y=y),
+                   "which naive Bayes", "Add TAN"),
+    "covariances": (table(400, a=lambda i: X[i] if y(i) == "pos" else 4 * X[i], b=lambda i: Z[i] if y(i) == "pos" else
+                          round(Z[i] / 5, 3), y=y), "degrees of freedom)", "Add QDA"),
+}  # fmt: skip
+"""A table in which a finding is met, what of its sentence is looked for, and its button."""
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_finding_is_said_and_gone_after_one_click(code: str):
+    content, sentence, button = CASES[code]
+    at = page(content)
+    assert sentence in told(at), told(at)
+    press(at, button)
+    assert sentence not in told(at), told(at)
+    assert at.session_state["state"] != START
+
+
+def test_an_identifier_that_is_read_is_named_and_set_aside():
+    at = page(table(60, key=lambda i: f"R{i:04d}x", x=lambda i: X[i], y=y))
+    assert "names the row" not in told(at)  # its role takes care of it already
+    state = at.session_state["state"]
+    at.session_state["state"] = State(table=state.table, columns=((0, "feature", "categorical", ()),))
+    at.session_state["edited"] = True
+    settled(at.run())
+    assert "names the row" in told(at) and heads(at)["key"]["serious"] == 1
+    press(at, "Make 'key' id")
+    assert shown_role(at, "key") == "id · categorical"
+    assert "names the row" not in told(at)
+
+
+def test_a_repair_is_a_chip_that_undoes_it_and_is_in_the_link():
+    at = page(CASES["sentinel"][0])
+    press(at, "means missing")
+    state = at.session_state["state"]
+    assert state.repairs == (("value-missing", 1, -999.0),)
+    assert decode(encode(state)) == state
+    shown = next(c for c in sent_to(at, "bayes_heads")["columns"] if c["name"] == "h")
+    assert [shown["texts"][i] for i in (4, 40, 77)] == [None] * 3
+    chip = next(b for b in at.button if b.key == "undo_0")
+    assert "-999 means missing" in chip.label.replace("\\", "")
+    chip.click().run()
+    settled(at)
+    assert at.session_state["state"].repairs == ()
+    assert CASES["sentinel"][1] in told(at)
+
+
+def test_a_link_with_repairs_that_fit_no_column_changes_nothing():
+    repairs = (("value-missing", 9, 0.0), ("days", 0, 0.0), ("merge-spellings", 0, 0.0), ("drop-rare", -1, 0.0))
+    state = State(table="iris", repairs=repairs)
+    assert decode(encode(state)) == state
+    at = settled(opened("data", state))
+    assert data.in_use(state).frame.equals(load_dataset("iris").frame)
+    assert not [b for b in at.button if str(b.key).startswith("undo_")]
+    for forged in (("exec", 0, 0.0), ("days", "0", 0.0), ("days", -2, 0.0), ("days", 0, True), ("days", 0)):
+        assert decode(encode(State(repairs=(forged,)))) is None
+
+
+def test_many_columns_of_one_finding_are_one_line_with_one_button_for_all():
+    columns = {f"c{j}": (lambda i, j=j: "b" if i == j else "a") for j in range(6)}
+    at = page(table(300, x=lambda i: X[i], **columns, y=y))
+    assert "nearly constant** in 6 columns" in told(at)
+    press(at, "Leave out these 6 columns")
+    assert [c[:2] for c in at.session_state["state"].columns] == [(j, "ignore") for j in range(1, 7)]
+    assert "nearly constant" not in told(at)
+    at.button(key="reset_all" if any(b.key == "reset_all" for b in at.button) else "reset_1").click().run()
+    assert not at.exception
+
+
+def test_the_head_of_a_column_opens_its_findings():
+    at = settled(opened("data", State(table="breast-cancer", language="en")))
+    here = data.in_use(at.session_state["state"])
+    found = examine(here.frame, here.parts.schema)
+    name = next(f.columns[0] for f in found.findings if f.code == "outliers")
+    marks = heads(at)[here.column(name)]
+    assert sum(marks.values()) == sum(name in f.columns for f in examined_open(at))
+    at.session_state["state"] = at.session_state["state"].showing(doctor_column=here.schema.position[name])
+    at.session_state["edited"] = True
+    settled(at.run())
+    assert sent_to(at, "bayes_heads")["picked"] == here.schema.position[name]
+    assert any(s.key == f"role_{here.schema.position[name]}" for s in at.selectbox)
+    sentences = [m.value for m in at.markdown if "robust standard" in m.value]
+    assert len(sentences) == 1
+    at.button(key="unpick").click().run()
+    assert sent_to(at, "bayes_heads")["picked"] is None
+
+
+def examined_open(at: AppTest):
+    here: InUse = data.in_use(at.session_state["state"])
+    spec = data.shelf(here)[0]
+    report = examine(here.frame, here.parts.schema)
+    return report.open(ModelInUse(spec.family, data.settings(spec)), False)
+
+
+def test_a_model_that_fits_is_taken_and_the_three_are_compared():
+    at = settled(opened("data", State(table="wine", language="en")))
+    here = data.in_use(at.session_state["state"])
+    report = examine(here.frame, here.parts.schema)
+    specs = [mends.spec_of(s.model) for s in report.suggestions]
+    assert len(specs) == 3
+    shown = [c.value for c in at.caption if "decided wrongly" in c.value]
+    assert [f"{s.error:.1%}" in text for s, text in zip(report.suggestions, shown, strict=True)] == [True] * 3
+    at.button(key="take_0").click().run()
+    state = at.session_state["state"]
+    assert state.shelf[state.active] == specs[0]
+    settled(at)
+    at.button(key="compare_three").click().run()
+    state = at.session_state["state"]
+    assert set(specs) <= set(state.shelf) and state.seen("model_view", "") == "compare"
+    assert any("Which model decides best" in t.value for t in at.title)
+
+
+def test_balanced_losses_weigh_every_class_alike():
+    at = page(CASES["imbalance"][0])
+    press(at, "Make an error dearer")
+    ((zero, of_yes), (of_no, nought)) = at.session_state["state"].losses
+    assert (zero, nought) == (0.0, 0.0)
+    assert math.isclose(of_no * 190, 100.0, rel_tol=1e-3) and math.isclose(of_yes * 10, 100.0, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize("family", ["aode", "qda"])
+def test_a_mend_that_the_active_model_cannot_take_adds_a_naive_bayes(family: str):
+    at = page(CASES["missing-tells"][0] if family == "aode" else CASES["skew"][0])
+    at.session_state["state"] = replace(at.session_state["state"], shelf=(Spec(family=family),))
+    at.session_state["edited"] = True
+    settled(at.run())
+    press(at, "Count missing as a level" if family == "aode" else "by MDLP")
+    state = at.session_state["state"]
+    assert [spec.family for spec in state.shelf] == ([family] if family == "aode" else [family, "naive-bayes"])
+    assert state.active == len(state.shelf) - 1
+    knob = ("missing", "category") if family == "aode" else ("likelihoods", ((0, "mdlp"),))
+    assert knob in state.shelf[-1].knobs
+
+
+@pytest.mark.parametrize("content", [
+    "a\n" + "".join(f"{i % 3}\n" for i in range(30)),
+    "x,z\n" + "".join(f"{X[i]},{Z[i]}\n" for i in range(60)),
+    "x,y\n1,a\n2,b\n",
+    '"![x](http://127.0.0.1:9/p.png)","$y$"\n' + "".join(f'"<b>{"ab"[i % 2]}</b>",:red[{"uv"[i % 3 == 0]}]\n' for i in
+                                                        range(60)),
+])  # fmt: skip
+def test_tables_without_much_in_them_are_shown(content: str):
+    at = page(content)
+    assert not at.exception and heads(at)
+    assert not any("](http:" in m.value for m in (*at.markdown, *at.caption))
+    assert not any("](http:" in b.label for b in at.button)
+
+
+def test_of_very_many_columns_a_hundred_are_shown_and_some_are_examined():
+    names = ",".join(f"x{j}" for j in range(1500))
+    lot = random.Random(0)
+    lines = [",".join(str(lot.randrange(1000) / 8) for _j in range(1500)) for _i in range(30)]
+    at = page(f"{names},y\n" + "\n".join(f"{line},{'ab'[i % 2]}" for i, line in enumerate(lines)))
+    sent = sent_to(at, "bayes_heads")
+    assert len(sent["columns"]) == 100
+    assert any("Of the columns the first" in c.value for c in at.caption)
+    at.selectbox(key="doctor_from").select(1500).run()
+    assert [c["name"] for c in sent_to(at, "bayes_heads")["columns"]] == ["y"]
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], State]:
+    """A state whose table is a file, as the session of a page would hold it."""
+
+    def hold(content: str) -> State:
+        upload = data.Upload("t.csv", content.encode(), (), read_table(content.encode(), name="t.csv"))
+        monkeypatch.setattr("pages.shared.data.tables.upload_in", lambda _state: upload.reading)
+        return State(table=f"upload:{data.digest(upload.content)}")
+
+    return hold
+
+
+def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
+    def city(i: int) -> str:
+        return ("yes", "no", "no", "Yes")[i % 4] if i > 6 else "YES"
+
+    def height(i: int) -> float:
+        return -999 if i % 9 == 4 else round(170 + 3 * Z[i], 1)
+
+    state = held(table(60, w=city, when=lambda i: f"2020-01-{1 + i % 28:02}", h=height, y=y))
+    wanted = (("merge-spellings", 0), ("days", 1), ("value-missing", 2), ("outliers-missing", 2))
+    state = replace(state, repairs=tuple((what, at, -999.0 if "value" in what else 0.0) for what, at in wanted))
+    here = data.in_use(state)
+    assert here.problem is None and here.features.names == ("w", "when", "h")
+    found, left = treatments(data.as_read(state), here.schema, [r for _entry, r in here.repairs])
+    file = pd.DataFrame({"w": ["yEs", "no"], "when": ["2020-01-11", "11/01/2020"], "h": ["-999", "171.5"]})
+    reception = Reception(Cells.of(file), here.features, here.target, treated=found)
+    got = reception.take(file).frame
+    assert got["w"].tolist() == [next(v for v in here.schema["w"].levels if v != "no"), "no"]
+    assert [reception.take(file[at : at + 1]).frame["when"].item() for at in range(2)] == [10.0, 10.0]
+    assert math.isnan(got["h"][0]) and got["h"][1] == 171.5
+    assert [repair.what for repair in left] == ["outliers-missing"]
+
+
+def test_changes_of_columns_stay_where_cells_are_mended(held: Callable[[str], State]):
+    state = columns.with_repairs(held(CASES["spellings"][0]), [Repair("merge-spellings", "w")])
+    merged = data.in_use(state).schema["w"].levels
+    assert len(merged) == 2
+    state = columns.with_levels(state, 1, merged[::-1])
+    assert data.in_use(state).schema["w"].levels == merged[::-1]
+    undone = columns.without_repair(state, ("merge-spellings", 1, 0.0))
+    assert set(merged) < set(data.in_use(undone).schema["w"].levels)
+    counted = columns.with_repairs(held(CASES["date"][0]), [Repair("days", "when")])
+    assert data.in_use(columns.with_role(counted, 1, "ignore")).schema["when"].role == "ignore"

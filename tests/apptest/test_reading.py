@@ -1,0 +1,56 @@
+"""How an upload was read: every note that can be otherwise has its button, and the choice is in the state."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine.table.read import Reading
+from pages.shared.state import decode, encode
+from tests.apptest.opened import uploaded
+
+MESSY = (
+    "Export of 2024\n\nwhen;size;share;code;label\n"
+    + "".join(f"0{1 + i % 9}/0{1 + i % 7}/2024;1{50 + i},5;{i} %;0{i};{['NA', 'mild'][i % 2]}\n" for i in range(24))
+    + "\nSource: ward 5\n"
+).encode()
+
+
+@pytest.fixture
+def at() -> AppTest:
+    return uploaded(MESSY, page="data")
+
+
+def click(at: AppTest, label: str) -> None:
+    next(b for b in at.button if b.label == label).click().run()
+    assert not at.exception
+
+
+def reading(at: AppTest) -> Reading:
+    [kept] = at.session_state["uploads"].values()
+    return kept.reading
+
+
+def test_buttons_read_the_file_otherwise_and_the_link_says_so(at: AppTest) -> None:
+    assert reading(at).schema["when"].kind == "date"
+    click(at, "The month stands first")
+    assert reading(at).recipe.types == ((0, "date_month_first"),)
+    click(at, "Keep these lines as rows")
+    assert len(reading(at).frame) == 25
+    assert reading(at).recipe.types == ((0, "date_month_first"),)
+    link = decode(encode(at.session_state["state"]))
+    assert link is not None
+    assert dict(link.seen("read", ())) == {"trim": False, "types": ((0, "date_month_first"),)}
+
+
+def test_a_column_is_read_as_something_else_and_back(at: AppTest) -> None:
+    at.selectbox(key="read_column").set_value(3).run()
+    at.selectbox(key="read_type").set_value("number").run()
+    assert not at.exception
+    assert reading(at).frame["code"].iloc[3] == 3
+    at.selectbox(key="read_type").set_value("auto").run()
+    assert reading(at).frame["code"].iloc[3] == "03"
+
+
+def test_the_text_is_shown_beside_its_encoding(at: AppTest) -> None:
+    assert "3  when;size;share;code;label" in at.code[0].value

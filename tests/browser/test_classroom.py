@@ -1,0 +1,229 @@
+"""A classroom: how much a first visit loads, a phone of 390 pixels, and the code that hands the screen on."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import zxingcpp
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from pages.shared.state import State, encode
+from tests.classrooms import classroom
+from tests.conftest import App
+
+FIRST_LOAD = 2_500_000
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True,
+                         "device_scale_factor": 2}  # fmt: skip
+THUMB = 40
+LOOKS = [("en-GB", "light"), ("zh-CN", "dark")]
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with classroom(tmp_path_factory.mktemp("room"), "127.0.0.1") as room:
+        yield room
+
+
+def visit(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.get_by_test_id("loss-0-1")).to_be_visible()
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    expect(page.get_by_test_id("plane")).to_have_attribute("data-regions", re.compile(r"\d"))
+
+
+# what is loaded -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["", "decisions"])
+def test_a_first_visit_loads_less_than_two_and_a_half_megabytes(page: Page, app: App, path: str) -> None:
+    wire, bytes_of, kinds = page.context.new_cdp_session(page), Counter[str](), {}
+    wire.send("Network.enable")
+    wire.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    wire.on("Network.responseReceived", lambda e: kinds.update({e["requestId"]: e["type"]}))
+    wire.on("Network.loadingFinished",
+            lambda e: bytes_of.update({kinds.get(e["requestId"], "?"): e["encodedDataLength"]}))  # fmt: skip
+
+    def frame(event: dict[str, Any]) -> None:
+        data, binary = event["response"]["payloadData"], event["response"]["opcode"] == 2
+        bytes_of["WebSocket"] += len(data) * 3 // 4 if binary else len(data)  # Chromium tells binary ones in base64
+
+    wire.on("Network.webSocketFrameReceived", frame)
+    visit(page, f"{app.url}/{path}")
+    page.wait_for_load_state("networkidle")
+    assert bytes_of["Script"] > 100_000 and bytes_of["WebSocket"] > 1000
+    assert sum(bytes_of.values()) < FIRST_LOAD, dict(bytes_of)
+
+
+# a phone --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=LOOKS, ids=["en light", "zh dark"])
+def phone(request: pytest.FixtureRequest, new_page: Callable[..., Page]) -> Page:
+    locale, scheme = request.param
+    return new_page(**PHONE, locale=locale, color_scheme=scheme)
+
+
+@pytest.mark.parametrize("path", ["", "decisions"])
+def test_nothing_stands_over_the_edge_of_a_phone(phone: Page, app: App, path: str) -> None:
+    visit(phone, f"{app.url}/{path}")
+    widths = phone.evaluate(
+        "['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))"
+        ".concat(document.scrollingElement).map(e => e.scrollWidth)"
+    )
+    assert max(widths) <= 390
+    expect(phone.get_by_test_id("stSidebar")).not_to_be_in_viewport()
+
+
+@pytest.mark.parametrize("path", ["", "decisions"])
+def test_the_verdict_stays_in_sight_while_losses_are_edited(phone: Page, app: App, path: str) -> None:
+    visit(phone, f"{app.url}/{path}")
+    verdict = phone.locator(".st-key-settles_verdict")
+    expect(verdict).to_be_in_viewport()
+    phone.get_by_test_id("loss-0-1").evaluate("e => e.scrollIntoView({ block: 'center' })")
+    expect(phone.get_by_test_id("loss-0-1")).to_be_in_viewport()
+    expect(verdict).to_be_in_viewport(ratio=0.9)
+    on_top = verdict.evaluate(
+        "e => { const b = e.getBoundingClientRect();"
+        " return e.contains(document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2)) }"
+    )
+    assert on_top
+
+
+@pytest.mark.parametrize("path", ["", "decisions"])
+def test_a_finger_drags_the_case(phone: Page, app: App, path: str) -> None:
+    visit(phone, f"{app.url}/{path}")
+    plane, handle = phone.get_by_test_id("plane"), phone.get_by_test_id("plane-case")
+    plane.evaluate("e => e.scrollIntoView({ block: 'center' })")
+    decided, place = plane.get_attribute("data-decision") or "", plane.get_attribute("data-case") or ""
+    top = phone.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
+    drag(phone, handle, -150, 280)
+    expect(plane).not_to_have_attribute("data-case", place)
+    expect(plane).not_to_have_attribute("data-decision", decided)
+    assert phone.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == top  # the page stays
+    phone.wait_for_url("**?s=*")
+
+
+def test_a_finger_beside_the_case_scrolls_the_page(phone: Page, app: App) -> None:
+    visit(phone, app.url)
+    plane = phone.get_by_test_id("plane")
+    place = plane.get_attribute("data-case") or ""
+    box = plane.bounding_box()
+    assert box is not None
+    swipe(phone, box["x"] + 90, box["y"] + box["height"] - 150, 0, -200)
+    phone.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 100")
+    expect(plane).to_have_attribute("data-case", place)
+
+
+@pytest.mark.parametrize("path", ["", "decisions"])
+def test_a_loss_typed_with_thumbs_changes_the_decision(phone: Page, app: App, path: str) -> None:
+    visit(phone, f"{app.url}/{path}")
+    plane, cell = phone.get_by_test_id("plane"), phone.get_by_test_id("loss-0-1")
+    decided, said = plane.get_attribute("data-decision") or "", phone.locator(".st-key-settles_verdict").inner_text()
+    assert cell.get_attribute("inputmode") == "decimal"
+    cell.tap()
+    phone.keyboard.type("50")
+    phone.keyboard.press("Enter")
+    expect(plane).not_to_have_attribute("data-decision", decided)
+    expect(phone.locator(".st-key-settles_verdict")).not_to_have_text(said)
+    phone.wait_for_url("**?s=*")
+
+
+def test_what_thumbs_press_is_large_enough(phone: Page, app: App) -> None:
+    """But for the signs of help, and the arrow of a list, which opens wherever it is pressed."""
+    visit(phone, f"{app.url}/decisions")
+    sizes = phone.evaluate(
+        """() => {
+          const found = [], walk = root => {
+            for (const e of root.querySelectorAll("*")) {
+              if (e.shadowRoot) walk(e.shadowRoot)
+              const inside = root !== document || e.closest("[data-testid=stMain]")
+              if (!inside || !e.matches("button, .number, .slider, .handle, [data-testid=stPageLink] a")) continue
+              if (e.closest("[data-testid=stTooltipHoverTarget], [data-testid=stSelectbox]")) continue
+              const { width, height } = e.getBoundingClientRect()
+              if (width) found.push([e.outerHTML.slice(0, 120), Math.round(width), Math.round(height)])
+            }
+          }
+          walk(document)
+          return found
+        }"""
+    )
+    assert len(sizes) > 8
+    assert not [entry for entry in sizes if min(entry[1:]) < THUMB]
+
+
+def test_the_chips_are_two_taps_away_and_a_link_puts_them_away(phone: Page, app: App) -> None:
+    visit(phone, app.url)
+    phone.get_by_test_id("stExpandSidebarButton").tap()
+    sidebar = phone.get_by_test_id("stSidebar")
+    expect(sidebar.locator(".st-key-chip_table_open")).to_be_in_viewport()
+    expect(sidebar.locator(".st-key-share")).to_be_attached()
+    sidebar.locator('[data-testid="stPageLink"] a[href*="decisions"]').tap()
+    phone.wait_for_url("**/decisions*")
+    expect(sidebar).not_to_be_in_viewport()
+    settled(phone)
+
+
+def drag(page: Page, handle: Locator, dx: float, dy: float) -> None:
+    box = handle.bounding_box()
+    assert box is not None
+    swipe(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, dx, dy)
+
+
+def swipe(page: Page, x: float, y: float, dx: float, dy: float, steps: int = 10) -> None:
+    """A finger put down, moved and lifted."""
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", x, y)
+    for step in range(1, steps + 1):
+        touch("touchMove", x + dx * step / steps, y + dy * step / steps)
+    touch("touchEnd")
+
+
+# the code -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_code_on_screen_opens_what_is_on_screen(new_page: Callable[..., Page], app: App) -> None:
+    teacher = new_page()
+    state = State(table="watermelon3a", language="en", losses=((0.0, 7.0), (1.0, 0.0)))
+    visit(teacher, f"{app.url.replace('127.0.0.1', 'localhost')}/decisions?s={encode(state)}")
+    teacher.get_by_role("button", name="Share").click()
+    dialog = teacher.get_by_role("dialog")
+    picture = dialog.get_by_role("img", name="QR code of the address")
+    expect(picture).to_be_visible()
+    box = picture.bounding_box()
+    assert box is not None and box["width"] > 500  # for a projector
+    teacher.wait_for_function("[...document.querySelectorAll('.st-key-share_code img')].every(i => i.complete)")
+    read = zxingcpp.read_barcodes(Image.open(io.BytesIO(teacher.screenshot())))[0].text
+    assert read == f"{app.url}/decisions?s={encode(state)}"  # the address others understand, not localhost
+    expect(dialog.get_by_text(read)).to_be_visible()
+    expect(dialog.get_by_text("never a cell of an uploaded file")).to_be_visible()
+    student = new_page(**PHONE)
+    visit(student, read)
+    expect(student.get_by_test_id("loss-0-1")).to_have_value("7")
+
+
+def test_a_large_state_offers_page_and_table_only(new_page: Callable[..., Page], app: App) -> None:
+    page = new_page()
+    large = State(table="iris", language="en", view=tuple((f"note{i}", round(0.1234567 * (i + 3) ** 3 % 1, 7))
+                                                          for i in range(95)))  # fmt: skip
+    visit(page, f"{app.url}/decisions?s={encode(large)}")
+    page.get_by_role("button", name="Share").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("This state makes a fine code")).to_be_visible()
+    dialog.get_by_role("radio", name="Page and table only").click()
+    expect(dialog.get_by_text("This state makes a fine code")).to_be_hidden()
+    expect(dialog.get_by_text(f"{app.url}/decisions?s={encode(State(table='iris'))}")).to_be_visible()

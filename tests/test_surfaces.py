@@ -1,0 +1,245 @@
+"""What users' data may not do on screen, read from the source: no text of theirs reaches a call that would interpret it.
+
+`tests/surfaces.py` follows what stands on every Markdown surface, and in every text of a figure, back to words, numbers
+and the escapes of `pages/shared/escape.py`. What it cannot prove stands below with the reason, and no longer than that.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+
+import pytest
+
+from tests.surfaces import FORBIDDEN, PLAIN_OPTIONS, ROOT, Project, figure_texts
+
+SOURCES = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "bayes_engine").rglob("*.py")]
+BROWSER = sorted(p for kind in ("*.js", "*.css") for p in (ROOT / "pages").rglob(kind))
+
+OURS = "a class of the laboratory: A, B or C"
+WORDS = "a dict of the app's own words"
+PLACE = "a place of the dial, NB … network: a key of the app's own"
+REVIEWED = {  # (file, function, how the expression begins): why it is safe
+    ("pages/shared/compare/curves.py", "curves", "said"): "the five drawings give words and md",
+    ("pages/shared/dependence/growth.py", "_roots_differ", "said.format("): "alpha is formatted as a number",
+    ("pages/shared/dial.py", "_controls", "name_of"): PLACE,
+    ("pages/shared/dial.py", "_words", "said"): PLACE,
+    ("pages/shared/dial.py", "dial", "f'{name_of(place)}"): PLACE,
+    ("pages/shared/doctor/findings.py", "summary", "note if"): "a sentence made of words and numbers, or through md",
+    ("pages/shared/hidden/mixture.py", "_how_many", "':material/info: K = '"): "K is a number, the note goes through md",
+    ("pages/shared/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,
+    ("pages/shared/laboratory/sandbox.py", "_pen", "lambda k: setup.classes[k]"): OURS,
+    ("pages/shared/laboratory/setup.py", "_choose_losses", "_('truth is"): OURS,
+    ("pages/shared/laboratory/setup.py", "_choose_losses", "action"): OURS,
+    ("pages/shared/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
+    ("pages/shared/fill_in.py", "_colour_marks", "f\"<style>"): "keys and colours of the app's own",
+    ("pages/shared/logs.py", "_warned", "f\"{filename}"): "a line of the log, not of a page",
+    ("pages/shared/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
+    ("pages/shared/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
+    ("pages/shared/network/elimination.py", "_account", "_('**Sum out {variable}.**"): "cells is a number",
+    ("pages/shared/network/learn_film.py", "_bill", "now.families"): "pairs of bill lines, whose names go through md",
+    ("pages/shared/network/learn_hand.py", "_offer", "found.families"): "pairs of bill lines, whose names go through md",
+    ("pages/shared/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
+    ("pages/shared/router.py", "_menu", "group"): WORDS,
+    ("pages/shared/router.py", "_menu", "place.icon"): WORDS,
+    ("pages/shared/router.py", "_menu", "place.title"): WORDS,
+    ("pages/shared/second.py", "row_table", "_('Row {n} is now"): "the number of a row",
+    ("pages/shared/shelf.py", "_largest", "option('leave_one_out', True)"): WORDS,
+    ("pages/shared/shelf.py", "choose_model", "' '.join(told)"): "reasons made with md, and the app's own words",
+    ("pages/shared/which.py", "_why", "f'{name}"): "the word goes through md, the rest are numbers",
+    ("pages/shared/working.py", "_behind", "_said("): "names go through md, the rest are numbers",
+}
+REVIEWED_IN_FIGURES = {
+    ("bayes_engine/figures/contributions.py", "waterfall", "_('never seen in"): "the label of a side, made by the page",
+    ("bayes_engine/figures/contributions.py", "waterfall", "towards"): "the labels of both sides, made by the page",
+    ("bayes_engine/figures/contributions.py", "waterfall", "unseen.name"): "the label of a side, made by the page",
+    ("bayes_engine/figures/contributions.py", "waterfall", "{'text': towards"): "the labels of both sides",
+    ("bayes_engine/figures/dependence.py", "super_parent_scores", "[f'{label}<br>"): "labels of the page and numbers",
+    ("bayes_engine/figures/dependence.py", "super_parent_scores", "[text.format(v)"): "numbers",
+    ("bayes_engine/figures/laboratory.py", "cells", "'%{x}: %{text}"): OURS,
+    ("bayes_engine/figures/laboratory.py", "cells", "'%{x}: %{y:.4f}"): OURS,
+    ("bayes_engine/figures/laboratory.py", "cells", "label + "): OURS,
+    ("bayes_engine/figures/laboratory.py", "cells", "str(label)"): OURS,
+    ("bayes_engine/figures/layout.py", "layered", "sorted(joined)"): "a layout of names, drawn by nobody",
+    ("bayes_engine/figures/refined.py", "weight_bars", "[name for name"): "the keys are made with plotly_text by the page",
+    ("pages/shared/dial.py", "_figure", "[name_of(p)"): PLACE,
+    ("pages/shared/dial.py", "_trust", "[(name_of(p)"): PLACE,
+    ("pages/shared/laboratory/sandbox.py", "_cells", "actions"): OURS,
+}
+STYLES = {("pages/shared/fill_in.py", "_colour_marks"): "keys and colours of the app's own"}
+"""Where `st.html` is given more than a constant."""
+
+
+@cache
+def project(kind: str) -> Project:
+    codes = {p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in SOURCES}
+    rooms = ("app.py", "pages/", "bayes_engine/numerals.py", "bayes_engine/working/render.py")
+    if kind == "figures":
+        chosen = {path: code for path, code in codes.items() if path.startswith((*rooms, "bayes_engine/figures/"))}
+        return Project(chosen, codes.values(), guard="plotly_text", shown=figure_texts)
+    return Project({path: code for path, code in codes.items() if path.startswith(rooms)}, codes.values())
+
+
+@pytest.mark.parametrize(("kind", "reviewed"), [("pages", REVIEWED), ("figures", REVIEWED_IN_FIGURES)])
+def test_what_is_interpreted_is_words_numbers_or_escaped(kind: str, reviewed: dict[tuple[str, str, str], str]) -> None:
+    found = project(kind).unproven()
+    said = [
+        f"{place.file}, {place.function}: {place.expression[:200]} ← {why}"
+        for place, why in found.items()
+        if not any(
+            (place.file, place.function) == entry[:2] and place.expression.startswith(entry[2]) for entry in reviewed
+        )
+    ]
+    assert not said, "\n".join(said)
+    idle = [
+        entry
+        for entry in reviewed
+        if not any((p.file, p.function) == entry[:2] and p.expression.startswith(entry[2]) for p in found)
+    ]
+    assert not idle, f"no longer needed: {idle}"
+
+
+HEAD = "import streamlit as st\nfrom bayes_engine.language import _\nfrom pages.shared.escape import md, clean\n"
+
+
+def judged(body: str) -> int:
+    return len(Project({"pages/x.py": HEAD + body}).unproven())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def show(name):\n    st.markdown(f'**{name}**')\nshow(open('x').read())",
+        "def show(table):\n    st.caption(_('Column {c}').format(c=table.name))",
+        "def show(table):\n    st.button(clean(table.name))",
+        "def show(table):\n    st.slider(_('α'), 0, 1, help=table.name)",
+        "def show(table):\n    st.radio(_('Which'), table.names)",
+        "def show(table):\n    st.pills(_('Which'), [1], format_func=lambda k: table.names[k])",
+        "def show(table):\n    st.tabs([table.a, table.b])",
+        "def show(error):\n    st.error(str(error))",
+        "def show(error):\n    st.error(error.message.local())",
+        "def show(table):\n    for name in table.names:\n        st.write(name)",
+        "def show(table):\n    said = [md(n) for n in table.names]\n    said.append(table.name)\n    st.info(' '.join(said))",
+        "def named(x):\n    return x\ndef show(table):\n    st.title(named(table.name))",
+        "def show(table):\n    st.metric(_('mean'), table.name)",
+        "def show(table):\n    st.column_config.TextColumn(_('a'), help=table.name)",
+        "def show(table):\n    st.caption(f'P({md(table.name)} | {{c}})'.format(c=1))",
+        "def show(table):\n    st.select_slider(_('Which'), table.names)",
+    ],
+)
+def test_an_unescaped_text_is_found(body: str) -> None:
+    assert judged(body) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def show(table):\n    st.markdown(_('Column **{c}**').format(c=md(table.name)))",
+        "def show(name):\n    st.markdown(f'**{name}**')\nshow(md(open('x').read()))",
+        "def show(table, n: int):\n    st.caption(f'{n} · {len(table.names)} · {table.share:.3f}')",
+        "def show(table):\n    st.radio(_('Which'), range(3), format_func=lambda k: md(table.names[k]))",
+        "def show(table):\n    st.selectbox(_('Which'), table.names)",
+        "def show(table):\n    st.dataframe(table.frame)",
+        "def show(error):\n    st.error(error.message.local(md))",
+        "def show(table):\n    for n, name in enumerate(map(md, table.names)):\n        st.text(table.raw)\n        st.write(name)",
+        "def named(x):\n    return f'<{x}>'\ndef show(table):\n    st.title(named(md(table.name)))",
+    ],
+)
+def test_words_numbers_and_escaped_text_pass(body: str) -> None:
+    assert judged(body) == 0
+
+
+def test_a_figure_given_a_bare_name_is_found() -> None:
+    figure = "import plotly.graph_objects as go\ndef bars(labels):\n    return go.Figure(go.Bar(text=labels))\n"
+    page = "from bayes_engine.figures.bars import bars\nfrom pages.shared.escape import {guard}\n" \
+           "def show(table):\n    return bars([{guard}(n) for n in table.names])\n"  # fmt: skip
+    for guard, faults in (("plotly_text", 0), ("md", 1), ("clean", 1)):
+        files = {"bayes_engine/figures/bars.py": figure, "pages/x.py": page.format(guard=guard)}
+        assert len(Project(files, guard="plotly_text", shown=figure_texts).unproven()) == faults
+
+
+# calls that are not for data at all ---------------------------------------------------------------------------------
+
+
+def faults(path: str, code: str) -> list[str]:
+    """What a file does that nothing may do with text from users."""
+    found = []
+    tree = ast.parse(code)
+    for part in tree.body:
+        where = getattr(part, "name", "")
+        for node in ast.walk(part):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                name, on_st = node.func.attr, ast.unparse(node.func.value) == "st"
+                if on_st and name in FORBIDDEN:
+                    found.append(f"st.{name}")
+                if on_st and name == "html" and not all(isinstance(a, ast.Name) and a.id.isupper() for a in node.args):
+                    if (path, where) not in STYLES:
+                        found.append(f"st.html with more than a constant: {ast.unparse(node)}")
+                shown = next((k.value for k in node.keywords if k.arg == "format_func"), None)
+                if name in PLAIN_OPTIONS and shown is not None and "md(" in ast.unparse(shown):
+                    found.append(f"options of {name} are shown as they are; md would be seen: {ast.unparse(shown)}")
+    for node in ast.walk(tree):
+        match node:
+            case ast.keyword(arg="unsafe_allow_html" | "unsafe_allow_javascript", value=value):
+                found.append(f"unsafe: {ast.unparse(value)}")
+            case ast.Name(id="eval" | "exec" | "__import__"):
+                found.append(node.id)
+            case ast.Attribute(attr="v1", value=ast.Attribute(attr="components")):
+                found.append("streamlit.components.v1")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(p.relative_to(ROOT).as_posix() for p in SOURCES if "bayes_engine" not in p.parts))
+def test_no_call_that_interprets_html(path: str) -> None:
+    assert not faults(path, (ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "st.table(frame)",
+        "def f(name):\n    st.html(f'<p>{name}</p>')",
+        "st.markdown(x, unsafe_allow_html=True)",
+        "st.selectbox('a', names, format_func=lambda n: md(n))",
+        "st.exception(error)",
+        "import streamlit.components.v1\nstreamlit.components.v1.html(x)",
+    ],
+)
+def test_what_may_not_be_is_found(code: str) -> None:
+    assert faults("pages/x.py", code)
+
+
+INTERPRETS = re.compile(
+    r"\b(innerHTML|outerHTML|insertAdjacentHTML|document\s*\.\s*write|srcdoc|DOMParser|createContextualFragment|setHTML\w*"
+    r"|eval\s*\(|Function\s*\(|fetch\s*\(|XMLHttpRequest|sendBeacon|WebSocket|EventSource|importScripts|import\s*\(|Worker\s*\("
+    r"|window\s*\.\s*open|location\s*(\.\s*href\s*)?=[^=]|setTimeout\s*\(\s*[\"'`])"
+    r"|\.(src|href|action|formAction)\s*=[^=]|setAttribute\(\s*[\"'](on\w+|src|href|style|xlink:href)[\"']"
+    r"|@import|url\(|expression\("
+)
+NAMESPACES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink")
+
+
+def browser_faults(code: str) -> list[str]:
+    """What a script or a style sheet of ours does that would interpret text, or fetch."""
+    for known in NAMESPACES:
+        code = code.replace(known, "")
+    return [found[0] for found in INTERPRETS.finditer(code)] + re.findall(r"(?:https?:)?//[a-z0-9][\w.-]*\.\w+", code)
+
+
+@pytest.mark.parametrize("path", [p.relative_to(ROOT).as_posix() for p in BROWSER])
+def test_scripts_write_text_only_and_fetch_nothing(path: str) -> None:
+    assert not browser_faults((ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "box.innerHTML = name", "box.insertAdjacentHTML('beforeend', name)", "document.write(name)", "eval(name)",
+        "new Function(name)()", "fetch('/x')", "new XMLHttpRequest()", "img.src = name", "a.href = name",
+        "a.setAttribute('onclick', name)", "import('https://cdn.test/x.js')", "@import 'x.css'", "background: url(x.png)",
+        "const cdn = 'https://cdn.test/x.js'",
+    ],
+)  # fmt: skip
+def test_a_script_that_interprets_is_found(code: str) -> None:
+    assert browser_faults(code)
