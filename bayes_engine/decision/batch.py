@@ -241,8 +241,11 @@ def _parts(
 ) -> tuple[NDArray[np.intp], list[str]]:
     """What a column says for the rows `loud` of those `at`: `density = 0.697 (+1.20)`."""
     column = rows.called.get(name, "")
-    codes, spelled = pd.factorize(rows.cells[column].iloc[at[loud]]) if column else (np.zeros(len(loud), np.intp), [""])
-    cells = np.array([f"{name} = {_short(str(text))}" for text in spelled], dtype=object)[codes]
+    if column:
+        codes, spelled = pd.factorize(rows.cells[column].iloc[at[loud]])
+        cells = np.array([f"{name} = {_short(str(text))}" for text in spelled], dtype=object)[codes]
+    else:  # no column of the file: what the model weighs besides, such as which super-parent
+        cells = np.full(len(loud), name, dtype=object)
     numbers, levels = np.unique(np.round(pull[loud], 2), return_inverse=True)
     nats = np.array([signed(float(v)) for v in numbers], dtype=object)[levels]
     words = _words(model, frame.iloc[loud], name, for_[loud], against[loud])

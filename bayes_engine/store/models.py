@@ -14,6 +14,7 @@ from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, wr
 from bayes_engine.store.forms import FORMS, Form
 from bayes_engine.store.hints import fits
 from bayes_engine.store.sound import check_look_up
+from bayes_engine.store.trial import check_answers
 from bayes_engine.store.values import Reader, Writer
 
 
@@ -65,6 +66,7 @@ def load_model(
             model = Reader(blobs, _READERS).read(content)
             if isinstance(model, LookUp):
                 check_look_up(model)
+            check_answers(model)
     except StoreError:
         raise
     except BayesEngineError as error:

@@ -350,6 +350,9 @@ def _refuse_foreign_text(text: str) -> None:
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start):
         raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
+    if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", text) and text.endswith("."):
+        raise ReadError("the file is not a table but looks like a pickle (binary), which is never opened here; save "
+                        "the table as CSV or xlsx")  # fmt: skip
     if start.startswith("version https://git-lfs"):
         raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
     if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and "\n[" not in start[:200]:

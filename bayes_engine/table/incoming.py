@@ -276,7 +276,7 @@ class Reception:
 
     def _look(self) -> tuple[str, dict[str, _Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
-        names = [v.name for v in self.here if v.numeric] + ([self.amount] if self.amount else [])
+        names = [v.name for v in self.here if _of_numbers(v)] + ([self.amount] if self.amount else [])
         if self.decimal is not None:
             return self.decimal, dict.fromkeys(names, self.decimal)
         looks = {name: _Look() for name in names}
@@ -299,14 +299,14 @@ class Reception:
         name, n = variable.name, len(cells)
         if name not in self.called:
             return (
-                np.full(n, np.nan) if variable.numeric
+                np.full(n, np.nan) if _of_numbers(variable)
                 else pd.Series([None] * n, cells.index, dtype=object) if variable.textual
                 else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
         given, said = cells[self.called[name]], found.columns.setdefault(name, _Column())
         bare = self._bare(name, cells)
         column: Any
-        if variable.numeric:
+        if _of_numbers(variable):
             values, unreadable, told = _read(bare, self.styles[name], self.tokens)
             values, unreadable = self.treated.get(name, Treatment()).numbers(values, unreadable)
             column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
@@ -563,6 +563,11 @@ def _note_unseen(name: str, values: str, unseen: str) -> Note:
 
 
 # numbers --------------------------------------------------------------------------------------------------------
+
+def _of_numbers(variable: Variable) -> bool:
+    """Whether the column's cells are numbers: it may have been cut into intervals for the model."""
+    return variable.numeric or variable.cuts is not None
+
 
 _Style = Literal["", ".", ",", "program"]
 """How a column's numbers are read: as they show themselves, with a decimal mark, or only as a program writes them."""

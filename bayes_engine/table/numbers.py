@@ -201,6 +201,8 @@ def convert_column(
     known = [b not in tokens for b in bare]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
     absent = _absent(bare, tokens, codes)
+    if not rest and missing is None and len({b for b in bare if b not in ALWAYS_MISSING}) > 1:
+        return _text(column, codes, spelled, bare, missing, None, at)  # None and NA side by side are names of something
     if not rest:
         return _empty(column, bare, at)
     if read_as == "number":

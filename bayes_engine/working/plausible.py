@@ -20,7 +20,7 @@ from bayes_engine.language import Message
 from bayes_engine.ledger import Ledger, prior_shift
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.priors import given_prior
+from bayes_engine.priors import checked_whole, given_prior
 from bayes_engine.table.encode import Table
 from bayes_engine.working.credible import Credible, credible
 
@@ -126,8 +126,8 @@ def plausible(
 ) -> Plausible:
     """One case (a frame of one row) under n draws of the model's parameters; cells not known are summed out in each.
 
-    Raises ParameterError where the model has no band (see `credible`), UndefinedPosterior where a cell is infinite or
-    no plausible model has a posterior.
+    Raises ParameterError where the model has no band (see `credible`) or n is below 1, UndefinedPosterior where a cell
+    is infinite or no plausible model has a posterior.
 
     >>> from bayes_engine.datasets import load_dataset
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
@@ -140,6 +140,7 @@ def plausible(
     >>> flips.action, round(flips.share, 2)
     ('是', 0.09)
     """
+    n = checked_whole("n", n, 1)
     believed, table = credible(model), _one_row(model, case)
     generator = np.random.default_rng(rng)
     own, own_prior = model.explain(case), model.prior_by_class

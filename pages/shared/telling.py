@@ -3,7 +3,6 @@ smoothing makes of a rare one."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -61,10 +60,10 @@ def _hover(table: data.InUse, found: WordTable, v: int) -> str:
 def _rare(table: data.InUse, found: WordTable) -> str:
     """How large the vocabulary is, and what a word that never stood in a class gets there."""
     once = int((found.counts.sum(axis=0) == 1).sum())
+    fewest = found.counts.argmin(axis=1).tolist()  # of each class
     said = [_("{n} terms in all, {once} of them only once in the whole table.").format(
         n=f"{len(found.terms):,}", once=f"{once:,}")]  # fmt: skip
-    never = [(k, np.flatnonzero(found.counts[k] == 0)) for k in range(len(found.classes))]
-    given = [(k, found.source(k, int(places[0]))) for k, places in never if len(places) and found.total[k]][:3]
+    given = [(k, found.source(k, v)) for k, v in enumerate(fewest) if not found.counts[k, v] and found.total[k]][:3]
     if not given:
         return said[0]
     if all(source.value > 0 for _k, source in given):
@@ -150,7 +149,7 @@ def _told(table: data.InUse, found: WordTable, asked: LookedUp) -> str:
             n=asked.texts[k], of=asked.of[k], name=md(table.class_(c), 24),
             share=f"{md(fraction(source), 60)} = {number(source.value)}"))  # fmt: skip
     weight = weights_of_evidence(found)[:, asked.place]
-    k = int(np.argmax(weight))
+    k = int(weight.argmax())
     strength = _("each time it stands there it speaks for {name} with {nats} nats").format(
         name=md(clean(table.class_(found.classes[k]), 24)), nats=signed(float(weight[k]), 3))  # fmt: skip
     even = _("it speaks for no class")

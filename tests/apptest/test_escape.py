@@ -41,6 +41,36 @@ def test_plotly_templates_do_not_expand() -> None:
     assert "%{" not in plotly_text("%{x} and %{customdata}")
 
 
+@pytest.mark.parametrize("text", ["->", "a -> b", "<- a", "a <-> b", "--", "a -- b", "<= 2", ">=", "~= 3"])
+def test_lone_arrows_dashes_and_signs_are_not_drawn_as_others(text: str) -> None:
+    """Streamlit replaces them in the text that Markdown has left, whatever the backslashes."""
+    shown = md(text).replace("\\", "")
+    assert not re.search(r"(?:^|\s)(?:<->|->|<-|--|>=|<=|~=)(?:\s|$)", shown)
+    assert shown.replace("\u2060", "") == text
+
+
+@pytest.mark.parametrize("text", [":streamlit:", ":smile:", "a:+1:b", ":material/home:", "12:100:00"])
+def test_no_shortcode_becomes_a_picture(text: str) -> None:
+    """They too are read from the text that Markdown has left."""
+    assert not re.search(r":[\w+/-]+:", md(text).replace("\\", ""))
+
+
+@pytest.mark.parametrize(("text", "shown"), [("    code", "    code"), ("a   b", "a   b"), ("a ", "a "), (" ", " ")])
+def test_gaps_stay_as_wide_as_they_are(text: str, shown: str) -> None:
+    """Four spaces in front would make a code block, and a browser draws a run of them as one."""
+    drawn = md(text).replace("\u2060", "")
+    assert drawn.replace("\u00a0", " ") == shown
+    assert "  " not in drawn
+    assert not drawn.startswith(" ")
+
+
+@pytest.mark.parametrize("text", ["(y)", "-1", " a ", "50 %", "_x"])
+def test_a_name_of_signs_can_stand_in_bold(text: str) -> None:
+    """`**` closes beside a letter only where no sign and no space stands before it: the joiner is neither."""
+    shown = md(text)
+    assert all(edge == "\u2060" or edge.isalnum() for edge in (shown[0], shown[-1]))
+
+
 CODES = "00 0A 1B 7F 9B AD 200B 200E 202E 2028 2066 FEFF E0041"
 
 

@@ -23,7 +23,7 @@ MADE = f"""() => {{
       const address = String(e.getAttribute("src") ?? "") + String(e.getAttribute("href") ?? "")
       const marked = e.textContent.replaceAll("\\u2060", "").startsWith("{MARK}")
       if (/127\\.0\\.0\\.1:9|x\\.test/.test(address)) found.push(e.outerHTML)
-      if (marked && ["STRONG", "B", "EM", "I", "DEL", "CODE", "A", "H1", "LI"].includes(e.tagName)) found.push(e.outerHTML)
+      if (marked && e.matches("strong, b, em, i, del, code, a, h1, li")) found.push(e.outerHTML)
       if (e.matches(".katex-error, [data-testid='stException']")) found.push(e.textContent)
     }}
   return found

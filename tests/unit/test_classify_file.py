@@ -6,7 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import LossMatrix, NaiveBayes, Status, load_dataset, read_table
+from bayes_engine import (
+    AODE,
+    SPODE,
+    TAN,
+    BayesianNetworkClassifier,
+    KDependence,
+    LossMatrix,
+    NaiveBayes,
+    Status,
+    load_dataset,
+    read_table,
+)
 from bayes_engine.decision.batch import predictions_csv, results, score, tally, template_csv
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
@@ -274,3 +285,24 @@ def test_summaries():
     assert (number.low, number.mean, number.high, number.missing, number.distinct) == (1.0, 2.5, 4.0, 1, 3)
     assert level.counts == (("a", 1), ("b", 2), ("never", 0))
     assert constant.counts == (("z", 4),)
+
+
+@pytest.mark.parametrize("family", [TAN, SPODE, AODE, KDependence, BayesianNetworkClassifier])
+def test_a_column_that_the_model_cuts_is_read_as_numbers(family: type) -> None:
+    sizes = np.linspace(160, 190, 40)
+    X = pd.DataFrame({"height": sizes, "city": np.where(np.arange(40) % 3, "Oslo", "Rome")})
+    model = family().fit(X, pd.Series(np.where(sizes > 174, "yes", "no"), name="tall"))
+    file = pd.DataFrame({"height": ["185,5", "abc", "inf", "", "165"], "city": ["Oslo", "Rome", "Oslo", "", " Rome"]})
+    rows = receive(file, model.schema_, model.target_)
+    assert rows.frame["height"].tolist()[0] == 185.5
+    assert [(cell.row, cell.why) for cell in rows.bad] == [(1, "no number"), (2, "infinite")]
+    assert any("the decimal mark is a comma" in str(n.message) for n in rows.notes)
+    assert any("spaces around a value of the table" in str(n.message) for n in rows.notes)
+    decision = score(model, rows).decide(LossMatrix.zero_one(list(model.classes_)))
+    assert decision.action.tolist()[0] == "yes"
+    assert decision.action.tolist()[4] == "no"
+    assert (decision.position >= 0).tolist() == [True, False, False, True, True]
+    if family is AODE:
+        told = results(model, rows, score(model, rows), decision, score(model, rows).posterior(), ["yes", "no"],
+                       np.arange(5))["reason"]  # fmt: skip
+        assert not told.str.contains("super-parent =").any()

@@ -290,9 +290,9 @@ def test_a_term_in_every_row_is_absent_as_often_as_alpha_says(alpha: float) -> N
 
 
 def test_a_small_alpha_is_not_lost_beside_large_counts() -> None:
-    """1e6 + 1e-12 − 1e6 is 0."""
-    model = classic.ComplementNB(alpha=1e-12).fit([[10**6, 0], [0, 1]], [0, 1])
-    np.testing.assert_allclose(model.feature_log_prob_, [[-np.log(1e-12), 0.0], [0.0, np.log(1e18)]], atol=1e-11)
+    """1e6 + 1e-18 − 1e6 is 0."""
+    model = classic.ComplementNB(alpha=1e-18).fit([[10**6, 0], [0, 1]], [0, 1])
+    np.testing.assert_allclose(model.feature_log_prob_, [[-np.log(1e-18), 0.0], [0.0, np.log(1e24)]], atol=1e-12)
 
 
 def test_a_class_without_spread_and_a_constant_column() -> None:

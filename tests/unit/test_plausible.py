@@ -315,3 +315,9 @@ def test_a_text_is_the_sum_over_whole_drawn_vocabularies(kind: Any) -> None:
 def test_a_missing_text_has_no_part() -> None:
     model = NaiveBayes(priors="uniform", likelihoods={"text": "multinomial"}).fit(MAILS[["text"]], SPAM)
     assert plausible(model, MAILS[["text"]].iloc[[5]], n=50).p.tolist() == [[0.5, 0.5]] * 50
+
+
+def test_no_model_is_no_band() -> None:
+    model = NaiveBayes(priors="uniform", likelihoods={"text": "multinomial"}).fit(MAILS[["text"]], SPAM)
+    with pytest.raises(ParameterError, match="n=0; it must be a whole number of 1 and more"):
+        plausible(model, MAILS[["text"]].iloc[[2]], n=0)

@@ -138,6 +138,7 @@ def test_encodings_of_short_files(encoding: str, text: str) -> None:
 
 @pytest.mark.parametrize(("data", "why"), [
     (b",,,\n,,,\n", "every cell of the file is empty"), (b"<table><tr><td>1</td></tr></table>\n\n", "web page"),
+    (b"(dp0\nVa\np1\nI1\ns.", "pickle"), (b"cposix\nsystem\n(S'id'\ntR.", "pickle"),
     (b"<svg xmlns='x'>\n<g/>\n</svg>", "SVG"), (b"version https://git-lfs.github.com/spec/v1\noid a\n", "Git LFS"),
 ])  # fmt: skip
 def test_more_that_is_no_table(data: bytes, why: str) -> None:
@@ -235,6 +236,15 @@ def test_a_unit_a_point_and_padding_are_told() -> None:
     padded = read_table(b"a|b |c\n1|x |p\n2|y |q\n3|x |p\n")
     assert padded.frame["b "[:1]].tolist() == ["x", "y", "x"]
     assert "the spaces around every cell are left out" in said(padded)
+
+
+def test_a_column_of_none_and_na_is_classes_and_one_of_na_alone_is_empty() -> None:
+    labels = ("a,label\n" + "1,None\n2,NA\n3,null\n" * 4).encode()
+    reading = read_table(labels)
+    assert sorted(reading.frame["label"].unique()) == ["NA", "None", "null"]
+    assert reading.schema.target is not None
+    assert taken(labels, offers(labels, "missing")[0]).frame["label"].isna().all()
+    assert read_table(b"a,b\n1,NA\n2,\n3,NA\n").frame["b"].isna().all()
 
 
 # ---- fuzz ------------------------------------------------------------------------------------------------------------

@@ -64,7 +64,8 @@ def summary(table: data.InUse, found: Examined) -> None:
     ] or [":green[:material/check_circle:] " + _("nothing to mend")]
     passed = _("{n} checks found nothing").format(n=len(found.passed))
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="doctor_summary"):
-        st.markdown(" &nbsp; ".join(f"**{t}**" for t in told), width="content")
+        for part in told:
+            st.markdown(f"**{part}**", width="content")
         chip = st.popover(f":gray[{passed}]", type="tertiary", key="doctor_passed", on_change="rerun")
         if chip.open:
             with chip:

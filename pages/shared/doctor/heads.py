@@ -35,7 +35,7 @@ _heads = st.components.v2.component(
 
 ROWS = 1000
 """How many rows are in the table on screen."""
-CELLS = 60_000
+CELLS = 100_000
 """How many cells are, where the columns are many."""
 WIDE = 100
 """How many columns are shown at a time."""

@@ -186,14 +186,14 @@ def does(mend: Mend) -> str:
             "kernel": _("The active model takes the shape from the rows: a small bump on every value."),
             "mdlp": _("The active model counts intervals, cut where the classes change."),
             "categorical": _("The active model counts every value as a level."),
-        }[mend.likelihood] + " " + _("One that cannot is joined by a naive Bayes that can.")  # fmt: skip
+        }[mend.likelihood] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
     if isinstance(mend, SetKnob):
         return {
             "smoothing": _("The active model is smoothed: α = 1 imagined row for each pair that needs it."),
             "var_floor": _("No class's variance is less than this share of the column's."),
             "tied_variance": _("Every class gets the variance pooled over all classes."),
             "missing": _("A missing cell becomes a level, counted like any other."),
-        }[mend.name] + " " + _("One that cannot is joined by a naive Bayes that can.")  # fmt: skip
+        }[mend.name] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
     if isinstance(mend, AddModel):
         return _("The model goes on the shelf and is active; the others stay.")
     if isinstance(mend, BalanceLosses):
