@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,12 +106,16 @@ class Tables(Product):
         term = np.empty(X.n)
         for k, (group, table) in enumerate(self._groups):
             kind = np.uint16 if table.shape[1] <= JOINT_ENTRIES else np.intp
-            code = np.zeros(X.n, dtype=kind)
+            code: NDArray[Any] | None = None
             for part in group:
                 size, column = part.lookup.shape[1], X[part.variable.name]
-                np.multiply(code, size, out=code)
-                # the unseen code is the last column
-                np.add(code, column if column.max() < size else np.minimum(column, size - 1).astype(kind), out=code)
+                column = column if column.max() < size else np.minimum(column, size - 1)  # the last one is the unseen
+                if code is None:
+                    code = column.astype(kind)
+                else:
+                    np.multiply(code, size, out=code)
+                    np.add(code, column, out=code, casting="unsafe")
+            assert code is not None
             where = code.astype(np.intp)
             for total, row in zip(joint, table, strict=True):
                 found = np.take(row, where, out=term if k else total, mode="clip")

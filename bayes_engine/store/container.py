@@ -172,7 +172,7 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise StoreError("'{path}' cannot be written: {reason}", path=str(path), reason=str(error)) from None
+        raise StoreError("'{path}' cannot be written: {reason}", path=str(path), reason=str(error)) from error
 
 
 # blobs ----------------------------------------------------------------------------------------------------------------

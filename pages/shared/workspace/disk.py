@@ -93,7 +93,7 @@ def save(session: str, workspace: Workspace, within: Path) -> None:
             if other.name != FILE and other.name not in held:
                 other.unlink()
     except OSError as error:
-        raise StoreError("'{path}' cannot be written: {reason}", path=str(place), reason=str(error)) from None
+        raise StoreError("'{path}' cannot be written: {reason}", path=str(place), reason=str(error)) from error
     _bound(within)
 
 

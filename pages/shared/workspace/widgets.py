@@ -116,8 +116,10 @@ def note() -> None:
 
 def chip(pages: frozenset[str]) -> None:
     """The fifth chip: save the workspace, open one, and what is saved by itself."""
+    failed = local() and disk.saver(disk.folder()).problem is not None
+    icon = ":material/warning:" if failed else ":material/save:"
     opened = st.popover(
-        f"**{_('Workspace')}**", icon=":material/save:", width="stretch", key="chip_workspace_open", on_change="rerun"
+        f"**{_('Workspace')}**", icon=icon, width="stretch", key="chip_workspace_open", on_change="rerun"
     )
     if opened.open:
         with opened, st.container(width=WIDE, gap="small"):
