@@ -7,6 +7,7 @@ or of a `Message` is always English; whoever shows it to a person asks for `.loc
 from __future__ import annotations
 
 import gettext
+import re
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -68,15 +69,19 @@ class Word(str):
 class Message:
     """A sentence as data: an English template with named fields, and what goes into them.
 
+    "{n} row(s)" is one row or two rows as `n` says.
+
     >>> str(Message("column '{column}' is empty", {"column": "e"}))
     "column 'e' is empty"
+    >>> [str(Message("{n} class(es) have no row", {"n": n})) for n in (1, 2)]
+    ['1 class has no row', '2 classes have no row']
     """
 
     template: str
     params: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return self.template.format(**self.params)
+        return _numbered(self.template, self.params).format(**self.params)
 
     def local(self, escape: Callable[[str], str] = str) -> str:
         """The sentence in the context's language; text parameters go through `escape` (a page's Markdown guard), and a
@@ -89,4 +94,24 @@ class Message:
                 return value.local(escape)
             return escape(value) if isinstance(value, str) else value
 
-        return _(self.template).format(**{name: shown(value) for name, value in self.params.items()})
+        template = _numbered(_(self.template), self.params)
+        return template.format(**{name: shown(value) for name, value in self.params.items()})
+
+
+_COUNTED = re.compile(
+    r"(\{(\w+)(?::[^}]*)?\}(?:\*\*)?(?: [a-z]+){0,2}? [a-z]+)\((s|es)\)((?: (?:of|without a value in) '\{\w+\}')?)"
+    r"(?: (have|are|do|need|hold|stand|lie)\b)?"
+)
+_OF_ONE = {"have": "has", "are": "is", "do": "does"}
+
+
+def _numbered(template: str, params: Mapping[str, object]) -> str:
+    """English: each counted noun with its "(s)", and the verb that follows it, in the number of its count."""
+
+    def agree(found: re.Match[str]) -> str:
+        noun, count, ending, of, verb = found.groups()
+        one = str(params.get(count)) in ("1", "1.0")
+        does = f" {_OF_ONE.get(verb, verb + 's') if one else verb}" if verb else ""
+        return noun + ("" if one else ending) + of + does
+
+    return _COUNTED.sub(agree, template) if "s)" in template else template

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conftest import ROOT, App
+from tests.conftest import ROOT, App, ended
 
 COMMAND = [sys.executable, "-c", "from bayes_engine.launch import main; main()"]
 """What `bayes-workbench` runs."""
@@ -32,15 +32,9 @@ def classroom(folder: Path, address: str, port: int = 0, **environment: str) -> 
             stdout=out,
             stderr=subprocess.STDOUT,
         ) as process,
+        ended(process),
     ):
-        try:
-            yield App(_opened(process, log), log)
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        yield App(_opened(process, log), log)
 
 
 def _opened(process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> str:

@@ -68,17 +68,23 @@ def running_app(folder: Path, script: Path = ROOT / "app.py", **environment: str
         [sys.executable, "-m", "streamlit", "run", str(script), *flags],
         cwd=folder, env={**os.environ, "BAYES_WORKBENCH_AUTOSAVE": "0", **environment},
         stdout=out, stderr=subprocess.STDOUT,
-    ) as process:  # fmt: skip
+    ) as process, ended(process):  # fmt: skip
+        url = f"http://127.0.0.1:{port}"
+        _wait_for_health(url, process, log)
+        yield App(url, log)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """The process is ended with the block, by force where it does not listen."""
+    try:
+        yield
+    finally:
+        process.terminate()
         try:
-            url = f"http://127.0.0.1:{port}"
-            _wait_for_health(url, process, log)
-            yield App(url, log)
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 def _wait_for_health(url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:

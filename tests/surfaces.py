@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-_LABEL = ("label", "help")
 SURFACES: dict[str, tuple[str, ...]] = {  # a Streamlit call: its parameters that render Markdown, in their places
     **dict.fromkeys(("markdown", "caption", "title", "header", "subheader", "latex"), ("body",)),
     **dict.fromkeys(("info", "warning", "error", "success", "toast", "badge", "exception"), ("body",)),

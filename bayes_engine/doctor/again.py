@@ -8,14 +8,10 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.doctor.columns import same_spelling
-from bayes_engine.doctor.finding import Mended, Repair
+from bayes_engine.doctor.finding import Repair
 from bayes_engine.doctor.repair import when
 from bayes_engine.table.incoming import Treatment
 from bayes_engine.table.schema import Schema
-
-OF_THE_ROWS: tuple[Mended, ...] = ("drop-duplicates", "drop-rare", "outliers-missing")
-"""Repairs that say what is learnt from: a row that comes is neither a copy nor of a rare class, and its cell far from
-all others is what it has to say."""
 
 
 def treatments(
@@ -46,7 +42,7 @@ def treatments(
             own = own._replace(infinite=True)
         elif repair.what == "text-missing":
             own = own._replace(words=True)
-        else:
+        else:  # it says what is learnt from: a row that comes is no copy, and its cell far from all others is its own
             left.append(repair)
             continue
         found[repair.column] = own

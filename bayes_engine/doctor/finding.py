@@ -10,10 +10,10 @@ from bayes_engine.language import Message, Word
 from bayes_engine.table.schema import Kind, Role
 
 Severity = Literal["serious", "warning", "note"]
-FLOOR = 1e-4
-"""A share of the column's variance from which on the floor of a variance is one that holds: a hundredth of its sd."""
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 """From what makes answers wrong, over what makes them worse, to what is good to know."""
+FLOOR = 1e-4
+"""The least floor of a variance, as a share of the column's own, that answers a tiny one: a hundredth of its sd."""
 Code = Literal[
     "infinite", "identifier", "leak", "copy-of-target", "single-row-class", "rare-class", "imbalance",
     "constant", "nearly-constant", "duplicate-column", "duplicate-rows", "spellings", "mixed-types", "date", "text",

@@ -72,7 +72,7 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
     with_levels, of_numbers = dependences(look, WEAK)
     odd = [f.columns[0] for f in findings if f.code in ("skew", "heavy-tails", "not-normal")]
     yield from _texts(look)
-    yield from _discriminants(look, len(odd))
+    yield from _discriminants(look)
     if odd:
         yield from _other_shapes(look, odd)
     if levels:
@@ -117,7 +117,7 @@ def _texts(look: Look) -> Iterator[tuple[AddModel, Message]]:
             {"column": at[0][1]})  # fmt: skip
 
 
-def _discriminants(look: Look, odd: int) -> Iterator[tuple[AddModel, Message]]:
+def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
     """LDA or QDA, by Box's M, where all columns are complete numbers."""
     if not discriminable(look):
         return
@@ -141,6 +141,10 @@ def _discriminants(look: Look, odd: int) -> Iterator[tuple[AddModel, Message]]:
     quadratic = AddModel("qda"), Message(
         "the classes' covariances differ (Box's M = {m:.0f}): one for each gains {gain:.2f} nats a row, and "
         "correlations within classes reach {r:.2f}", {"m": found.box.m, "gain": found.gain, "r": r})  # fmt: skip
+    if found.gain < GAIN:
+        quadratic = AddModel("qda"), Message(
+            "a covariance of its own for each class may bend the boundary, though it gains only {gain:.4f} nats a row "
+            "(Box's M = {m:.1f})", {"gain": found.gain, "m": found.box.m})  # fmt: skip
     linear = AddModel("lda"), Message(
         "all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} rows estimate "
         "one covariance for all classes well", {"d": d, "r": r, "n": look.n})  # fmt: skip

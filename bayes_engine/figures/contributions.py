@@ -111,6 +111,8 @@ def verdict(
     rows = list(range(len(names)))
     for col, values in ((1, posterior), (2, risks)):
         known = [v for v in values if v is not None]
+        says = ["" if v is None else _brief(v) if narrow else certain(v, 6) for v in values]
+        room = 1.8 + (0.28 * max(0, max(map(len, says)) - 4) if narrow else 0.0)  # the number stands beside its bar
         figure.add_bar(
             x=list(values),
             y=rows,
@@ -119,11 +121,11 @@ def verdict(
             col=col,
             cliponaxis=False,
             marker={"color": list(colours), "opacity": [1.0 if col == 1 or i == decided else 0.35 for i in rows]},
-            text=["" if v is None else _brief(v) if narrow else certain(v, 6) for v in values],
+            text=says,
             textposition="outside",
             hovertemplate="%{x:.8g}<extra></extra>",
         )
-        reach = [min(0.0, *known) * 1.8, (max(0.0, *known) or (0.0 if min(known) < 0 else 1.0)) * 1.8]
+        reach = [min(0.0, *known) * room, (max(0.0, *known) or (0.0 if min(known) < 0 else 1.0)) * room]
         figure.update_xaxes(range=reach, showticklabels=False, ticks="", showgrid=False, row=1, col=col)
     figure.update_yaxes(range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, ticks="")
     marked = [f"<b>{name}</b>" if i == decided else name for i, name in enumerate(names)]

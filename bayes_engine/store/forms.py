@@ -86,6 +86,10 @@ def _settle_counted(model: GenerativeClassifier, state: State) -> None:
     wide = state["n_features_in_"]  # a schema may name fewer columns than a fit was given
     if wide < columns or len(state.get("feature_names_in_", range(wide))) != wide:
         raise StoreError("there are statistics of {n} columns, not of those that are named", n=columns)
+    parents = state.get("parents_", {})
+    chosen = {*parents, *state.get("kept_", ()), *(name for names in parents.values() for name in names)}
+    if not chosen <= set(stats.schema.names):
+        raise StoreError("what the model chose are not columns of its table")
     _put(model, {name: value for name, value in state.items() if name != "stats_"})
     model._settle(stats)
 

@@ -66,7 +66,8 @@ def load_model(
             model = Reader(blobs, _READERS).read(content)
             if isinstance(model, LookUp):
                 check_look_up(model)
-            check_answers(model)
+            elif isinstance(model, _ANY):
+                check_answers(model)
     except StoreError:
         raise
     except BayesEngineError as error:

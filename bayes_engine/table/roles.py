@@ -37,7 +37,7 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
     >>> table = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]})
     >>> parts = take_apart(table, Schema.from_dtypes(table).with_role("y", "target"))
     >>> len(parts.X), str(parts.notes[0])
-    (2, "1 row(s) without a value in 'y' are left out")
+    (2, "1 row without a value in 'y' is left out")
     """
     target = schema.target
     if target is None:

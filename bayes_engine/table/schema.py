@@ -6,6 +6,7 @@ two folds of one table cannot disagree. Guessing from values is `Schema.infer`, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch, TableError
 from bayes_engine.language import Word
-from bayes_engine.table.text import TextRule
+from bayes_engine.table.text import HAN, TextRule
 
 Level = str | int | float | bool
 Kind = Literal["categorical", "binary", "continuous", "count", "text", "date", "identifier", "constant", "empty"]
@@ -167,6 +168,7 @@ class Schema:
 MAX_CLASSES = 50
 """A discrete column with more levels than this is never guessed to be the target."""
 
+_HAN = re.compile(f"[{HAN}]")
 _IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
 
 
@@ -279,6 +281,8 @@ def _infer(name: str, column: pd.Series) -> Variable:
     texts = [str(v) for v in distinct]
     if sum(map(len, texts)) >= 30 * len(texts) or sum(len(t.split()) for t in texts) >= 5 * len(texts):
         return Variable(name, "text", role="ignore")
+    if n >= 10 and len(distinct) > n / 2 and sum(len(_HAN.findall(t)) for t in texts) >= 10 * len(texts):
+        return Variable(name, "text", role="ignore")  # Chinese has no spaces: about two characters are a word
     if n >= 10 and (len(distinct) == n or (named_like_id and len(distinct) > n / 2)):
         return Variable(name, "identifier", role="id")
     return Variable(name, "categorical", sort_levels(distinct))

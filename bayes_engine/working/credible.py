@@ -18,6 +18,8 @@ from scipy.special import betaincinv, chdtri, digamma, gammaincinv, gammaln, pol
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor, normal_log_density
+from bayes_engine.factors.gaussian import LinearFactor, QuadraticFactor
+from bayes_engine.factors.kernel import KernelFactor
 from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.factors.text import TextFactor
 from bayes_engine.inference.averaged import Averaged
@@ -428,6 +430,24 @@ def _(factor: Weighted, model: GenerativeClassifier) -> Belief:
 def _(factor: Averaged, model: GenerativeClassifier) -> Belief:
     raise ParameterError(
         "there is no band for AODE: its models count the same rows in many tables, so the tables do not vary one by one"
+    )
+
+
+@believed.register
+def _(factor: KernelFactor, model: GenerativeClassifier) -> Belief:
+    raise ParameterError(
+        "there is no band for '{column}': a kernel density has no parameter whose posterior could be drawn, it is made "
+        "of the training values themselves; take a Gaussian or intervals to see one",
+        column=factor.variable.name,
+    )
+
+
+@believed.register(LinearFactor)
+@believed.register(QuadraticFactor)
+def _(factor: Any, model: GenerativeClassifier) -> Belief:
+    raise ParameterError(
+        "there is no band for LDA and QDA: their whole covariance matrices are not drawn here; naive Bayes of the same "
+        "numbers has one, of means and variances"
     )
 
 

@@ -190,7 +190,7 @@ def _uncut(fitted: data.Fitted, variable: Variable) -> bool:
 
 def _width(table: data.InUse, found: LevelTable) -> int:
     """About how many characters the table of fractions is wide."""
-    levels = max(len(clean(_level(table, found, step), 60)) for step in found.steps)
+    levels = max(len(clean(table.value(found.variable, step.value), 60)) for step in found.steps)
     cells = max(len(fraction(source)) for step in found.steps for source in step.sources)
     return levels + len(found.classes) * (cells + len(" = 0.1234"))
 
@@ -262,7 +262,7 @@ def _chosen_levels() -> dict[int, int]:
 def _choose_level(table: data.InUse, domain: Domain, stands: Any) -> None:
     name, values = domain.variable.name, choices(domain)
     position = table.features.position[name]
-    shown = [clean(_value(table, domain.variable, value), 40) for value in values]
+    shown = [clean(table.value(domain.variable, value), 40) for value in values]
 
     def hold(state: Any, at: int) -> Any:
         held = {**_chosen_levels(), position: at}
@@ -277,16 +277,9 @@ def _choose_level(table: data.InUse, domain: Domain, stands: Any) -> None:
     )
 
 
-def _value(table: data.InUse, variable: Variable, value: Any) -> str:
-    """A level or an interval on screen."""
-    if value is None:
-        return _("missing")
-    return str(value) if variable.cuts is not None else table.level(variable.name, value)
-
-
 def _holds(table: data.InUse, variable: Variable, value: Any) -> str:
     """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
-    name, shown = md(table.column(variable.name), 60), _value(table, variable, value)
+    name, shown = md(table.column(variable.name), 60), table.value(variable, value)
     bound_only = variable.cuts is not None and shown[:1] in "≤>"
     return f"{name} {md(shown, 60)}" if bound_only else f"{name} = {md(shown, 60)}"
 
@@ -307,7 +300,7 @@ def draw(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -> 
     kind = words.kind(found.variable.kind)
     if not isinstance(found, LevelTable | Gaussians):
         st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
-        refined.of_column(table, fitted, found.variable.name)
+        refined.of_column(fitted, found.variable.name)
         likelihoods.draw(table, found)
         return
     if found.variable.cuts:
@@ -323,7 +316,7 @@ def draw(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -> 
         if alike:
             st.caption(_("The class is no parent of this column: its table is the same for every class."))
         _super_parent_line(table, fitted, found)
-        refined.of_column(table, fitted, found.variable.name)
+        refined.of_column(fitted, found.variable.name)
     if isinstance(found, LevelTable):
         if found.variable.cuts is not None:
             _histogram(table, fitted, found, on_dark)
@@ -365,7 +358,7 @@ def _histogram(table: data.InUse, fitted: data.Fitted, found: LevelTable, on_dar
         found,
         values_of(replace(found, given=()), table.parts.X, table.parts.y),
         name=plotly_text(table.column(found.variable.name)),
-        classes=[plotly_text(_class(table, c)) for c in found.classes],
+        classes=[plotly_text(table.given_class(c)) for c in found.classes],
         dark=on_dark,
     )
     chart(figure, key="cuts", alt=_("histogram with the cut points"))
@@ -378,8 +371,8 @@ def _bars(table: data.InUse, found: LevelTable, on_dark: bool) -> None:
         drawn = replace(found, steps=tuple(step for step in found.steps if step in often))
     figure = level_bars(
         drawn,
-        levels=[plotly_text(_level(table, found, step), 22) for step in drawn.steps],
-        classes=[plotly_text(_class(table, c)) for c in found.classes],
+        levels=[plotly_text(table.value(found.variable, step.value), 22) for step in drawn.steps],
+        classes=[plotly_text(table.given_class(c)) for c in found.classes],
         dark=on_dark,
     )
     chart(figure, key="conditionals", alt=_("P(level | class)"))
@@ -397,14 +390,6 @@ def _total(step: Step) -> float:
     return sum(getattr(source, "count", 0.0) for source in step.sources)
 
 
-def _level(table: data.InUse, found: Conditional, step: Step) -> str:
-    return _value(table, found.variable, step.value)
-
-
-def _class(table: data.InUse, label: Any) -> str:
-    return f"{clean(table.column(table.target.name), 24)} = {clean(table.class_(label), 40)}"
-
-
 def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
     """Level × class with the fraction each probability is; the (level, class) chosen there."""
     steps = list(found.steps)
@@ -415,7 +400,7 @@ def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
             f"c{k}": f"{fraction(s)} = {number(p)}"
             for k, (s, p) in enumerate(zip(step.sources, step.factors, strict=True))
         }
-        listed.append({"level": clean(_level(table, found, step), 60), **cells})
+        listed.append({"level": clean(table.value(found.variable, step.value), 60), **cells})
     if left_out:
         steps.append(replace(steps[0], value=None))
         cells = {f"c{k}": _("{n} left out").format(n=count(n)) for k, n in enumerate(found.missing)}
@@ -439,7 +424,7 @@ def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
         height=high(len(listed), LIST),
         column_config={
             "level": st.column_config.TextColumn(clean(table.column(found.variable.name), 40)),
-            **{f"c{k}": st.column_config.TextColumn(_class(table, c)) for k, c in enumerate(found.classes)},
+            **{f"c{k}": st.column_config.TextColumn(table.given_class(c)) for k, c in enumerate(found.classes)},
         },
     )
     return steps[s], found.classes[k]
@@ -462,7 +447,7 @@ def _curves(table: data.InUse, found: Gaussians, on_dark: bool) -> None:
         found,
         values,
         name=plotly_text(table.column(found.variable.name)),
-        classes=[plotly_text(_class(table, c)) for c in found.classes],
+        classes=[plotly_text(table.given_class(c)) for c in found.classes],
         dark=on_dark,
     )
     chart(figure, key="conditionals", alt=_("p(x | class)"))
@@ -621,7 +606,7 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     rows = rows_of(found, whole, step, label)
     of_class = int((parts.y == label).sum())
     alike = isinstance(found, LevelTable) and found.alike
-    condition = "" if alike else md(_class(table, label))
+    condition = "" if alike else md(table.given_class(label))
     if isinstance(found, LevelTable):
         condition = " · ".join([_holds(table, found.variable, step.value), *([condition] if condition else [])])
     whole_class = isinstance(found, Gaussians) and found.borrowed(found.classes.index(label))

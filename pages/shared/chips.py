@@ -16,6 +16,7 @@ from pages.shared.state import bound, change, current
 _STYLE = """<style>
 [data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
 [data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
+.st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
 .st-key-sidebar_away { position: absolute; }
 .st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
 [data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
@@ -32,6 +33,7 @@ _STYLE = """<style>
 }
 @media (max-width: 1200px) {
   section[data-testid="stSidebar"] { width: 14.5rem !important; min-width: 0 !important; }
+  .st-key-family [role="radiogroup"] button { padding-left: .7rem; padding-right: .7rem; }
   [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
 }
 @media (max-width: 640px) {

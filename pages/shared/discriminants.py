@@ -49,7 +49,8 @@ ILL = 1e3
 def left_out(found: Numbers) -> None:
     """A word on the rows with a missing cell."""
     if found.left_out:
-        st.caption(_("{n} row(s) with a missing cell in these columns are left out here.").format(n=found.left_out))
+        left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": found.left_out})
+        st.caption(left.local())
 
 
 # all columns on two directions ----------------------------------------------------------------------------------------

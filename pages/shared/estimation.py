@@ -45,13 +45,11 @@ def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Esti
 
 def estimated(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -> None:
     """How sure the column's numbers are, and what smoothing does to them."""
-    if isinstance(found, Curves):  # no parameter that a prior could be put on
-        return
     st.subheader(_("How sure are these numbers?"))
     spec = data.uncalibrated(fitted.spec)
     if isinstance(found, LevelTable | Rates | WordTable) and "alpha" in data.settings(spec):
         _prior(table, spec, table.features.position[found.variable.name])
-    if isinstance(found, Rates | WordTable):
+    if isinstance(found, Curves | Rates | WordTable):
         likelihoods.how_sure(fitted, table, found)
         return
     given = {cell.variable.name: cell.value for cell in found.given}
@@ -120,7 +118,7 @@ def _prior(table: data.InUse, spec: Spec, position: int) -> None:
 
 def _levels(table: data.InUse, spec: Spec, found: LevelTable, known: Estimates) -> None:
     """Level by level: the three estimates, and the interval."""
-    names = [clean(_named(table, found, step.value), 40) for step in found.steps]
+    names = [clean(table.value(found.variable, step.value), 40) for step in found.steps]
     alike = found.alike
     classes = found.classes[:1] if alike else found.classes
     drawn = list(range(min(len(names), known.counts.shape[1])))
@@ -179,12 +177,6 @@ def _levels(table: data.InUse, spec: Spec, found: LevelTable, known: Estimates) 
         )
     )
     st.caption(" ".join(said))
-
-
-def _named(table: data.InUse, found: LevelTable, value: Any) -> str:
-    if value is None:
-        return _("missing")
-    return str(value) if found.variable.cuts is not None else table.level(found.variable.name, value)
 
 
 # a Gaussian -----------------------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def now_words(flip: Flip) -> str:
 
 def loss_words(value: float, way: float) -> str:
     """A loss to four digits of the way that it is from another."""
-    text = number(value) if abs(value) >= 1e6 else near(value, 10 * way) if way else plain(value)
+    text = number(value) if not 1e-4 <= abs(value) < 1e6 and value else near(value, 10 * way) if way else plain(value)
     return "0" if text == "-0" else text.replace("-", "−")
 
 

@@ -3,7 +3,7 @@ table nor a Gaussian, with the rows behind them: kernel densities, Poisson rates
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -88,7 +88,7 @@ def choose(table: data.InUse, fitted: data.Fitted, column: Variable) -> None:
 def draw(table: data.InUse, found: Other) -> None:
     """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
     assert table.parts is not None
-    classes = [plotly_text(class_(table, c)) for c in found.classes]
+    classes = [plotly_text(table.given_class(c)) for c in found.classes]
     name = plotly_text(table.column(found.variable.name))
     if isinstance(found, Curves):
         values = values_of(found, table.parts.X, table.parts.y)
@@ -298,7 +298,7 @@ def _rate_table(table: data.InUse, found: Rates, k: int) -> int:
             "sum": count(found.total[j]),
             "added": count(found.added[j]),
             "rate": f"{found.rate[j]:.6g}",
-            "variance": _variance(table, found, j),
+            "variance": _variance(found, j),
             "missing": count(found.missing[j]),
         }
         for j in _span(found)
@@ -316,45 +316,57 @@ def _rate_table(table: data.InUse, found: Rates, k: int) -> int:
     return k
 
 
-def _variance(table: data.InUse, found: Rates, k: int) -> str:
+def _variance(found: Rates, k: int) -> str:
     """The mean square deviation of the class's rows from their mean, to hold against λ."""
     mean = float(found.x @ found.observed[k])
     return f"{float((found.x - mean) ** 2 @ found.observed[k]):.6g}"
 
 
-def how_sure(fitted: data.Fitted, table: data.InUse, found: Rates | WordTable) -> None:
-    """What the rows leave open of each rate, or of each telling term's probability."""
+def how_sure(fitted: data.Fitted, table: data.InUse, found: Other) -> None:
+    """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
+    that is not known."""
     try:
         belief = credible(plain_model(fitted.model), found.variable.name).columns[found.variable.name]
     except BayesEngineError as error:
-        st.caption(":material/help: " + error.message.local(md))
+        named = {"column": clean(table.column(found.variable.name), 30)} if "column" in error.message.params else {}
+        told = replace(error.message, params={**error.message.params, **named})
+        st.caption(":material/help: " + told.local(md))
         return
-    assert isinstance(belief, RateBelief | TextBelief)
+    assert isinstance(belief, RateBelief | TextBelief) and not isinstance(found, Curves)
     low, high = belief.interval()
     order = [list(fitted.model.target_.levels).index(c) for c in found.classes]
     if isinstance(found, Rates):
         rows = [
             {"what": f"λ | {clean(table.class_(c), 40)}",
              "ml": number(found.total[j] / found.n[j]) if found.n[j] else "–",
+             "laplace": number((found.total[j] + found.mean) / (found.n[j] + 1)),
              "used": number(found.rate[j]), "interval": _within(low[k], high[k])}
             for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
         ]  # fmt: skip
         told = _("With α imagined rows of the column's mean a rate is Gamma distributed once the rows are counted; "
                  "the interval holds it with 95 %.")  # fmt: skip
+        if not any(found.added):
+            told = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
+                     "½ added to Σx.")  # fmt: skip
     else:
         place = {term: v for v, term in enumerate(found.terms)}
         rows = [
             {"what": f"{clean(term, 30)} | {clean(table.class_(c), 30)}", "ml": _bare(found, j, place[term]),
+             "laplace": number(_laplace(found, j, place[term])),
              "used": number(found.source(j, place[term]).value),
              "interval": _within(low[k, place[term]], high[k, place[term]])}
             for term in _listed(found) for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
         ]  # fmt: skip
         told = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
                  "of them Beta; the interval holds it with 95 %.")  # fmt: skip
+        if not found.added.any():
+            told = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
+                     "those under Jeffreys' prior, ½ a level.")  # fmt: skip
     st.dataframe(pd.DataFrame(rows), key="estimates_table", hide_index=True,
                  height=tables.high(len(rows), TALLEST), column_config={
                      "what": st.column_config.TextColumn(clean(table.column(found.variable.name), 30)),
                      "ml": st.column_config.TextColumn("ML", help=_("Maximum likelihood: nothing added.")),
+                     "laplace": st.column_config.TextColumn("Laplace", help=_("α = 1, whatever the model has.")),
                      "used": st.column_config.TextColumn(_("in use")),
                      "interval": st.column_config.TextColumn(_("95 % credible")),
                  })  # fmt: skip
@@ -370,6 +382,11 @@ def _bare(found: WordTable, k: int, v: int) -> str:
     return number(float(found.counts[k, v]) / found.total[k]) if found.total[k] else "–"
 
 
+def _laplace(found: WordTable, k: int, v: int) -> float:
+    """With 1 added to the term's count: among all terms, or to the texts with it and to those without."""
+    return (float(found.counts[k, v]) + 1.0) / (found.total[k] + (2 if found.presence else len(found.terms)))
+
+
 def _rows(table: data.InUse, found: Other, k: int, term: str | None = None) -> None:
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, found.classes[k], found.variable.name
@@ -379,7 +396,7 @@ def _rows(table: data.InUse, found: Other, k: int, term: str | None = None) -> N
         whole = put(whole, {str(parts.weight.name): parts.weight})
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
     rows = rows_of_class(found, whole, label, term)
-    said = [md(class_(table, label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
+    said = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
     share = _("{n} of the {all} rows of this class").format(n=len(rows), all=int((parts.y == label).sum()))
     st.markdown(f"**{' · '.join(said)}** · {share}")
     first = [*(["×"] if "×" in rows else []), column, parts.target.name]
@@ -387,8 +404,3 @@ def _rows(table: data.InUse, found: Other, k: int, term: str | None = None) -> N
     st.dataframe(tables.on_screen(table, ordered), height=tables.high(len(ordered), TALLEST), alt=_("the rows counted"),
                  key=f"rows_{abs(hash((column, str(label), term))):x}",
                  column_config={"×": st.column_config.NumberColumn(width=40)})  # fmt: skip
-
-
-def class_(table: data.InUse, label: Any) -> str:
-    """«label = spam»."""
-    return f"{clean(table.column(table.target.name), 24)} = {clean(table.class_(label), 40)}"

@@ -205,7 +205,8 @@ def _said_of(read: TextRead | None, *, known: bool) -> str:
     if read.absent is not None:
         come_to = _("together {nats} nats, the absent words {absent}").format(
             nats=nats, absent=signed(read.absent, 3))  # fmt: skip
-    return f"{counted.format(n=f'{len(read.units):,}', unseen=f'{unseen:,}')}; {come_to}."
+    counts = counted.format(n=f"{len(read.units):,}", unseen=f"{unseen:,}")
+    return _("{counts}; {together}.").format(counts=counts, together=come_to)
 
 
 def _odds(one: Study, working: Working, reads: Sequence[TextRead], sides: tuple[int, int]) -> str:

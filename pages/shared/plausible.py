@@ -53,7 +53,7 @@ def how_sure(one: Study, working: Working) -> None:
     key, spec, case = _keys(one)
     found = _plausible(key, spec, case, seed, one)
     if isinstance(found, Message):
-        st.caption(":material/help: " + found.local(md))
+        st.caption(":material/help: " + _named(one, found).local(md))
         return
     losses, use = data.case_losses(one.table).for_classes(found.classes), data.prior_of_use(one.table)
     found = found if use is None else found.at_prior(use)
@@ -190,7 +190,9 @@ def _reading(
 
 def _named(one: Study, note: Message) -> Message:
     """A note with its columns' names on screen."""
-    names = note.params.get("names")
+    column, names = note.params.get("column"), note.params.get("names")
+    if isinstance(column, str):
+        return replace(note, params={**note.params, "column": clean(one.table.column(column), 30)})
     if not isinstance(names, str):
         return note
     return replace(note, params={**note.params, "names": _(", ").join(

@@ -30,7 +30,7 @@ def found(table: data.InUse, fitted: data.Fitted) -> None:
         _selection(table, fitted.model)
 
 
-def of_column(table: data.InUse, fitted: data.Fitted, column: str) -> None:
+def of_column(fitted: data.Fitted, column: str) -> None:
     """What the model makes of one column's class-conditionals."""
     model = fitted.model
     if isinstance(model, WeightedNaiveBayes):
@@ -109,7 +109,7 @@ def _selection(table: data.InUse, model: SelectiveNaiveBayes) -> None:
             if kept
             else _("No column was kept: none made the score better than the class prior alone.")
         )
-        _steps(table, chosen.trace, names, score)
+        _steps(chosen.trace, names, score)
         if refused is not None:
             st.caption(_stopped(forward).format(score=number(refused), now=number(chosen.trace[-1].score)))
 
@@ -120,7 +120,7 @@ def _stopped(forward: bool) -> str:
     return _("Stopped: without the column that is missed least it would be {score} instead of {now}, which is worse.")
 
 
-def _steps(table: data.InUse, trace: tuple[Step, ...], names: list[str], score: str) -> None:
+def _steps(trace: tuple[Step, ...], names: list[str], score: str) -> None:
     rows = [
         {"step": clean(name, 40), "columns": len(step.kept), "score": number(step.score)}
         for name, step in zip(names, trace, strict=True)

@@ -14,6 +14,7 @@ import mmap
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,12 @@ from pages.shared import kept
 EVERY = 10.0
 """Seconds between two looks. With `websocketPingInterval` twice (a client that vanished without a word) and
 `disconnectedSessionTTL` it stays under the 150 s within which a session must be gone."""
-GROWN = 16_000_000
+GROWN = 8_000_000
 """So many bytes more and it is worth a collection to see whether they are needed."""
+LARGE = 2**18
+"""Bytes from which an array is large."""
+MMAP_THRESHOLD = -3
+"""How glibc's `mallopt` calls that."""
 _after = [0]  # bytes taken when all that was free had been given back
 _log = get_logger("bayes_workbench")
 _started = threading.Lock()
@@ -53,6 +58,16 @@ def step_aside() -> None:
     that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
     """
     WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+
+
+def large_apart() -> None:
+    """Have every large array take memory of its own, which the system has back the moment that the array goes.
+
+    glibc does so at first, but learns from what is freed to take ever larger ones from its heaps; of those it has up to
+    eight a processor, one for each thread, and a session, whose runs and jobs are threads, held twice what it needed.
+    """
+    with suppress(TypeError, AttributeError, OSError):  # not glibc
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE)
 
 
 def start() -> None:
@@ -123,6 +138,6 @@ def give_back() -> None:
 
         pa.default_memory_pool().release_unused()
         ctypes.CDLL(None).malloc_trim(0)
-    except (ImportError, AttributeError, OSError):  # not glibc
+    except (ImportError, TypeError, AttributeError, OSError):  # not glibc
         pass
     _after[0] = _taken()

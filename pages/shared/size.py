@@ -12,7 +12,7 @@ from bayes_engine.figures.conditionals import prior_bars
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.working.conditionals import Size, class_steps, model_size, prior_step
-from bayes_engine.working.derive import Cell, Step
+from bayes_engine.working.derive import Step
 from bayes_engine.working.render import fraction
 from pages.shared import data, words
 from pages.shared.chart import chart
@@ -38,7 +38,7 @@ def _class_given_parents(table: data.InUse, steps: Sequence[Step]) -> None:
     names = {cell.variable.name: clean(table.column(cell.variable.name), 30) for cell in steps[0].given}
     listed = []
     for step in steps[:MOST]:
-        held = {c.variable.name: _value(table, c) for c in step.given}
+        held = {c.variable.name: clean(table.value(c.variable, c.value), 40) for c in step.given}
         shares = [f"{fraction(s)} = {number(p)}" for s, p in zip(step.sources, step.factors, strict=True)]
         listed.append([*held.values(), *shares])
     heads = [f"v{i}" for i in range(len(names))] + [f"c{k}" for k in range(len(table.classes))]
@@ -55,14 +55,6 @@ def _class_given_parents(table: data.InUse, steps: Sequence[Step]) -> None:
         alt=_("P(class | parents)"),
         column_config={h: st.column_config.TextColumn(name) for h, name in zip(heads, shown, strict=True)},
     )
-
-
-def _value(table: data.InUse, cell: Cell) -> str:
-    """A parent's value on screen."""
-    if cell.value is None:
-        return _("missing")
-    named = str(cell.value) if cell.variable.cuts is not None else table.level(cell.variable.name, cell.value)
-    return clean(named, 40)
 
 
 def how_many(table: data.InUse, fitted: data.Fitted) -> None:

@@ -15,7 +15,7 @@ from bayes_engine.working.render import fraction
 from bayes_engine.working.texts import LookedUp, look_up, telling_for, weights_of_evidence
 from pages.shared import data
 from pages.shared.chart import chart
-from pages.shared.escape import clean, md, plotly_text
+from pages.shared.escape import md, plotly_text
 from pages.shared.state import State, bound, current, dark
 from pages.shared.terms import shown
 
@@ -151,6 +151,6 @@ def _told(table: data.InUse, found: WordTable, asked: LookedUp) -> str:
     weight = weights_of_evidence(found)[:, asked.place]
     k = int(weight.argmax())
     strength = _("each time it stands there it speaks for {name} with {nats} nats").format(
-        name=md(clean(table.class_(found.classes[k]), 24)), nats=signed(float(weight[k]), 3))  # fmt: skip
+        name=md(table.class_(found.classes[k]), 24), nats=signed(float(weight[k]), 3))  # fmt: skip
     even = _("it speaks for no class")
     return f"{word}: " + "; ".join(lines[:DRAWN]) + "; " + (strength if weight[k] > 0 else even) + "."

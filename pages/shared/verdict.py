@@ -82,7 +82,7 @@ def _decisions_shown(working: Working) -> list[int]:
 def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
     """What speaks for one class against another, as a waterfall; where the case is `drawn`, the two are chosen beside
     the picture, which shows the many small contributions too."""
-    k_for, k_against = sides(one, working) if drawn else choose_sides(one, working)
+    k_for, k_against = sides(working) if drawn else choose_sides(one, working)
     state = current()
     largest, bits = state.seen("order", "size") == "size", state.seen("unit", "nats") == "bits"
     balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
@@ -160,7 +160,7 @@ def _others(n: int) -> str:
     return _("{n} others").format(n=n)
 
 
-def sides(one: Study, working: Working) -> tuple[int, int]:
+def sides(working: Working) -> tuple[int, int]:
     """The class for and the class against: of two the first against the second; of more the likeliest against the next,
     or as chosen."""
     if len(working.classes) == 2:
@@ -174,7 +174,7 @@ def sides(one: Study, working: Working) -> tuple[int, int]:
 
 def choose_sides(one: Study, working: Working) -> tuple[int, int]:
     """The two classes; of more than two they can be chosen here."""
-    first, second = sides(one, working)
+    first, second = sides(working)
     if len(working.classes) == 2:
         return first, second
     likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])

@@ -136,7 +136,7 @@ def controls(one: Study, working: Working, *, filling: bool) -> str:
                                  **bound("digits", digits, lambda s, d: s.showing(digits=d)))  # fmt: skip
     spec = one.fitted.spec
     plain_naive = spec.family == "naive-bayes" and not spec.knobs
-    rule = words.preset_help(spec.preset) if plain_naive else md(shelf.title(spec), 200)
+    rule = words.preset_help(spec.preset) if plain_naive else md(shelf.title(spec, one.table), 200)
     rule = f"{rule} · " if rule != words.preset_help(spec.preset) else f"{rule} "
     st.caption(rule + (_("Fractions such as 3/8 are fine; three digits are enough.") if filling else
                              _("The terms are logarithms, in nats: they add up. A click on one says what it is.")

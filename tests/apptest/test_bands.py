@@ -237,7 +237,11 @@ def test_of_three_classes_each_has_a_band_and_one_a_histogram() -> None:
 
 @pytest.mark.parametrize(
     ("model", "why"),
-    [(Spec("zero-only"), "zero-only smoothing"), (Spec("textbook", (), "aode"), "no band for AODE")],
+    [
+        (Spec("zero-only"), "zero-only smoothing"),
+        (Spec("textbook", (), "aode"), "no band for AODE"),
+        (Spec("laplace", (("likelihoods", ((6, "kernel"),)),)), "no band for 'density': a kernel density has no"),
+    ],
 )
 def test_where_there_is_no_band_the_page_says_why(model: Spec, why: str) -> None:
     app = opened("case", State(table="watermelon3", language="en", shelf=(model,)))

@@ -147,7 +147,7 @@ def test_a_table_without_a_target_says_what_to_do(page: AppTest):
 
 def test_missing_labels_are_counted(page: AppTest):
     upload(page, "h.csv", (HEIGHTS + "170,Oslo,cook,\n").encode())
-    assert any("1 row(s) without a value in 'tall' are left out" in c.value.replace("\\", "") for c in page.caption)
+    assert any("1 row without a value in 'tall' is left out" in c.value.replace("\\", "") for c in page.caption)
 
 
 def test_roles_change_and_are_in_the_state(page: AppTest):

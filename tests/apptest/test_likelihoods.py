@@ -40,6 +40,10 @@ def by_class(app: AppTest) -> pd.DataFrame:
     return next(d.value for d in app.dataframe if "class" in d.value.columns)
 
 
+def estimated(app: AppTest) -> pd.DataFrame:
+    return next(d.value for d in app.dataframe if "laplace" in d.value.columns)
+
+
 def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_say_why() -> None:
     app = opened("model", MELONS.showing(column=DENSITY))
     knob = app.selectbox(key="column_likelihood")
@@ -100,6 +104,30 @@ def test_a_poisson_rate_its_variance_and_its_interval() -> None:
     assert (listed["sum"], listed["rate"]) == (f"{mine.sum():.0f}", f"{rate:.6g}")
     assert listed["variance"] == f"{mine.var(ddof=0):.6g}"
     assert "Poisson columns: 2 rates" in said(app)
+    three = estimated(app).iloc[0]
+    assert (float(three["ml"]), float(three["laplace"])) == pytest.approx((mine.mean(), rate), rel=1e-4)
+
+
+def test_of_a_kernel_density_the_page_says_why_no_interval_is_there() -> None:
+    app = opened("model", with_own(CREDIT, (DURATION, "kernel")).showing(column=DURATION))
+    assert "How sure are these numbers?" in [s.value for s in app.subheader]
+    assert "there is no band for 'duration': a kernel density has no parameter" in said(app)
+
+
+@pytest.mark.parametrize("counting", ["counts", "bernoulli"])
+def test_a_words_probability_by_three_estimates_and_jeffreys_where_nothing_is_added(counting: str) -> None:
+    app = opened("model", replace(SMS, shelf=(Spec("textbook", (("counting", counting),)),)))
+    assert "the intervals are those under Jeffreys' prior" in said(app)
+    sms = load_dataset("sms-spam").frame
+    spam = sms["message"][sms["label"] == "spam"].str.lower().str.findall(r"\w+")
+    vocabulary = {word for text in sms["message"].str.lower().str.findall(r"\w+") for word in text}
+    if counting == "counts":
+        n, total, kinds = sum(text.count("call") for text in spam), sum(map(len, spam)), len(vocabulary)
+    else:
+        n, total, kinds = sum("call" in text for text in spam), len(spam), 2
+    row = estimated(app).set_index("what").loc["call | spam"]
+    assert float(row["ml"]) == float(row["used"]) == pytest.approx(n / total, rel=5e-3)
+    assert float(row["laplace"]) == pytest.approx((n + 1) / (total + kinds), rel=5e-3)
 
 
 def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:

@@ -105,7 +105,7 @@ def test_columns_of_the_line_change_places() -> None:
 
 
 def test_rows_with_a_missing_cell_are_left_out_and_it_is_said() -> None:
-    assert "2 row(s) with a missing cell in these columns are left out here" in said(
+    assert "2 rows with a missing cell in these columns are left out here" in said(
         opened("projection", State(table="penguins", language="en"))
     )
 

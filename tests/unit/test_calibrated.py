@@ -266,7 +266,7 @@ def test_a_row_without_a_posterior_keeps_its_status() -> None:
     assert not any(np.isnan(term).any() for _row, term in ledger.rows)
     assert model.decide(odd).position.tolist() == [-1, 1]
     assert np.isinf(model.risk(odd)[0]).all()
-    with pytest.raises(UndefinedPosterior, match=r"no posterior for 1 row\(s\): 0"):
+    with pytest.raises(UndefinedPosterior, match=r"no posterior for 1 row: 0"):
         model.predict_proba(odd)
 
 

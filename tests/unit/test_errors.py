@@ -28,7 +28,7 @@ def test_an_error_keeps_its_sentence_and_its_parameters() -> None:
 
 def test_undefined_posterior_names_ten_rows_and_keeps_all() -> None:
     error = UndefinedPosterior("no posterior for {n} row(s): {rows}", tuple(range(5, 30)))
-    assert str(error) == "no posterior for 25 row(s): 5, 6, 7, 8, 9, 10, 11, 12, 13, 14" and len(error.rows) == 25
+    assert str(error) == "no posterior for 25 rows: 5, 6, 7, 8, 9, 10, 11, 12, 13, 14" and len(error.rows) == 25
 
 
 @pytest.mark.parametrize(

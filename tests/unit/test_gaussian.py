@@ -97,7 +97,7 @@ def test_the_path_from_qda_to_lda_moves_the_covariances(noise: Any) -> None:
 def test_NF12_one_member(noise: Any) -> None:
     X, y = noise
     y = np.where(np.arange(60) == 0, 3, y)
-    with pytest.raises(TableError, match=r"class '3' \(1 row\(s\), 3 columns\) has no spread .* x0, x1, x2"):
+    with pytest.raises(TableError, match=r"class '3' \(1 row, 3 columns\) has no spread .* x0, x1, x2"):
         QuadraticDiscriminantAnalysis().fit(X, y)
     assert LinearDiscriminantAnalysis(priors="uniform").fit(X, y).predict(X[:1]).tolist() == [3]
     assert 3 in QuadraticDiscriminantAnalysis(pooling=0.5, priors="uniform").fit(X, y).predict(X)
@@ -239,7 +239,7 @@ def test_NF04_NF31_far_infinite_and_missing_cells_at_predict(model: Any, noise: 
     fitted = model().fit(X, y)
     X = X[:4].copy()
     X[1, 0], X[2, 1], X[3] = np.inf, 1e200, np.nan
-    with pytest.raises(UndefinedPosterior, match=r"2 row\(s\): 1, 2") as error:
+    with pytest.raises(UndefinedPosterior, match=r"2 rows: 1, 2") as error:
         fitted.predict(X)
     assert error.value.rows == (1, 2)
     np.testing.assert_allclose(fitted.predict_proba(X[3:]), [fitted.priors_])

@@ -132,7 +132,7 @@ def test_the_textbooks_form() -> None:
     assert (
         found is not None
         and run.status == "not yet"
-        and "1 chain(s) of 5000 sweep(s) cannot be held against" in str(run.message)
+        and "1 chain of 5000 sweeps cannot be held against" in str(run.message)
     )
     walked = run.walk[1:, 0]
     n_q = int(((walked == q) | (q == HIDDEN)).all(axis=1).sum())

@@ -37,3 +37,17 @@ def test_a_sentence_inside_a_sentence_is_put_into_the_language_too(monkeypatch: 
     outer = Message("dropped: {reason}", {"reason": Message("no {x}", {"x": "a*b"})})
     assert outer.local(lambda text: text.replace("*", "\\*")) == "去掉：没有a\\*b"
     assert str(outer) == "dropped: no a*b"
+
+
+@pytest.mark.parametrize(
+    ("n", "sentence"),
+    [(0, "0 cells of 'a(s)' are infinite"), (1, "1 cell of 'a(s)' is infinite"), (2, "2 cells of 'a(s)' are infinite"),
+     (1.0, "1.0 cell of 'a(s)' is infinite"), ("21", "21 cells of 'a(s)' are infinite")],
+)  # fmt: skip
+def test_a_counted_noun_and_its_verb_follow_the_count(n: object, sentence: str) -> None:
+    message = Message("{n} cell(s) of '{column}' are infinite", {"n": n, "column": "a(s)"})
+    assert str(message) == message.local() == sentence
+
+
+def test_a_noun_that_nothing_counts_stays() -> None:
+    assert str(Message("column(s) {names} are empty", {"names": "x"})) == "column(s) x are empty"

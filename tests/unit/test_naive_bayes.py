@@ -57,7 +57,7 @@ def test_NF01_impossible_evidence_raises_in_predict_and_is_flagged_elsewhere(str
     rows = pd.DataFrame({"x": ["v", "u", "v", "u"], "z": ["s", "w", "w", "w"]})
     for predict in (strict.predict, strict.predict_proba, strict.predict_log_proba):
         with pytest.raises(
-            UndefinedPosterior, match=r"no posterior for 2 row\(s\): 1, 3. Their likelihood is 0 in every class"
+            UndefinedPosterior, match=r"no posterior for 2 rows: 1, 3. Their likelihood is 0 in every class"
         ) as error:
             predict(rows)
         assert error.value.rows == (1, 3)
@@ -121,7 +121,7 @@ def test_NF31_infinity_at_predict_refuses_its_row_only(mixed: pd.DataFrame) -> N
     decision = model.decide(rows)
     assert decision.status.tolist() == [Status.REFUSED, Status.OK, Status.REFUSED]
     assert decision.action.tolist() == [None, "b", None]
-    with pytest.raises(UndefinedPosterior, match=r"no posterior for 2 row\(s\): 0, 2"):
+    with pytest.raises(UndefinedPosterior, match=r"no posterior for 2 rows: 0, 2"):
         model.predict(rows)
     assert model.predict(rows[1:2]).tolist() == ["b"]
 
@@ -367,11 +367,11 @@ def test_NF36_a_class_whose_rows_all_weigh_nothing_is_absent(mixed: pd.DataFrame
     [
         pytest.param(
             [*LABELS[:5], None],
-            r"Input y contains NaN: 1 label\(s\) are missing, the first in row 6; leave these",
+            r"Input y contains NaN: 1 label is missing, the first in row 6; leave these",
             id="none",
         ),
         pytest.param(
-            [0, 1, np.nan, 0, 1, 1], r"Input y contains NaN: 1 label\(s\) are missing, the first in row 3", id="nan"
+            [0, 1, np.nan, 0, 1, 1], r"Input y contains NaN: 1 label is missing, the first in row 3", id="nan"
         ),
         pytest.param([0, 1, np.inf, 0, 1, 1], "Input y contains infinity: class labels must be finite", id="inf"),
         pytest.param([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "Unknown label type: continuous", id="continuous"),

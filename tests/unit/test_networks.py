@@ -209,7 +209,7 @@ def test_a_network_comes_back_from_its_csv(name: str) -> None:
     ("node,level,p,parent 1,its level 1\nrain,no,1,snow,yes\n", "line 2: the parent 'snow' has no table"),
     ("node,level,p,parent 1,its level 1\nrain,no,1,snow\n", "line 2: a node, a level, or the level of a parent"),
     ("node,level,p,parent 1,its level 1\na,x,1,b,y\nb,y,1,a,x\n", "close a cycle"),
-    ("node,level,p,q,r\nb,y,1\nb,z,0\na,x,1,b,y\n", r"lacks 1 row\(s\), the first P\(a \| b = z\)"),
+    ("node,level,p,q,r\nb,y,1\nb,z,0\na,x,1,b,y\n", r"lacks 1 row, the first P\(a \| b = z\)"),
     ("node,level,p,q,r\nb,y,1\na,x,1\na,x,1,b,y\n", "line 4: 'a' has other parents here than in line 3"),
 ])  # fmt: skip
 def test_a_broken_csv_is_refused_with_its_line(text: str, fault: str) -> None:

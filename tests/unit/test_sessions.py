@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import platform
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -140,3 +143,35 @@ def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: p
     for name in held:
         held.set_from_value(f"{name}, later", 2)
     assert list(held) == ["one", "one, later"]
+
+
+HOLES = """
+import threading
+import numpy as np
+from pages.shared import sessions
+
+def work():
+    arrays = [np.ones(60_000) for _ in range(80)]  # 0.5 MB each
+    kept.append(arrays[::8])
+
+{apart}
+np.ones(3_000_000)  # freed, it teaches glibc that such arrays come and go
+kept, before = [], sessions._taken()
+for _ in range(4):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+print((sessions._taken() - before) / sum(array.nbytes for arrays in kept for array in arrays))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc alone")
+def test_what_a_thread_has_freed_is_the_systems_again() -> None:
+    """A session's runs are threads: of a table that was read, typed and fitted it holds what it keeps."""
+
+    def taken(apart: str) -> float:
+        code = HOLES.format(apart=apart)
+        return float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
+
+    assert taken("sessions.large_apart()") < 1.5
+    assert taken("") > 3.0  # or there is no need for it any more

@@ -719,6 +719,53 @@ def test_a_damaged_file_is_never_a_model() -> None:
             load_model(data + data[:end] if end else data[1:])
 
 
+def forged(name: str, change: Callable[[Any, Any, dict[str, Any]], None]) -> bytes:
+    """The file of a model whose parameters, state and blobs were changed by hand, with a right hash."""
+    content, blobs = unpack(save_model(fitted(name)[0]) or b"", "model")
+    held = {n: np.array(b) if isinstance(b, np.ndarray) else bytes(b) for n, b in blobs.items()}
+    body = next(iter(content.values()))
+    change(body["params"], body["state"], held)
+    return pack("model", content, held)
+
+
+def _singular(_params: Any, state: Any, blobs: dict[str, Any]) -> None:
+    held = state["trace_"]["EMTrace"]["steps"][-1]["EMStep"]["parameters"]["MixtureParameters"]["covariances"]
+    blobs[held["array"]][...] = 1.0 + 1e-17 * np.eye(3)
+
+
+NO_ANSWER: dict[str, tuple[str, Callable[[Any, Any, dict[str, Any]], None]]] = {
+    "a schema that is a text": ("NaiveBayes", lambda params, _state, _blobs: params.update(schema="")),
+    "a schema of nothing": ("lazy", lambda params, _state, _blobs: params.update(schema=[None])),
+    "a column called by an array": (
+        "LDA",
+        lambda _params, state, _blobs: state["feature_names_in_"]["objects"].__setitem__(0, {"objects": []}),
+    ),
+    "a column called by a list": (
+        "discretizer",
+        lambda _params, state, _blobs: state["feature_names_in_"]["objects"].__setitem__(1, {"list": []}),
+    ),
+    "an estimator that is a number": ("semi-supervised", lambda params, _state, _blobs: params.update(estimator=0.5)),
+    "a list of nothing calibrated": (
+        "isotonic",
+        lambda params, _state, _blobs: params.update(estimator={"list": [None]}),
+    ),
+    "a covariance without an inverse": ("tied", _singular),
+    "a parent that is no column": (
+        "k-DB",
+        lambda _params, state, _blobs: state["parents_"]["dict"][-1].__setitem__(1, ["\ud800"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NO_ANSWER)
+def test_a_model_that_would_not_answer_is_not_loaded(what: str) -> None:
+    """What only a prediction meets is met before anybody has the model."""
+    name, change = NO_ANSWER[what]
+    assert load_model(forged(name, lambda *_: None)) is not None
+    with pytest.raises(StoreError):
+        load_model(forged(name, change))
+
+
 SEEDS = (
     *(None, True, -1, 0, 10**40, 1e308, "", "x", [], ["no", "no"], {}, {"float": "nan"}, {"list": []}),
     *({"dict": [[1, 2]]}, {"array": "0"}, {"scalar": ["<f8", 1]}, {"scalar": ["U", "x"]}),

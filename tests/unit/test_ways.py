@@ -83,7 +83,7 @@ def test_the_table_refuses_what_the_model_refuses() -> None:
         careful.predict(pd.DataFrame({"a": ["z"], "b": [1.0]}))
     with pytest.raises(TableError, match="column 'b' has a missing cell"):
         careful.predict(pd.DataFrame({"a": ["x"], "b": [np.nan]}))
-    with pytest.raises(UndefinedPosterior, match=r"no posterior for 1 row\(s\): 1"):
+    with pytest.raises(UndefinedPosterior, match=r"no posterior for 1 row: 1"):
         careful.predict(pd.DataFrame({"a": ["x", "x"], "b": [1.0, np.inf]}))
     with pytest.raises(TableError, match="the schema's column 'b' is not in X"):
         careful.predict(X[["a"]])

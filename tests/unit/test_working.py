@@ -490,6 +490,9 @@ def test_verdict_shows_posteriors_and_risks() -> None:
     gains = verdict(["a", "b"], [0.5, 0.5], [-3.0, -1.0], ["#100", "#200"], decided=0)
     low, high = gains.layout.xaxis2.range
     assert low < -3.0 < 0.0 <= high
+    slim = verdict(["a", "b"], [1 - 2e-8, 2e-8], [2e-8, 1 - 2e-8], ["#100", "#200"], decided=0, narrow=True)
+    assert max(slim.data[0].text, key=len) == "1 − 2e-08"
+    assert slim.layout.xaxis.range[1] > 3.0  # a bar of a third of the room leaves the rest to its number
 
 
 # the other families ---------------------------------------------------------------------------------------------

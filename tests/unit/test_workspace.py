@@ -193,8 +193,9 @@ def test_a_file_that_was_changed_on_the_disk_is_refused(tmp_path: Path):
 def test_what_cannot_be_written_is_said_and_what_was_there_stays(tmp_path: Path):
     blocked = tmp_path / "file"
     blocked.write_text("x", encoding="ascii")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="cannot be written") as error:
         disk.save(ONE, FULL, blocked)
+    assert isinstance(error.value.__cause__, OSError)  # the log, which fills in no field, has the reason from it
     saver = disk.Saver(blocked, every=0.01)
     saver.note(ONE, FULL)
     _until(lambda: saver.problem is not None)

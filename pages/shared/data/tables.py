@@ -25,6 +25,7 @@ from bayes_engine.table.read import Reading
 from bayes_engine.table.roles import Parts, put, take_apart
 from bayes_engine.table.schema import Schema, Variable, recast
 from pages.shared.data.uploads import upload_in
+from pages.shared.escape import clean
 from pages.shared.kept import kept
 from pages.shared.state import State, current
 
@@ -87,9 +88,19 @@ class InUse:
         """How a value is called on screen."""
         return self.dataset.level_label(column, value, self._language) if self.dataset else str(value)
 
+    def value(self, variable: Variable, value: Any) -> str:
+        """A level or an interval on screen; None is missing."""
+        if value is None:
+            return _("missing")
+        return str(value) if variable.cuts is not None else self.level(variable.name, value)
+
     def class_(self, label: Any) -> str:
         """How a class is called on screen."""
         return self.level(self.target.name, label)
+
+    def given_class(self, label: Any) -> str:
+        """«label = spam», each part shortened."""
+        return f"{clean(self.column(self.target.name), 24)} = {clean(self.class_(label), 40)}"
 
     @property
     def amount_column(self) -> str:

@@ -107,9 +107,9 @@ def _table_of(table: data.InUse, cells: Contingency, c: int, at: tuple[int, int,
     left.markdown(f"**{whose}** · " + _("{n} rows").format(n=total))
     right.markdown("**" + _("adds {nats} nats").format(nats=adds) + "**")
     key, columns = f"pair_counts_{c}", [f"c{j}" for j in range(len(cells.levels_b))]
-    heads = {f"c{j}": clean(_level(table, cells.b, v), 40) for j, v in enumerate(cells.levels_b)}
+    heads = {f"c{j}": clean(table.value(cells.b, v), 40) for j, v in enumerate(cells.levels_b)}
     corner = f"{clean(table.column(cells.a.name), 24)} ╲ {clean(table.column(cells.b.name), 24)}"
-    own = [clean(_level(table, cells.a, v), 40) for v in cells.levels_a]
+    own = [clean(table.value(cells.a, v), 40) for v in cells.levels_a]
     counts = pd.DataFrame(
         [
             [f"{count(n)}  ({e:.2f})" for n, e in zip(row, expected, strict=True)]
@@ -165,15 +165,9 @@ def _terms(cells: Contingency, c: int, own: list[str]) -> Any:
     return written.style.apply(lambda _frame: ground, axis=None)
 
 
-def _level(table: data.InUse, variable: Variable, value: Any) -> str:
-    if value is None:
-        return _("missing")
-    return str(value) if variable.cuts is not None else table.level(variable.name, value)
-
-
 def _holds(table: data.InUse, variable: Variable, value: Any) -> str:
     """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
-    shown = _level(table, variable, value)
+    shown = table.value(variable, value)
     equals = "" if variable.cuts is not None and shown[:1] in "≤>" else "= "
     return f"{named(table, variable.name)} {equals}{md(shown, 40)}"
 

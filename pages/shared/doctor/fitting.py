@@ -42,7 +42,7 @@ def card(table: data.InUse, suggestion: Suggestion, at: int, *, taken: bool) -> 
     """One model, why, and how often it errs."""
     spec = mends.spec_of(suggestion.model)
     reason = said.sentence(table, suggestion.reason)
-    st.markdown(f"**{said.model(suggestion.model)}**\n\n… {reason}.")
+    st.markdown(f"**{said.model(suggestion.model)}**\n\n" + _("… {reason}.").format(reason=reason))
     with st.container(gap="xsmall"):
         how_good(table, suggestion)
         st.button(

@@ -21,8 +21,6 @@ from bayes_engine.models.likelihoods import possible
 from pages.shared import columns, data, shelf
 from pages.shared.state import Spec, State
 
-OF_MODELS = (SetLikelihood, SetKnob, AddModel, BalanceLosses)
-"""Mends that need a table that a model can be fitted to."""
 DIGITS = 4
 """Significant digits of balanced losses: what else they had is not worth reading."""
 
@@ -57,7 +55,7 @@ def _one(state: State, mend: Mend) -> State:
     if isinstance(mend, SetLikelihood):
         return _likelihood(state, table, mend)
     if isinstance(mend, SetKnob):
-        return _knob(state, table, mend)
+        return _knob(state, mend)
     assert isinstance(mend, BalanceLosses)
     cost = dict(mend.cost)
     price = [float(f"{cost.get(c, 1.0):.{DIGITS}g}") for c in table.classes]
@@ -121,7 +119,7 @@ def _likelihood(state: State, table: data.InUse, mend: SetLikelihood) -> State:
     return _with_active(state, spec) if has else with_model(state, spec)
 
 
-def _knob(state: State, table: data.InUse, mend: SetKnob) -> State:
+def _knob(state: State, mend: SetKnob) -> State:
     spec = _active(state)
     has = _has(spec, mend)
     spec = shelf.with_knob(spec if has else Spec("laplace"), mend.name, mend.value)

@@ -13,7 +13,7 @@ from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
 from bayes_engine.figures.network import joint_table
 from bayes_engine.inference.answer import Answer, Change, Together, answer, together
-from bayes_engine.language import _, current_language
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.numerals import certain, number, number_of_log
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
@@ -293,10 +293,11 @@ def _explanation(source: Source, found: Answer) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="net_mpe")
     if other:
         st.caption(
-            _(
+            Message(
                 "In {n} node(s) it differs (≠) from the node's own most probable state: the best whole is not made of "
-                "the best parts."
-            ).format(n=other)
+                "the best parts.",
+                {"n": other},
+            ).local()
         )
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.elimination_trace import Factor, Trace, elimination_trace
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
 from pages.shared.escape import clean, md
@@ -247,16 +247,17 @@ def _account(source: Source, film: Film, step: int, evidence: Mapping[str, Any])
     elif step <= len(trace.steps):
         s = trace.steps[step - 1]
         st.markdown(
-            _(
+            Message(
                 "**Sum out {variable}.** {k} factor(s) hold it: {factors}. Their product has {cells} cells; summed, it "
-                "is {result}."
-            ).format(
-                variable=md(source.name(s.variable), 30),
-                k=len(s.factors),
-                factors=", ".join(md(_named(source, film, n), 80) for n in s.factors),
-                cells=s.cells,
-                result=md(_named(source, film, s.result.name), 80),
-            )
+                "is {result}.",
+                {
+                    "variable": md(source.name(s.variable), 30),
+                    "k": len(s.factors),
+                    "factors": ", ".join(md(_named(source, film, n), 80) for n in s.factors),
+                    "cells": s.cells,
+                    "result": md(_named(source, film, s.result.name), 80),
+                },
+            ).local()
         )
     else:
         joint = [float(v) for v in trace.joint]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.structure.equivalence import cpdag
 from bayes_engine.structure.graph import Arc, JunctionKind
 from bayes_engine.structure.separation import Passage, Separation, Trail
@@ -284,9 +284,10 @@ def _blanket(source: Source, now: Asked) -> Marks:
     ):
         st.markdown("- " + words.format(names=", ".join(md(source.name(n), 24) for n in members) or "–"))
     st.caption(
-        _("Given these {n} node(s), {node} depends on no other node of the network.").format(
-            n=len(blanket), node=md(source.name(node), 30)
-        )
+        Message(
+            "Given these {n} node(s), {node} depends on no other node of the network.",
+            {"n": len(blanket), "node": md(source.name(node), 30)},
+        ).local()
     )
     tones: dict[str, NodeTone] = {n: "faint" for n in names if n not in blanket}
     tones |= dict.fromkeys(blanket, "evidence")
@@ -301,9 +302,10 @@ def _blanket(source: Source, now: Asked) -> Marks:
 def _moral(source: Source, now: Asked) -> Marks:
     moral = source.network.graph.moral
     st.markdown(
-        _("Arcs lose their directions, and parents of one child are **married**: {n} new edge(s), dashed.").format(
-            n=len(moral.married)
-        )
+        Message(
+            "Arcs lose their directions, and parents of one child are **married**: {n} new edge(s), dashed.",
+            {"n": len(moral.married)},
+        ).local()
     )
     st.markdown(
         "\n".join(f"- {md(source.name(a), 24)} – {md(source.name(b), 24)}" for a, b in moral.married[:12])
@@ -324,10 +326,11 @@ def _class(source: Source, now: Asked) -> Marks:
     free = {frozenset(edge) for edge in found.reversible}
     undirected = [arc for arc in graph.arcs if frozenset(arc) in free]
     st.markdown(
-        _(
+        Message(
             "**{compelled}** arc(s) are the same in every graph that says the same independences; **{reversible}** can "
-            "be turned, and data alone cannot tell which way."
-        ).format(compelled=len(found.compelled), reversible=len(found.reversible))
+            "be turned, and data alone cannot tell which way.",
+            {"compelled": len(found.compelled), "reversible": len(found.reversible)},
+        ).local()
     )
     kinds: dict[JunctionKind, int] = {"chain": 0, "fork": 0, "collider": 0}
     for j in graph.junctions:
