@@ -81,7 +81,7 @@ class Message:
     params: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return _numbered(self.template, self.params).format(**self.params)
+        return _in_number(self.template, self.params).format(**self.params)
 
     def local(self, escape: Callable[[str], str] = str) -> str:
         """The sentence in the context's language; text parameters go through `escape` (a page's Markdown guard), and a
@@ -94,7 +94,7 @@ class Message:
                 return value.local(escape)
             return escape(value) if isinstance(value, str) else value
 
-        template = _numbered(_(self.template), self.params)
+        template = _in_number(_(self.template), self.params)
         return template.format(**{name: shown(value) for name, value in self.params.items()})
 
 
@@ -105,7 +105,7 @@ _COUNTED = re.compile(
 _OF_ONE = {"have": "has", "are": "is", "do": "does"}
 
 
-def _numbered(template: str, params: Mapping[str, object]) -> str:
+def _in_number(template: str, params: Mapping[str, object]) -> str:
     """English: each counted noun with its "(s)", and the verb that follows it, in the number of its count."""
 
     def agree(found: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gzip
 import ipaddress
 import os
@@ -10,6 +11,7 @@ import runpy
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +23,10 @@ CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
 """The environment variable that tells the app that it was started for a classroom."""
 _PROBES = ("198.51.100.1", "10.255.255.254", "172.31.255.254", "192.168.255.254", "2001:db8::1")
 """Towards which the routing table is read: anywhere at all first (addresses of RFC 5737 and 3849, nobody's)."""
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3
+"""How glibc's `mallopt` calls the number of heaps, and the size from which an array has memory of its own."""
+LARGE = 2**18
+"""Bytes from which an array is large."""
 _PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 
 Event = MutableMapping[str, Any]
@@ -55,9 +61,22 @@ def _open() -> None:
         address = classroom_address(wanted, others)
         flags = classroom_flags(address)
         os.environ[CLASSROOM] = "1"
+    one_heap()
     put_in_front(address)
     sys.argv[:] = ["streamlit", "run", str(app_file()), *flags, *others]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def one_heap() -> None:
+    """One heap for all threads, and memory of its own for every large array; to be called before the first thread.
+
+    glibc gives threads heaps of their own, up to eight a processor, and learns to take large arrays from them as well.
+    A session's runs and jobs are threads: it held twice what it needed, long after it had let go of it.
+    """
+    with suppress(TypeError, AttributeError, OSError):  # not glibc
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(_ARENA_MAX, 1)
+        set_option(_MMAP_THRESHOLD, LARGE)
 
 
 def usage() -> str:

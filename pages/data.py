@@ -258,7 +258,7 @@ def doctor(table: data.InUse) -> None:
 
 st.html(STYLE)
 st.title(_("Which table?"))
-drop, shelf = st.columns([1, 3], gap="medium")
+drop, shelf = st.columns([1, 2 if current().table.startswith("upload:") else 3], gap="medium")
 with drop:
     st.file_uploader(_("Your own table"), key="upload_file", on_change=upload, max_upload_size=MAX_BYTES // 1_000_000)
     if why := reading.refused("upload_file"):

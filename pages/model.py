@@ -78,6 +78,6 @@ with numbers:
     size.how_many(table, fitted)
 if spec.family in data.NAIVE:
     which(table)
-saved_model.offer(table, fitted)
+saved_model.to_keep(table, fitted)
 for note in data.notes_of(table, fitted):
     st.caption(":material/info: " + note.local(md))

@@ -16,8 +16,8 @@ from pages.shared.router import go
 from pages.shared.state import change
 
 table = data.table_in_use()
-question = table.info.text("question", current_language()) if table.as_told else _("What should be decided here?")
-st.title(md(question, 120))
+asked = md(table.info.text("question", current_language()), 120) if table.as_told else ""
+st.title(asked or _("What should be decided here?"))
 fitted, axes = ready(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted, axes)
 verdict = judge(ledger, data.case_losses(table))

@@ -796,8 +796,9 @@ class Facts:
         for tree in map(ast.parse, codes):
             for node in tree.body:
                 match node:
-                    case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(
-                        target=ast.Name(id=name), value=ast.expr() as value
+                    case (
+                        ast.Assign(targets=[ast.Name(id=name)], value=value)
+                        | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                     ) if name.isupper():
                         if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
                             self.amounts.add(name)

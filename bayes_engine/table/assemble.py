@@ -157,8 +157,12 @@ def rows_of(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.cells)
     end = last
-    while usual >= 3 and end > first + 1 and end > last - 20 and grid.cells.iat[end - 1, 0] and (
-        filled(end - 1) == 1 or (grid.widths[end - 1] < usual and not any(map(_value, _row(grid, end - 1))))
+    while (
+        usual >= 3
+        and end > first + 1
+        and end > last - 20
+        and grid.cells.iat[end - 1, 0]
+        and (filled(end - 1) == 1 or (grid.widths[end - 1] < usual and not any(map(_value, _row(grid, end - 1)))))
     ):
         end -= 1
     if end < last and (grid.lines[end] - grid.lines[end - 1] > 1 or str(grid.cells.iat[end, 0]).startswith("#")):

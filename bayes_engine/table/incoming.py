@@ -564,6 +564,7 @@ def _note_unseen(name: str, values: str, unseen: str) -> Note:
 
 # numbers --------------------------------------------------------------------------------------------------------
 
+
 def _of_numbers(variable: Variable) -> bool:
     """Whether the column's cells are numbers: it may have been cut into intervals for the model."""
     return variable.numeric or variable.cuts is not None

@@ -141,8 +141,12 @@ def is_number(cell: str) -> bool:
 
 
 def convert(
-    cells: pd.DataFrame | dict[str, pd.Series], decimal: Mark | None, missing: Sequence[str] | None,
-    types: Mapping[int, ReadAs] | None = None, *, points_in_doubt: bool = False,
+    cells: pd.DataFrame | dict[str, pd.Series],
+    decimal: Mark | None,
+    missing: Sequence[str] | None,
+    types: Mapping[int, ReadAs] | None = None,
+    *,
+    points_in_doubt: bool = False,
 ) -> tuple[pd.DataFrame, list[Note], Mark]:
     """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
     decimal mark.

@@ -50,7 +50,7 @@ def left_out(found: Numbers) -> None:
     """A word on the rows with a missing cell."""
     if found.left_out:
         left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": found.left_out})
-        st.caption(left.local())
+        st.caption(left.local(md))
 
 
 # all columns on two directions ----------------------------------------------------------------------------------------

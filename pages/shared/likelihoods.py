@@ -329,8 +329,8 @@ def how_sure(fitted: data.Fitted, table: data.InUse, found: Other) -> None:
         belief = credible(plain_model(fitted.model), found.variable.name).columns[found.variable.name]
     except BayesEngineError as error:
         named = {"column": clean(table.column(found.variable.name), 30)} if "column" in error.message.params else {}
-        told = replace(error.message, params={**error.message.params, **named})
-        st.caption(":material/help: " + told.local(md))
+        why = replace(error.message, params={**error.message.params, **named})
+        st.caption(":material/help: " + why.local(md))
         return
     assert isinstance(belief, RateBelief | TextBelief) and not isinstance(found, Curves)
     low, high = belief.interval()

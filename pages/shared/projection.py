@@ -295,7 +295,7 @@ def tell(table: data.InUse, names: tuple[str, str], line: Line) -> None:
     )
     if found.numbers.left_out:
         n = found.numbers.left_out
-        st.caption(Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": n}).local())
+        st.caption(Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": n}).local(md))
 
 
 def _readable(w: list[float]) -> list[float]:

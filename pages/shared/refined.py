@@ -150,5 +150,3 @@ def criterion(name: str) -> str:
 
 def _name(table: data.InUse, column: str | None) -> str:
     return clean(table.column(column), 30) if column is not None else ""
-
-

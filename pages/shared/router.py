@@ -59,7 +59,6 @@ def _process_start() -> None:
         logs.install()
         sessions.start()
         sessions.step_aside()
-        sessions.large_apart()
         jobs.share_the_machine()
     gc.collect()
     gc.freeze()

@@ -11,7 +11,7 @@ from pages.shared import data
 MIME = "application/octet-stream"
 
 
-def offer(table: data.InUse, fitted: data.Fitted) -> None:
+def to_keep(table: data.InUse, fitted: data.Fitted) -> None:
     """The model as `save_model` writes it, calibrated where the shelf says so."""
     name = f"{fitted.spec.family}.model.bayes"
     with st.expander(_("Save this model"), icon=":material/download:"):

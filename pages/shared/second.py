@@ -122,10 +122,10 @@ def offer_alike(table: data.InUse, fitted: data.Fitted, upload: SecondFile) -> N
         )
         for name, other in list(near.items())[:12]
     ) + (" …" if len(near) > 12 else "")
+    icon = "check" if taken else "warning"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(
-            f":material/{'check' if taken else 'warning'}: "
-            + _("Names that differ only in case, spaces or width: {pairs}.").format(pairs=told),
+            f":material/{icon}: " + _("Names that differ only in case, spaces or width: {pairs}.").format(pairs=told),
             width="content",
         )
         st.button(

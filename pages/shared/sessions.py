@@ -14,7 +14,6 @@ import mmap
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,6 @@ EVERY = 10.0
 `disconnectedSessionTTL` it stays under the 150 s within which a session must be gone."""
 GROWN = 8_000_000
 """So many bytes more and it is worth a collection to see whether they are needed."""
-LARGE = 2**18
-"""Bytes from which an array is large."""
-MMAP_THRESHOLD = -3
-"""How glibc's `mallopt` calls that."""
 _after = [0]  # bytes taken when all that was free had been given back
 _log = get_logger("bayes_workbench")
 _started = threading.Lock()
@@ -58,16 +53,6 @@ def step_aside() -> None:
     that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
     """
     WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
-
-
-def large_apart() -> None:
-    """Have every large array take memory of its own, which the system has back the moment that the array goes.
-
-    glibc does so at first, but learns from what is freed to take ever larger ones from its heaps; of those it has up to
-    eight a processor, one for each thread, and a session, whose runs and jobs are threads, held twice what it needed.
-    """
-    with suppress(TypeError, AttributeError, OSError):  # not glibc
-        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE)
 
 
 def start() -> None:

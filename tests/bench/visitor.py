@@ -200,7 +200,7 @@ class Server:
 
     def start(self) -> None:
         """Start it (again) and wait until it is well."""
-        command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true",
+        command = [sys.executable, "-c", "from bayes_engine.launch import main; main()", "--server.headless", "true",
                    "--server.port", str(self.port), *self.flags]  # fmt: skip
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(

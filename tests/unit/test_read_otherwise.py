@@ -299,7 +299,7 @@ def test_mutations_and_noise_are_a_table_or_a_refusal(seed: int) -> None:
             at = rng.randrange(len(data))
             change = rng.random()
             if change < 0.4:
-                data[at] = rng.choice(b'\x00\r\n",;\t\\\'\xff\x801-') if rng.random() < 0.7 else rng.randrange(256)
+                data[at] = rng.choice(b"\x00\r\n\",;\t\\'\xff\x801-") if rng.random() < 0.7 else rng.randrange(256)
             elif change < 0.7:
                 del data[at : at + rng.randint(1, 20)]
             else:

@@ -95,8 +95,12 @@ def test_features_leave_out_roles_and_kinds_without_information() -> None:
         pytest.param(list(range(100, 120)), "identifier", "id", id="consecutive"),
         pytest.param([f"今天的球赛改到下午{i}点，还在老地方" for i in range(12)], "text", "ignore", id="Chinese text"),
         pytest.param([f"学号{i}" for i in range(12)], "identifier", "id", id="Chinese identifiers"),
-        pytest.param(["现有贷款至今都能如期偿还", "活期账户余额低于零马克", "从未贷过款"] * 5, "categorical", "target",
-                     id="long Chinese levels"),
+        pytest.param(
+            ["现有贷款至今都能如期偿还", "活期账户余额低于零马克", "从未贷过款"] * 5,
+            "categorical",
+            "target",
+            id="long Chinese levels",
+        ),
         pytest.param(
             ["a long sentence of several words here", "and another one of the same kind too", None],
             "binary",

@@ -148,6 +148,7 @@ def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: p
 HOLES = """
 import threading
 import numpy as np
+from bayes_engine import launch
 from pages.shared import sessions
 
 def work():
@@ -173,5 +174,5 @@ def test_what_a_thread_has_freed_is_the_systems_again() -> None:
         code = HOLES.format(apart=apart)
         return float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
 
-    assert taken("sessions.large_apart()") < 1.5
-    assert taken("") > 3.0  # or there is no need for it any more
+    assert taken("launch.one_heap()") < 1.5
+    assert taken("") > 2.0  # or there is no need for it any more

@@ -197,7 +197,7 @@ def test_what_cannot_be_written_is_said_and_what_was_there_stays(tmp_path: Path)
         disk.save(ONE, FULL, blocked)
     assert isinstance(error.value.__cause__, OSError)  # the log, which fills in no field, has the reason from it
     saver = disk.Saver(blocked, every=0.01)
-    saver.note(ONE, FULL)
+    saver.take(ONE, FULL)
     _until(lambda: saver.problem is not None)
     assert blocked.read_text(encoding="ascii") == "x"
 
@@ -214,13 +214,13 @@ def test_the_saver_writes_the_last_of_many_and_not_in_the_callers_thread(
     monkeypatch.setattr(disk, "save", counted)
     saver = disk.Saver(tmp_path, every=0.2)
     for n in range(50):
-        saver.note(ONE, Workspace("start", State(row=n), {}))
-    saver.note(TWO, FULL)
+        saver.take(ONE, Workspace("start", State(row=n), {}))
+    saver.take(TWO, FULL)
     _until(lambda: len(threads) == 2)
     assert disk.load(ONE, tmp_path, PAGES).state.row == 49
     assert threading.current_thread() not in threads
     _until(lambda: not saver._running)
-    saver.note(ONE, FULL)  # a new thread, after the first has ended
+    saver.take(ONE, FULL)  # a new thread, after the first has ended
     _until(lambda: len(threads) == 3)
 
 
@@ -228,7 +228,7 @@ def test_what_is_forgotten_does_not_come_back(tmp_path: Path):
     disk.save(ONE, FULL, tmp_path)
     (tmp_path / "somebody-elses").mkdir()
     saver = disk.Saver(tmp_path, every=0.05)
-    saver.note(TWO, FULL)
+    saver.take(TWO, FULL)
     saver.forget()
     time.sleep(0.15)
     assert disk.saved(tmp_path) == []
@@ -239,9 +239,7 @@ def test_what_is_forgotten_does_not_come_back(tmp_path: Path):
     ({}, True), ({disk.WHETHER: "0"}, False), ({disk.WHETHER: "1"}, True), ({disk.CLASSROOM: "1"}, False),
     ({disk.CLASSROOM: "0"}, True), ({disk.CLASSROOM: ""}, True),
 ])  # fmt: skip
-def test_the_environment_can_turn_it_off(
-    variables: dict[str, str], allowed: bool, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_environment_can_turn_it_off(variables: dict[str, str], allowed: bool, monkeypatch: pytest.MonkeyPatch):
     for name in (disk.WHETHER, disk.CLASSROOM):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():

@@ -297,7 +297,7 @@ def _explanation(source: Source, found: Answer) -> None:
                 "In {n} node(s) it differs (≠) from the node's own most probable state: the best whole is not made of "
                 "the best parts.",
                 {"n": other},
-            ).local()
+            ).local(md)
         )
 
 

@@ -251,13 +251,13 @@ def _account(source: Source, film: Film, step: int, evidence: Mapping[str, Any])
                 "**Sum out {variable}.** {k} factor(s) hold it: {factors}. Their product has {cells} cells; summed, it "
                 "is {result}.",
                 {
-                    "variable": md(source.name(s.variable), 30),
+                    "variable": clean(source.name(s.variable), 30),
                     "k": len(s.factors),
-                    "factors": ", ".join(md(_named(source, film, n), 80) for n in s.factors),
+                    "factors": ", ".join(clean(_named(source, film, n), 80) for n in s.factors),
                     "cells": s.cells,
-                    "result": md(_named(source, film, s.result.name), 80),
+                    "result": clean(_named(source, film, s.result.name), 80),
                 },
-            ).local()
+            ).local(md)
         )
     else:
         joint = [float(v) for v in trace.joint]

@@ -286,8 +286,8 @@ def _blanket(source: Source, now: Asked) -> Marks:
     st.caption(
         Message(
             "Given these {n} node(s), {node} depends on no other node of the network.",
-            {"n": len(blanket), "node": md(source.name(node), 30)},
-        ).local()
+            {"n": len(blanket), "node": clean(source.name(node), 30)},
+        ).local(md)
     )
     tones: dict[str, NodeTone] = {n: "faint" for n in names if n not in blanket}
     tones |= dict.fromkeys(blanket, "evidence")
@@ -305,7 +305,7 @@ def _moral(source: Source, now: Asked) -> Marks:
         Message(
             "Arcs lose their directions, and parents of one child are **married**: {n} new edge(s), dashed.",
             {"n": len(moral.married)},
-        ).local()
+        ).local(md)
     )
     st.markdown(
         "\n".join(f"- {md(source.name(a), 24)} – {md(source.name(b), 24)}" for a, b in moral.married[:12])
@@ -330,7 +330,7 @@ def _class(source: Source, now: Asked) -> Marks:
             "**{compelled}** arc(s) are the same in every graph that says the same independences; **{reversible}** can "
             "be turned, and data alone cannot tell which way.",
             {"compelled": len(found.compelled), "reversible": len(found.reversible)},
-        ).local()
+        ).local(md)
     )
     kinds: dict[JunctionKind, int] = {"chain": 0, "fork": 0, "collider": 0}
     for j in graph.junctions:

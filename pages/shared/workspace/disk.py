@@ -180,7 +180,7 @@ class Saver:
         self._due: dict[str, Workspace] = {}
         self._running = False
 
-    def note(self, session: str, workspace: Workspace) -> None:
+    def take(self, session: str, workspace: Workspace) -> None:
         """Have this saved soon; only the last of a session counts."""
         with self._lock:
             self._due[session] = workspace

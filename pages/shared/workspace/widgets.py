@@ -108,7 +108,7 @@ def note() -> None:
     seen = (now.page, now.state, tuple(bare(now.files).items()))
     if session.get("workspace_noted") != seen:
         session["workspace_noted"] = seen
-        disk.saver(disk.folder()).note(jobs.session(), now)
+        disk.saver(disk.folder()).take(jobs.session(), now)
 
 
 # the sidebar ----------------------------------------------------------------------------------------------------
@@ -234,7 +234,8 @@ def notice(page: str, pages: frozenset[str]) -> None:
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", gap="small", key="workspace_notice",
     ):  # fmt: skip
-        st.markdown(f":material/{'sync_problem' if lost else 'history'}: {said}", width="stretch")
+        icon = "sync_problem" if lost else "history"
+        st.markdown(f":material/{icon}: {said}", width="stretch")
         if found is not None:
             st.button(
                 _("Reopen"), key="workspace_reopen", icon=":material/history:", on_click=_reopen,
