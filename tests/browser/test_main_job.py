@@ -168,7 +168,7 @@ def test_upload_fit_classify_and_read_the_predictions_again(
     second = tmp_path / "new.csv"
     second.write_text(rows.to_csv(index=False), encoding="utf-8")
     page.locator('input[type="file"]').first.set_input_files(second)
-    button = page.get_by_role("button", name=re.compile("CSV")).first
+    button = page.locator(".st-key-predictions button").first
     expect(button).to_be_visible()
     settled(page)
     with page.expect_download() as download:

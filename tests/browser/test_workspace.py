@@ -166,6 +166,7 @@ def test_what_the_address_says_is_not_overwritten_and_the_notice_can_be_dismisse
     assert len(disk.saved(server.data)) == 1  # to look is no work to be kept
 
 
+@pytest.mark.slow
 def test_a_classroom_saves_nothing_and_still_says_that_it_was_restarted(
     server: Server, context: BrowserContext
 ) -> None:
@@ -180,6 +181,7 @@ def test_a_classroom_saves_nothing_and_still_says_that_it_was_restarted(
     expect(page.get_by_role("button", name="Reopen")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_browser_that_came_through_a_proxy_is_not_saved(server: Server, browser: Browser) -> None:
     context = browser.new_context(locale="en-GB", extra_http_headers={"X-Forwarded-For": "203.0.113.7"})
     try:
@@ -199,7 +201,13 @@ def test_the_file_that_is_saved_opens_in_another_session(
     assert download.value.suggested_filename == "letters-字.workspace.bayes"
     download.value.save_as(tmp_path / "saved.bayes")
     server.saved()
-    page.get_by_role("button", name="Forget what was saved").click()
+    forget = page.get_by_role("button", name="Forget what was saved")
+    for _ in range(8):  # what is saved is said when the chip opens; it may be open from before
+        if forget.is_visible():
+            break
+        page.locator(".st-key-chip_workspace_open button").first.click()
+        page.wait_for_timeout(1500)
+    forget.click()
     expect(page.get_by_text("is saved by itself when you change it")).to_be_visible()
     assert disk.saved(server.data) == []
     other = context.new_page()

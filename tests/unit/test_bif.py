@@ -171,7 +171,7 @@ FAULTS = {
     "variable a {\n type discrete [ 2 ] { x, x }; }": r"line 2: the variable 'a' declares \[2\] levels and lists 1",
     "variable a { }": "line 1: 'a' has no levels",
     "variable a { type continuous; }": "line 1: 'continuous' stands where one of these words is due: discrete",
-    WET + "(no) 0.5, 0.25, 0.25; }": "line 4: the table of 'wet' lacks 1 row.s., the first P.wet . rain = yes.",
+    WET + "(no) 0.5, 0.25, 0.25; }": "line 4: the table of 'wet' lacks 1 row, the first P.wet . rain = yes.",
     WET + "(no) 0.5, 0.25, 0.25;\n(no) 0.5, 0.25, 0.25; }": "line 6: numbers of 'wet' that were given before",
     WET + "(maybe) 0.5, 0.25, 0.25; }": "line 5: 'maybe' is no level of 'rain'; its levels are 'no', 'yes'",
     WET + "(no, yes) 0.5, 0.25, 0.25; }": "line 5: the row of 'wet' gives 2 levels for 1 parents",

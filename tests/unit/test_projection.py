@@ -173,7 +173,7 @@ def test_a_class_without_a_whole_row_is_gone() -> None:
     frame = pd.DataFrame({"x": [1.0, 2.0, np.nan], "z": [1.0, 1.0, 1.0], "y": ["a", "b", "c"]})
     parts = take_apart(frame, load_dataset("iris").schema.__class__.from_dtypes(frame).with_role("y", "target"))
     assert numbers(parts, ["x"]).classes == ("a", "b")
-    with pytest.raises(TableError, match=r"only 1 class\(es\) have a row without a missing cell in x"):
+    with pytest.raises(TableError, match=r"only 1 class has a row without a missing cell in x"):
         numbers(take_apart(frame.iloc[[0, 2]], parts.schema), ["x"])
 
 

@@ -69,9 +69,8 @@ def by_refits(model: NaiveBayes, X: pd.DataFrame, y: pd.Series, w: np.ndarray, k
     return 1.0 - mean if criterion == "accuracy" else mean
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("discretize", [None, "mdlp"])
+@pytest.mark.parametrize(("criterion", "discretize"), [*((c, None) for c in CRITERIA), ("log_loss", "mdlp")])
 def test_every_score_of_the_search_is_a_refit_s(criterion: Any, direction: Any, discretize: Any) -> None:
     X, y, w = table(3)
     model = NaiveBayes(discretize=discretize).fit(X, y, w)
