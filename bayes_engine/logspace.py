@@ -33,16 +33,16 @@ def log_sum(a: Array, axis: int | tuple[int, ...] = -1) -> Array:
     return np.squeeze(safe, axis) + log(np.exp(a - safe).sum(axis=axis))
 
 
-def normalize(joint: Array, top: Array | None = None) -> Array:
+def normalize(joint: Array, top: Array | None = None, out: Array | None = None) -> Array:
     """P(c|x) = exp(joint - evidence) for a joint log-likelihood (n, C); a row that is -inf throughout gives zeros.
-    `top` (n, 1) is the largest of each row, where it is known.
+    `top` (n, 1) is the largest of each row, where it is known; `out` (n, C), where the posterior is to stand.
 
     >>> normalize(np.array([[-100000.0, -100001.0], [-np.inf, -np.inf]])).round(4).tolist()
     [[0.7311, 0.2689], [0.0, 0.0]]
     """
     top = joint.max(axis=1, keepdims=True) if top is None else top
     bounded = np.isfinite(top).all()
-    p = joint - (top if bounded else np.where(np.isfinite(top), top, 0.0))
+    p = np.subtract(joint, top if bounded else np.where(np.isfinite(top), top, 0.0), out=out)
     np.exp(p, out=p)
     total = p.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(p, total, out=p, where=True if bounded else total > 0))

@@ -83,10 +83,10 @@ class MatrixClassifier(GenerativeClassifier):
     # predicting: a block of rows at a time ------------------------------------------------------------------------
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        return self._by_block(self._encode(X), lambda joint, top: joint, defined=False)
+        return self._by_block(self._encode(X), lambda joint, top, out: np.copyto(out, joint), defined=False)
 
     def predict_log_proba(self, X: Any) -> Array:
-        return self._by_block(self._encode(X), lambda joint, top: log_normalize(joint))
+        return self._by_block(self._encode(X), lambda joint, top, out: np.copyto(out, log_normalize(joint)))
 
     def predict_proba(self, X: Any) -> Array:
         return self._by_block(self._encode(X), normalize)
@@ -97,26 +97,28 @@ class MatrixClassifier(GenerativeClassifier):
 
     def _largest(self, table: Table) -> NDArray[np.intp]:
         """(n,) the position of the class with the largest joint, the first of several."""
-        return self._by_block(table, lambda joint, top: joint.argmax(axis=1)[:, None], columns=1, kind=np.intp)[:, 0]
+        return self._by_block(
+            table, lambda joint, top, out: joint.argmax(axis=1, out=out[:, 0]), columns=1, kind=np.intp
+        )[:, 0]
 
     def _by_block(
         self,
         table: Table,
-        of: Callable[[Array, Array], NDArray[Any]],
+        write: Callable[[Array, Array, NDArray[Any]], object],
         *,
         columns: int | None = None,
         kind: type = float,
         defined: bool = True,
     ) -> NDArray[Any]:
-        """(n, columns) `of` the joint of each block and its largest (n, 1): beyond input and output, no more than a
-        block is held."""
+        """(n, columns) what `write` puts in its place, given the joint of a block and its largest (n, 1): beyond input and
+        output, no more than a block is held."""
         found: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
         for rows in slices(table.n, ROWS_AT_ONCE):
             joint = self.factor_.log(table.take(rows))
             top = joint.max(axis=1, keepdims=True)
             if defined and np.isneginf(top).any():
                 self._defined(table, self.factor_.log(table))  # which names the rows
-            found[:, rows] = of(joint, top).T
+            write(joint, top, found[:, rows].T)
         return found.T
 
     def _names(self) -> tuple[str, ...]:
