@@ -110,8 +110,8 @@ class MatrixClassifier(GenerativeClassifier):
         kind: type = float,
         defined: bool = True,
     ) -> NDArray[Any]:
-        """(n, columns) what `write` puts in its place, given the joint of a block and its largest (n, 1): beyond input and
-        output, no more than a block is held."""
+        """(n, columns) what `write` puts in its place, given the joint of a block and its largest (n, 1). Beyond input
+        and output, no more than a block is held."""
         found: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
         for rows in slices(table.n, ROWS_AT_ONCE):
             joint = self.factor_.log(table.take(rows))
