@@ -55,7 +55,7 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
     """
 
     def override(name: str) -> Callable[[State, Any], State]:
-        return lambda state, value: _again(state, upload, key, name, value, then, typed)
+        return lambda state, value: _again(state, upload, key, name, value, then)
 
     recipe = upload.reading.recipe
     said = st.session_state.get(f"{key}_said")
@@ -171,7 +171,7 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
     )
 
 
-def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, then: Then, typed: bool) -> State:
+def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, then: Then) -> State:
     present = dict(data.overrides(state, key))
     if name == "types":  # of one column: the others stay as they were
         kinds = {**dict(present.get("types", ())), **dict(value)}
@@ -180,7 +180,7 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
     before = upload.reading
     st.session_state[f"{key}_said"] = None
     try:
-        upload.read(wanted, typed=typed)
+        upload.read(wanted)
     except BayesEngineError as error:
         st.session_state[f"{key}_said"] = error.message
         return state
@@ -203,7 +203,7 @@ def notes(
             for number, other in enumerate(offers if upload else ()):
                 st.button(other.said.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
                           icon=":material/undo:", on_click=change,
-                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then, typed=typed),)
+                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then),)
                           )  # fmt: skip
 
     with st.container(gap=None):
@@ -217,8 +217,8 @@ def notes(
                 st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
 
 
-def _taken_up(state: State, upload: data.Upload, key: str, other: Offer, then: Then, typed: bool) -> State:
-    return _again(state, upload, key, other.keyword, other.value, then, typed)
+def _taken_up(state: State, upload: data.Upload, key: str, other: Offer, then: Then) -> State:
+    return _again(state, upload, key, other.keyword, other.value, then)
 
 
 def _quoted(text: str) -> str:

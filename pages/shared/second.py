@@ -62,7 +62,7 @@ class SecondFile:
         """As it seems to be written. Raises ReadError where it is no table."""
         return cls(name, content, (), open_cells(content, name=name))
 
-    def read(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = False) -> None:
+    def read(self, wanted: tuple[tuple[str, Any], ...]) -> None:
         """Look at the file again under these overrides; where they do not fit it raises, and all stays as it was."""
         told = {name: value for name, value in wanted if name in HOW}
         self.reading = open_cells(self.content, name=self.name, **told)
