@@ -18,7 +18,7 @@ Report = Callable[[float, int], None]
 """(done, total): of the outermost loop under way, with the part of the present step that is done; a total of 0 is not
 known."""
 PACE = 0.05
-"""The watcher is asked at most once in so many seconds."""
+"""The watcher is asked at most once in so many seconds, unless it says otherwise."""
 
 
 class Cancelled(BaseException):
@@ -28,8 +28,8 @@ class Cancelled(BaseException):
 class _Watcher:
     """Who watches, when to ask next, and the [done, total] of every loop under way, the outermost first."""
 
-    def __init__(self, cancel: Callable[[], bool], report: Report | None) -> None:
-        self.cancel, self.report = cancel, report
+    def __init__(self, cancel: Callable[[], bool], report: Report | None, pace: float) -> None:
+        self.cancel, self.report, self.pace = cancel, report, pace
         self.due = 0.0
         self.loops: list[tuple[int, int]] = []
         self.most = 0.0  # told of the outermost: a step may hold several loops, each from its own beginning
@@ -49,15 +49,16 @@ class _Watcher:
                     part += i * width
             self.most = max(self.most, first + part) if self.loops else float(first)
             self.report(min(self.most, float(of)), of)
-        self.due = monotonic() + PACE
+        self.due = monotonic() + self.pace
 
 
 _watcher: ContextVar[_Watcher | None] = ContextVar("bayes_engine_progress", default=None)
 
 
 @contextmanager
-def watching(cancel: Callable[[], bool], report: Report | None = None) -> Iterator[None]:
-    """Long loops inside ask `cancel` whether to stop, which then raises Cancelled, and `report` how far they are.
+def watching(cancel: Callable[[], bool], report: Report | None = None, pace: float | None = None) -> Iterator[None]:
+    """Long loops inside ask `cancel` whether to stop, which then raises Cancelled, and `report` how far they are, at
+    most once in `pace` seconds, PACE where none is said.
 
     Of this thread alone, or of this asyncio task. `cancel` may also wait: the computation waits with it.
 
@@ -67,7 +68,7 @@ def watching(cancel: Callable[[], bool], report: Report | None = None) -> Iterat
     >>> far[0], rows
     (0.0, [0, 1, 4, 9])
     """
-    token = _watcher.set(_Watcher(cancel, report))
+    token = _watcher.set(_Watcher(cancel, report, PACE if pace is None else pace))
     try:
         yield
     finally:

@@ -7,9 +7,10 @@
 
 What is kept is the result; a job is only what is under way, and who asks for the same joins it. A run of the script
 waits for `GRACE` seconds; then the page ends with how far it is, a fragment looks after it, and the page is drawn anew
-once it is done. Work that has taken longer than that gives way: it runs at a lower priority, and `AT_ONCE` at a time,
-the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the last of them cancels,
-asks for something else or is gone, it stops at its next `tick`.
+once it is done. Pages come first: at its ticks a job waits while any run of the script computes, for there is but one
+interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and `AT_ONCE`
+at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the last of
+them cancels, asks for something else or is gone, it stops at its next `tick`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from threadpoolctl import threadpool_limits  # comes with scikit-learn
 from bayes_engine.language import Message, _, ngettext
 from bayes_engine.progress import watched, watching
 from pages.shared.escape import md
-from pages.shared.sessions import connected
+from pages.shared.sessions import at_each_message, connected
 from pages.shared.state import Finished, speak
 
 GRACE = 1.0
@@ -49,6 +50,14 @@ AT_ONCE = max(1, min(2, (os.cpu_count() or 1) // 2))
 """So many long jobs run at a time in this process."""
 NICE = 10
 """By how much a long job gives way to whatever else the machine has to do."""
+PACE = 0.003
+"""Seconds between two looks of a job at whether to go on."""
+YOUNG = 0.02
+"""Seconds for which a job is part of the page that asked for it, and gives way to nobody."""
+GIVE_WAY, OWN = 0.5, 0.02
+"""Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
+DOORS = 0.04
+"""Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""
 TURN = 0.001
 """Seconds after which a thread that computes lets another one in; Python's own 5 ms are felt in a page of many
 calls."""
@@ -69,13 +78,14 @@ class Job:
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
     far: tuple[float, int] | None = None
+    own: float = 0.0  # until when it need not give way
     result: Any = None
     error: BaseException | None = None
 
     def work(self, work: Callable[[], Any]) -> None:
         """Do it; for the thread."""
         try:
-            with watching(self.stopped, self.report):
+            with watching(self.stopped, self.report, PACE):
                 self.result = work()
         except BaseException as error:  # noqa: BLE001  (Cancelled too; raised again in the page's own thread)
             self.error = error
@@ -86,8 +96,11 @@ class Job:
             self.done.set()
 
     def stopped(self) -> bool:
-        """Whether to stop; asked at every tick. A long job waits here for its turn."""
-        if self not in _long and time.monotonic() - self.begun > GRACE:
+        """Whether to stop; asked at every tick. A job waits here for its turn."""
+        age = time.monotonic() - self.begun
+        if age > YOUNG:
+            self.give_way()
+        if age > GRACE and self not in _long:
             with _lock:
                 _long.append(self)
             with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
@@ -95,6 +108,15 @@ class Job:
         while self.ahead() and not self.stop.wait(SWEEP):
             pass
         return self.stop.is_set()
+
+    def give_way(self) -> None:
+        """Wait while pages compute, and at their doors."""
+        end = time.monotonic() + GIVE_WAY
+        while (now := time.monotonic()) > self.own and (now < _doors[0] or not _idle.is_set()):
+            if now > end:
+                self.own = now + OWN
+            elif _idle.wait(end - now):
+                time.sleep(max(_doors[0] - time.monotonic(), 0.001))
 
     def report(self, done: float, total: int) -> None:
         self.far = (done, total)
@@ -118,6 +140,10 @@ _lock = threading.Lock()
 _jobs: dict[Hashable, Job] = {}
 _long: list[Job] = []  # those beyond their grace, in the order in which they may run
 _sweeping = threading.Event()
+_runs = [0]  # of the script that compute at this moment
+_doors = [0.0]  # until when one may be about to begin, or be sent
+_idle = threading.Event()  # there are none
+_idle.set()
 _asked: ContextVar[dict[Hashable, Job] | None] = ContextVar("asked", default=None)
 
 
@@ -136,7 +162,9 @@ def run(key: Hashable, work: Callable[[], T], said: Message) -> T:
         return work()
     while True:
         job = begin(key, work, said)
-        if not job.done.wait(max(job.begun + GRACE - time.monotonic(), 0.0)):
+        with _computing(-1):
+            done = job.done.wait(max(job.begun + GRACE - time.monotonic(), 0.0))
+        if not done:
             raise UnderWay(key, said, job)
         forget(job)
         if job.error is None:
@@ -187,6 +215,30 @@ def begin(key: Hashable, work: Callable[[], Any], said: Message) -> Job:
     if watch:
         threading.Thread(target=_sweep, name="job-sweeper", daemon=True).start()
     return job
+
+
+@contextmanager
+def _computing(runs: int) -> Iterator[None]:
+    """So many more runs of the script compute; -1: this one waits."""
+    _more(runs)
+    try:
+        yield
+    finally:
+        _more(-runs)
+
+
+def _more(runs: int) -> None:
+    with _lock:
+        _runs[0] += runs
+        if _runs[0]:
+            _idle.clear()
+        else:
+            _at_the_door()
+            _idle.set()
+
+
+def _at_the_door() -> None:
+    _doors[0] = time.monotonic() + DOORS
 
 
 def forget(job: Job) -> None:
@@ -248,6 +300,7 @@ def share_the_machine() -> None:
     """Make a process of many users: one thread of BLAS for each computation, and short turns."""
     threadpool_limits(1)
     sys.setswitchinterval(TURN)
+    at_each_message(_at_the_door)
 
 
 @contextmanager
@@ -257,7 +310,8 @@ def attended() -> Iterator[None]:
     token = _asked.set(asked)
     try:
         try:
-            yield
+            with _computing(1):
+                yield
         except UnderWay as there:
             shown(there)
     except Finished:

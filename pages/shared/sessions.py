@@ -14,6 +14,7 @@ import mmap
 import threading
 import time
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,20 @@ def step_aside() -> None:
     that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
     """
     WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+
+
+def at_each_message(told: Callable[[], None]) -> None:
+    """Have `told` called whenever a browser asks for a run of a script, before it begins."""
+    if (runtime := running()) is None:
+        return
+    answer = runtime.handle_backmsg
+
+    @wraps(answer)
+    def asked(*args: Any, **kwargs: Any) -> None:
+        told()
+        answer(*args, **kwargs)
+
+    runtime.handle_backmsg = asked  # type: ignore[method-assign]
 
 
 def start() -> None:

@@ -205,3 +205,69 @@ def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(jobs, "GRACE", 60.0)  # on a machine that is busy a moment is long
     app = opened("decisions", state())
     assert not app.get("progress") and not jobs._jobs
+
+
+# pages come first -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counting() -> Iterator[tuple[jobs.Job, list[float]]]:
+    """A job that notes when it was at work; it ends with the test."""
+    noted: list[float] = []
+
+    def work() -> None:
+        for _step in steps(range(10**9)):
+            noted.append(time.monotonic())
+            time.sleep(0.0005)
+
+    job = jobs.Job("counting", Message("counting the rows"))
+    thread = threading.Thread(target=job.work, args=(work,), daemon=True)
+    thread.start()
+    yield job, noted
+    job.stop.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def steps_between(noted: list[float], since: float, till: float) -> int:
+    return sum(since < at < till for at in noted)
+
+
+def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(
+    counting: tuple[jobs.Job, list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "GIVE_WAY", 30.0)
+    _job, noted = counting
+    until(lambda: len(noted) > 0 and time.monotonic() - noted[0] > jobs.YOUNG + 0.1)
+    with jobs.attended():
+        began = time.monotonic()
+        time.sleep(0.4)
+        ended = time.monotonic()
+    until(lambda: noted[-1] > ended)
+    assert steps_between(noted, began + 0.1, ended) == 0
+
+
+def test_a_page_that_waits_for_a_job_does_not_keep_it_waiting(
+    counting: tuple[jobs.Job, list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "GIVE_WAY", 30.0)
+    _job, noted = counting
+    until(lambda: len(noted) > 0 and time.monotonic() - noted[0] > jobs.YOUNG + 0.1)
+    with jobs.attended(), jobs._computing(-1):
+        began = time.monotonic()
+        time.sleep(0.4)
+        ended = time.monotonic()
+    assert steps_between(noted, began + 0.1, ended) > 10
+
+
+def test_pages_without_end_do_not_starve_a_job(
+    counting: tuple[jobs.Job, list[float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "GIVE_WAY", 0.1)
+    _job, noted = counting
+    until(lambda: len(noted) > 0 and time.monotonic() - noted[0] > jobs.YOUNG + 0.1)
+    with jobs.attended():
+        began = time.monotonic()
+        time.sleep(1.0)
+        ended = time.monotonic()
+    assert 4 <= steps_between(noted, began + 0.15, ended) < 0.6 * (ended - began) / 0.0005

@@ -51,6 +51,7 @@ class Visitor:
     widgets: dict[str, Any] = field(default_factory=dict)  # widget id → the element it was drawn as
     states: dict[str, WidgetState] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)  # the alerts on the page
+    parts: set[str] = field(default_factory=set)  # the fragments that the page asks for again and again
 
     async def open(self, page: str = "", **query: str) -> Answer:
         """Connect and have a page drawn."""
@@ -131,18 +132,25 @@ class Visitor:
                 return name, element.WhichOneof("type")
         raise LookupError(f"no widget '{key}' on the page '{self.page}'; there are {sorted(self.widgets)}")
 
-    async def rerun(self, *once: WidgetState) -> Answer:
-        """Ask for a run and read until it is finished."""
+    async def wait(self, every: float, until: asyncio.Event) -> None:
+        """Look at the page as a browser does while it says that something is under way, until it is drawn whole."""
+        while self.parts and not until.is_set():
+            await asyncio.sleep(every)
+            await self.rerun(part=min(self.parts))
+
+    async def rerun(self, *once: WidgetState, part: str = "") -> Answer:
+        """Ask for a run, of the page or of one fragment, and read until it is finished."""
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string, asked.page_name = self.query, self.page
         asked.page_script_hash = self.hashes.get(self.page, "")
         asked.context_info.timezone, asked.context_info.locale = "Europe/Berlin", "en-GB"
         asked.context_info.url = f"{self.url}/{self.page}"
+        asked.fragment_id, asked.is_auto_rerun = part, bool(part)
         asked.widget_states.widgets.extend([*self.states.values(), *once])
-        return await self.ask(message)
+        return await self.ask(message, bool(part))
 
-    async def ask(self, message: BackMsg) -> Answer:
+    async def ask(self, message: BackMsg, part: bool = False) -> Answer:
         assert self.socket is not None
         began = time.perf_counter()
         await self.socket.send(message.SerializeToString())
@@ -154,7 +162,12 @@ class Visitor:
             kind = said.WhichOneof("type")
             if kind == "new_session":
                 self.session = said.new_session.initialize.session_id
-                self.widgets, self.told = {}, []
+                if not part:
+                    self.widgets, self.told, self.parts = {}, [], set()
+                part = False  # what begins after it is the page
+            elif kind == "auto_rerun":
+                if said.auto_rerun.interval < 10:
+                    self.parts.add(said.auto_rerun.fragment_id)
             elif kind == "navigation":
                 self.hashes = {p.url_pathname: p.page_script_hash for p in said.navigation.app_pages}
             elif kind == "page_info_changed":
@@ -163,6 +176,7 @@ class Visitor:
                 errors += self._drawn(said.delta.new_element)
             elif kind == "script_finished" and said.script_finished in (
                 ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
+                ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
             ):  # fmt: skip
                 return Answer(time.perf_counter() - began, size, tuple(errors))
 

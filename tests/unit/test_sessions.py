@@ -176,3 +176,17 @@ def test_what_a_thread_has_freed_is_the_systems_again() -> None:
 
     assert taken("launch.one_heap()") < 1.5
     assert taken("") > 2.0  # or there is no need for it any more
+
+
+def test_whoever_asks_for_a_page_is_heard_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[Any] = []
+    runtime = SimpleNamespace(handle_backmsg=lambda *a, **k: order.append((a, k)))
+    monkeypatch.setattr(sessions, "running", lambda: runtime)
+    sessions.at_each_message(lambda: order.append("heard"))
+    runtime.handle_backmsg("one", "message", client=None)
+    assert order == ["heard", (("one", "message"), {"client": None})]
+
+
+def test_without_a_server_there_is_nothing_to_hear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "running", lambda: None)
+    sessions.at_each_message(lambda: pytest.fail("nobody asks"))
