@@ -54,7 +54,7 @@ PACE = 0.003
 """Seconds between two looks of a job at whether to go on."""
 YOUNG = 0.02
 """Seconds for which a job is part of the page that asked for it, and gives way to nobody."""
-GIVE_WAY, OWN = 0.5, 0.02
+GIVE_WAY, OWN = 0.25, 0.02
 """Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
 DOORS = 0.04
 """Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""

@@ -72,16 +72,16 @@ def at_work(asked: State) -> AppTest:
 
 def finished(app: AppTest) -> AppTest:
     """The page once it waits for nothing."""
-    until(lambda: not app.run().get("progress"))
+    until(lambda: not app.run().get("progress"), pause=jobs.LOOK)
     assert not app.exception
     return app
 
 
-def until(true: Callable[[], bool], seconds: float = 30.0) -> None:
+def until(true: Callable[[], bool], seconds: float = 30.0, pause: float = 0.02) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def job() -> jobs.Job:
