@@ -33,8 +33,9 @@ TINY = 60
 class HeldOut:
     """Posteriors of rows by models that had not seen them.
 
-    `log_posterior` (n, K) and the `prior` (n, K) of the model that gave it; `truth` (n,) class positions; `weight`
-    (n,); `scheme` says how they were held out; `groups` (n,) numbers the groups that rows come in, where they do.
+    `log_posterior` (n, K) and the `prior` (n, K) of the model that gave it, or (F, K) those of F models, of which
+    `fold` (n,) names each row's; `truth` (n,) class positions; `weight` (n,); `scheme` says how they were held out;
+    `groups` (n,) numbers the groups that rows come in, where they do.
     """
 
     classes: tuple[Any, ...]
@@ -44,12 +45,19 @@ class HeldOut:
     weight: Array
     scheme: Message
     groups: NDArray[np.intp] | None = None
+    fold: NDArray[np.integer[Any]] | None = None
+
+    @property
+    def prior_by_row(self) -> Array:
+        """(n, K) the prior of the model that gave each row's posterior."""
+        return self.prior if self.fold is None else self.prior[self.fold]
 
     def log_posterior_in_use(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
         """(n, K) log posteriors up to a constant a row, and (n,) statuses, shifted as in `posterior`."""
         joint = self.log_posterior
         if prior_of_use is not None:
-            joint = joint + _shift_by_row(self.prior, given_prior(prior_of_use, self.classes))
+            shift = _shift_by_row(self.prior, given_prior(prior_of_use, self.classes))
+            joint = joint + (shift if self.fold is None else shift[self.fold])
         nowhere = np.isneginf(joint).all(axis=1)
         return joint, np.where(nowhere, Status.IMPOSSIBLE, Status.OK).astype(np.int8)
 
@@ -63,7 +71,7 @@ class HeldOut:
         impossible to it."""
         at = [classes.index(c) for c in self.classes]
         log_posterior = np.full((len(self.truth), len(classes)), -np.inf)
-        prior = np.zeros_like(log_posterior)
+        prior = np.zeros((len(self.prior), len(classes)))
         log_posterior[:, at], prior[:, at] = self.log_posterior, self.prior
         truth = np.asarray(at, dtype=np.intp)[self.truth]
         return replace(self, classes=classes, log_posterior=log_posterior, prior=prior, truth=truth)
@@ -104,7 +112,8 @@ def held_out(
     classes = tuple(model.classes_.tolist())
     labels = np.asarray(y)
     truth = positions(labels, classes)
-    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
+    weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
     together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
     alone = groups is None and len(labels) <= TINY
     if alone and not refit and hasattr(model, "leave_one_out_log_proba"):
@@ -114,16 +123,19 @@ def held_out(
         log_posterior = model.leave_one_out_log_proba(X, y, sample_weight)
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
     parts, scheme = _each_row(len(labels)) if alone else splits(truth, together, folds, seed)
+    parts = list(parts)
     log_posterior = np.full((len(labels), len(classes)), -np.inf)
-    prior = np.zeros_like(log_posterior)
-    for train, test in steps(list(parts)):
+    prior = np.zeros((len(parts), len(classes)))
+    of = np.zeros(len(labels), dtype=np.min_scalar_type(len(parts)))
+    for i, (train, test) in enumerate(steps(parts)):
         fold, known = _learnt(model, _rows(X, train), labels[train], None if sample_weight is None else weight[train])
         columns = np.array([classes.index(c) for c in known.tolist()])
         log_posterior[np.ix_(test, columns)] = _log_proba(fold, _rows(X, test))
         stated = getattr(fold, "prior_by_class", None)  # any other has learnt the frequencies of its rows
         shares = np.bincount(truth[train], weight[train], minlength=len(classes))
-        prior[test] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
-    return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together)
+        prior[i] = shares / shares.sum() if stated is None else [stated.get(c, 0.0) for c in classes]
+        of[test] = i
+    return HeldOut(classes, log_posterior, prior, truth, weight, scheme, together, of)
 
 
 def _rows(X: Any, rows: Any) -> Any:

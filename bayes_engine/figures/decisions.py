@@ -39,7 +39,7 @@ def packed_rows(held: HeldOut, amount: Array | None = None, most: int = 20_000) 
     """
     every = -(-len(held.truth) // most)
     truth, k = held.truth[::every], len(held.classes)
-    priors, which = np.unique(held.prior[::every], axis=0, return_inverse=True)
+    priors, which = np.unique(held.prior_by_row[::every], axis=0, return_inverse=True)
     size = 8 if len(truth) * k <= 60_000 else 4
     factor = np.ones(len(held.truth)) if amount is None else np.asarray(amount, dtype=float)
     floats = (held.log_posterior[::every], held.weight[::every], factor[::every])

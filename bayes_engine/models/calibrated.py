@@ -204,13 +204,14 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
     True
     """
     out = np.full_like(held.log_posterior, -np.inf)
-    prior = held.prior.copy()
-    for train, test in steps(_folds(held, folds, seed), folds):
+    prior, fold = [], np.zeros(len(out), dtype=np.min_scalar_type(len(out)))
+    for i, (train, test) in enumerate(steps(_folds(held, folds, seed), folds)):
         made = calibrator(held.log_posterior[train], held.truth[train], held.weight[train], method)
-        out[test] = made(held.log_posterior[test])
-        if method != "temperature":
-            prior[test] = _shares(held.truth[train], held.weight[train], len(held.classes))
-    return replace(held, log_posterior=out, prior=prior)
+        out[test], fold[test] = made(held.log_posterior[test]), i
+        prior.append(_shares(held.truth[train], held.weight[train], len(held.classes)))
+    if method == "temperature":
+        return replace(held, log_posterior=out)
+    return replace(held, log_posterior=out, prior=np.stack(prior), fold=fold)
 
 
 def _folds(held: HeldOut, folds: int, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -369,7 +370,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         if rows:
             raise UndefinedPosterior(
                 "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
-                "far outside the data's range. Smooth (alpha > 0), or use decide and explain, which flag such rows",
+                "far outside the data's range. Rows count from 0. Smooth (alpha > 0), or use decide and explain, which "
+                "flag such rows",
                 rows,
             )
         return posterior

@@ -261,9 +261,10 @@ def held_out_with_copies(held: HeldOut, alone: HeldOut, copies: int) -> HeldOut:
     """
     if copies == 0:
         return held
-    possible = alone.prior > 0
+    prior = alone.prior_by_row
+    possible = prior > 0
     with np.errstate(invalid="ignore"):
-        term = np.where(possible, alone.log_posterior - log(alone.prior), 0.0)
+        term = np.where(possible, alone.log_posterior - log(prior), 0.0)
     nowhere = np.isneginf(alone.log_posterior).all(axis=1, keepdims=True)  # no posterior: no more with copies
     joint = held.log_posterior + copies * np.where(nowhere, -np.inf, term)
     return replace(held, log_posterior=log_normalize(joint))

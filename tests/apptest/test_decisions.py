@@ -47,7 +47,7 @@ def test_the_browser_gets_the_held_out_rows_as_they_are() -> None:
     held = held_out(NaiveBayes(**PRESETS["textbook"]).fit(X, y), X, y).in_order(("是", "否"))
     got = rows_of(rows_bytes(held, None, "k")[1])
     assert np.array_equal(got["logs"], held.log_posterior)
-    assert np.array_equal(got["priors"][got["which"]], held.prior)
+    assert np.array_equal(got["priors"][got["which"]], held.prior_by_row)
     assert np.array_equal(got["truth"], held.truth)
     assert np.array_equal(got["amount"], np.ones(17))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.models.naive_bayes import PRESETS
+from pages.shared.kept import added
 
 STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
 
@@ -52,7 +54,7 @@ def test_a_tiny_table_is_left_out_one_by_one(preset: str) -> None:
         rest = np.arange(len(y)) != i
         fresh = NaiveBayes(**PRESETS[preset], schema=schema).fit(X[rest], y[rest])
         np.testing.assert_allclose(held.log_posterior[i], fresh.predict_log_proba(X[i : i + 1])[0], rtol=1e-9)
-        np.testing.assert_allclose(held.prior[i], list(fresh.class_prior_.values()))
+        np.testing.assert_allclose(held.prior_by_row[i], list(fresh.class_prior_.values()))
     assert str(held.scheme) == "leave-one-out, exact"
 
 
@@ -62,7 +64,7 @@ def test_folds_are_refits_on_the_other_rows(big: tuple[pd.DataFrame, pd.Series])
     held = held_out(model, X, y, folds=4, seed=3)
     assert str(held.scheme) == "4 folds, stratified"
     np.testing.assert_allclose(np.exp(held.log_posterior).sum(axis=1), 1.0)
-    keys = [tuple(p) for p in held.prior]  # rows of one fold share the prior of the model that had not seen them
+    keys = [tuple(p) for p in held.prior_by_row]  # rows of one fold share the prior of the model that had not seen them
     assert len(set(keys)) <= 4
     in_sample = model.predict_log_proba(X)
     assert (np.abs(held.log_posterior - in_sample).max(axis=1) > 0).all()
@@ -88,7 +90,7 @@ def test_groups_stay_together(big: tuple[pd.DataFrame, pd.Series]) -> None:
     apart = held_out(model, leaky, label)
     assert str(together.scheme) == "5 folds, groups kept together"
     p = np.exp(together.log_posterior)
-    np.testing.assert_allclose(p - together.prior, 0.0, atol=0.15)  # an unseen patient says next to nothing
+    np.testing.assert_allclose(p - together.prior_by_row, 0.0, atol=0.15)  # an unseen patient says next to nothing
     accuracy = [estimated_risk(h, LossMatrix.zero_one(h.classes)).accuracy for h in (together, apart)]
     assert accuracy[1] == 1.0 and accuracy[0] < 0.7
 
@@ -260,3 +262,15 @@ def test_posteriors_of_held_out_rows_decide_like_the_model(big: tuple[pd.DataFra
     report = estimated_risk(held, STALL)
     expected = decide(posterior, STALL.for_classes(held.classes), status)
     assert report.decision.action.tolist() == expected.action.tolist()
+
+
+def test_what_is_held_out_of_a_long_table_takes_little_more_than_its_posteriors() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=20_000)})
+    y = np.where(X["x"] + rng.normal(size=20_000) > 0, "yes", "no")
+    held = held_out(NaiveBayes().fit(X, y), X, y)
+    assert held.prior.shape == (5, 2) and held.prior_by_row.shape == (20_000, 2)
+    assert added(held) < held.log_posterior.nbytes + held.truth.nbytes + 30_000
+    by_row = replace(held, prior=held.prior_by_row, fold=None)
+    for use in (None, {"yes": 0.9, "no": 0.1}):
+        np.testing.assert_array_equal(held.posterior(use)[0], by_row.posterior(use)[0])
