@@ -28,8 +28,12 @@ EVERY = 10.0
 """Seconds between two looks. With `websocketPingInterval` twice (a client that vanished without a word) and
 `disconnectedSessionTTL` it stays under the 150 s within which a session must be gone."""
 GROWN = 8_000_000
-"""So many bytes more and it is worth a collection to see whether they are needed."""
+"""So many bytes more and it is worth a collection to see whether they are needed, which every page feels."""
+QUIET = 5.0
+"""Seconds after which nobody feels it."""
+_asked = [0.0]  # when a browser last asked for anything
 _after = [0]  # bytes taken when all that was free had been given back
+_began = [0.0]  # when that was begun
 _log = get_logger("bayes_workbench")
 _started = threading.Lock()
 
@@ -76,12 +80,17 @@ def start() -> None:
     if runtime is None or not _started.acquire(blocking=False):
         return
     try:
+        at_each_message(_note)
         sweep = sweeper(runtime)
         soon = runtime._get_async_objs().eventloop.call_soon_threadsafe
     except AttributeError as error:
         _log.error("sessions are freed at the next visit only: Streamlit's session manager has changed", exc_info=error)
         return
     threading.Thread(target=_watch, args=(soon, sweep), name="session-sweeper", daemon=True).start()
+
+
+def _note() -> None:
+    _asked[0] = time.monotonic()
 
 
 def _watch(soon: Callable[[Callable[[], None]], object], sweep: Callable[[], None]) -> None:
@@ -115,9 +124,10 @@ def sweeper(runtime: Any) -> Callable[[], None]:
 
 
 def grown() -> bool:
-    """Whether the process has come to take `GROWN` more bytes than when it last gave back what was free; False where
-    the system does not say."""
-    return _taken() > _after[0] + GROWN
+    """Whether it is time to give back what is free: the process has come to take `GROWN` more bytes than when it last
+    did so (False where the system does not say), or it is quiet and pages were at work then."""
+    quiet_since = _asked[0] + QUIET
+    return _began[0] < quiet_since < time.monotonic() or _taken() > _after[0] + GROWN
 
 
 def _taken() -> int:
@@ -129,6 +139,7 @@ def _taken() -> int:
 
 def give_back() -> None:
     """Return what is free to the operating system: Python, Arrow and C each keep what they once had."""
+    _began[0] = time.monotonic()
     gc.unfreeze()  # the first session is among what the start-up froze
     gc.collect()
     kept.release()

@@ -303,10 +303,10 @@ async def large_tables(server: Server) -> str:
         return one, len(content)
 
     warm = [await use(seed, 100_000) for seed in range(11, 14)]  # the process itself grows with its first large tables
-    await asyncio.sleep(EVERY + 3)
+    await asyncio.sleep(2 * EVERY + 3)
     before = server.memory()
     tabs = [await use(seed, 100_000) for seed in range(1, 6)]
-    await asyncio.sleep(EVERY + 3)
+    await asyncio.sleep(2 * EVERY + 3)  # what was under way is done, and given back
     held, size = (server.memory() - before) / 5, tabs[0][1]
     for one, _size in [*tabs, *warm]:
         await one.close()

@@ -190,3 +190,28 @@ def test_whoever_asks_for_a_page_is_heard_before_it_begins(monkeypatch: pytest.M
 def test_without_a_server_there_is_nothing_to_hear(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "running", lambda: None)
     sessions.at_each_message(lambda: pytest.fail("nobody asks"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "given_back", "more", "time_to"),
+    [
+        (49.0, 30.0, 7_000_000, False),  # pages are at work, and it is little
+        (49.0, 30.0, 9_000_000, True),
+        (44.0, 46.0, 0, True),  # the last page may have ended after the last look
+        (44.0, 49.5, 7_000_000, False),  # nobody has come since
+        (44.0, 49.5, 9_000_000, True),
+    ],
+)
+def test_memory_is_given_back_where_it_has_grown_and_once_it_is_quiet(
+    asked: float, given_back: float, more: int, time_to: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(sessions.time, "monotonic", clock)
+    monkeypatch.setattr(sessions, "_after", [100_000_000])
+    monkeypatch.setattr(sessions, "_asked", [0.0])
+    monkeypatch.setattr(sessions, "_began", [given_back])
+    monkeypatch.setattr(sessions, "_taken", lambda: 100_000_000 + more)
+    clock.now = asked
+    sessions._note()
+    clock.now = 50.0
+    assert sessions.grown() == time_to
