@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter
@@ -178,13 +179,13 @@ def entangled(flat: Array, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, p in zip(names, part, strict=True) if p > 1e-4)
 
 
-def listed(names: tuple[str, ...], most: int = 8) -> str:
+def listed(names: tuple[str, ...], most: int = 8) -> Listing:
     """The names in a sentence, the first few of many.
 
     >>> listed(("x", "y", "z"), 2)
     'x, y, …'
     """
-    return ", ".join(names if len(names) <= most else (*names[:most], "…"))
+    return Listing(names if len(names) <= most else (*names[:most], "…"))
 
 
 def checked_shrinkage(shrinkage: Any) -> Any:

@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ReadError
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Note, Offer, is_number, lines_of, listed, note, offer
+from bayes_engine.table.numbers import (
+    INVISIBLE,
+    MISSING_AMONG_NUMBERS,
+    Note,
+    Offer,
+    is_number,
+    lines_of,
+    listed,
+    note,
+    offer,
+)
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
@@ -43,7 +53,7 @@ def assemble(
         raise ReadError("the file is empty: there is no data in it")
     if trim:
         grid = _first_table(grid, header, notes)
-    place = _place(grid, header)
+    place = _place(grid, header, trim)
     _note_place(grid, place, notes)
     data = rows_of(grid, place, notes) if trim else grid.part(place.first)
     if not len(data.cells):
@@ -102,16 +112,22 @@ def _first_table(grid: Grid, header: int | Literal[False] | None, notes: list[No
         return grid
     at += above
     line = int(grid.lines[at])
+    if header is None and at <= 5 and len(grid.lines) - at > 3 * at and grid.lines[at] - grid.lines[at - 1] > 1:
+        return grid  # a few lines above the table: what is told of it, said where the table is placed
     notes.append(note("a second table seems to begin in line {line} ('{text}'): it is left out, with {n} lines",
                       "warning", line, line=line, text=_shown(grid, at), n=len(grid.lines) - at)
                  .offering(offer("Read the second table", "header", line), KEEP))  # fmt: skip
     return grid.part(0, at)._replace(cells=grid.cells.iloc[:at, : int(grid.widths[:at].max())])
 
 
-def _place(grid: Grid, header: int | Literal[False] | None) -> Place:
-    """Where the table lies: as told, or as found."""
+def _place(grid: Grid, header: int | Literal[False] | None, trim: bool) -> Place:
+    """Where the table lies: as told, or as found; below a far smaller one, unless that is to be kept."""
     if header is None or header is False:
         found = locate(grid)
+        if header is None and trim and (beneath := second_table(grid)) is not None:
+            below = locate(grid.part(beneath))
+            found = Place(None if below.header is None else beneath + below.header, beneath + below.first,
+                          tuple(beneath + i for i in below.units))  # fmt: skip
         return found if header is None else Place(None, found.first if found.header is None else found.header)
     at = np.flatnonzero(grid.lines == header)
     if not at.size:
@@ -165,7 +181,12 @@ def rows_of(grid: Grid, place: Place, notes: list[Note]) -> Grid:
         and (filled(end - 1) == 1 or (grid.widths[end - 1] < usual and not any(map(_value, _row(grid, end - 1)))))
     ):
         end -= 1
-    if end < last and (grid.lines[end] - grid.lines[end - 1] > 1 or str(grid.cells.iat[end, 0]).startswith("#")):
+    if end < last and not (grid.lines[end] - grid.lines[end - 1] > 1 or _REMARK.match(str(grid.cells.iat[end, 0]))):
+        told = [str(cell) for cell in grid.cells.iloc[first : min(end, first + 200), 0]]
+        if _value(str(grid.cells.iat[end, 0])) or not _typed(told):
+            end = last  # a word below words may be a row of which the rest is missing
+    end = _above_totals(grid, first, end, usual)
+    if end < last:
         line = int(grid.lines[end])
         notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
                           line, n=last - end, line=line, text=_shown(grid, end)).offering(KEEP))  # fmt: skip
@@ -181,6 +202,30 @@ def rows_of(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     keep = np.ones(len(data.lines), dtype=bool)
     keep[again] = False
     return Grid(data.cells[keep], data.widths[keep], data.lines[keep])
+
+
+_REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
+"""How a line begins that is no row of the table above it."""
+_TOTAL = re.compile(
+    r"(?:grand |sub-?)?totals?|sum|overall|average|avg\.?|mean|median|summe|gesamt|mittelwert|durchschnitt|"
+    r"total général|somme|moyenne|suma|totale|media|promedio|итого|всего|среднее|合计|总计|小计|總計|合計|平均值?|均值",
+    re.IGNORECASE,
+)
+"""What a row calls itself that sums up the rows above it."""
+
+
+def _above_totals(grid: Grid, first: int, last: int, usual: int) -> int:
+    """Where the rows end above those that call themselves their total or mean, in a column where no other does and with
+    a cell left empty."""
+    end = last
+    while usual >= 3 and end > max(first + 3, last - 3):
+        row = [cell.strip() for cell in _row(grid, end - 1)]
+        at = next((j for j, cell in enumerate(row) if cell), 0)
+        if not _TOTAL.fullmatch(row[at].rstrip(" :：")) or ("" not in row[at:] and len(row) >= usual):
+            break
+        end -= 1
+    column = [str(cell).strip().rstrip(" :：") for cell in grid.cells.iloc[first:end, 0]]
+    return last if end < last and any(map(_TOTAL.fullmatch, column)) else end
 
 
 def said_again(lines: Sequence[int] | NDArray[np.intp]) -> Note:
@@ -265,7 +310,8 @@ def locate(grid: Grid) -> Place:
     Place(header=1, first=3, units=(2,))
     """
     widths = grid.widths
-    usual = int(np.bincount(widths).argmax())
+    said = ~grid.cells[0].str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
+    usual = int(np.bincount(widths[said] if said.any() else widths).argmax())
     head = [list(map(str, row)) for row in grid.cells.head(200).itertuples(index=False)]
     filled = [sum(cell.strip() != "" for cell in row) for row in head]
     need = max(min(usual, 2), int(np.median(filled)) // 2)
@@ -356,6 +402,8 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
         said = next((j for j, c in enumerate(cells) if c and not _value(c)), None)
         if said == 0 or (said is not None and years[0] >= 1000 and cells[said] not in {r[said].strip() for r in below}):
             return 1.0  # country, 2019, 2020, 2021
+    if _numbered(cells) and not any(c in {r[j].strip() for r in below} for j, c in enumerate(cells) if c):
+        return 1.0
     votes = 0.0
     for j, cell in enumerate(cells):
         column = [r[j].strip() for r in below]
@@ -367,6 +415,15 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
         elif cell and len(column) >= 6 and len(set(column)) <= len(column) / 3:
             votes += 0.5
     return votes
+
+
+def _numbered(cells: Sequence[str]) -> bool:
+    """Whether the cells are the numbers of their columns from 0 or 1, as a program writes them that has no names, with
+    at most a name or two behind them and one blank before: 0, 1, 2, label."""
+    counted = list(cells[1 if cells and not cells[0] else 0 :])
+    n = next((j for j, c in enumerate(counted) if not c.isdecimal()), len(counted))
+    steps = [str(j) for j in range(n)], [str(j + 1) for j in range(n)]
+    return n >= 3 and n >= len(counted) - 2 and counted[:n] in steps and not any(map(_value, counted[n:]))
 
 
 def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bool:
@@ -387,8 +444,6 @@ def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bo
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
-
 
 def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -> list[str]:
     """Column names without invisible characters, in one Unicode form, none empty, none twice.
@@ -405,7 +460,7 @@ def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -
     result: list[str] = []
     for j, original in enumerate(names, start=1):
         plain = original.strip()
-        seen = _INVISIBLE.sub("", plain)
+        seen = INVISIBLE.sub("", plain)
         if seen.isascii() is False and re.sub("[\u200c\u200d]", "", seen).isascii():
             seen = re.sub("[\u200c\u200d]", "", seen)  # joiners mean something in Persian or Hindi, not in ASCII
         seen = unicodedata.normalize("NFC", seen.replace("\u00a0", " ")).strip()
@@ -437,4 +492,14 @@ def unique_names(names: Sequence[str], notes: list[Note], header: bool = True) -
         alike.setdefault(unicodedata.normalize("NFKC", name).casefold(), []).append(name)
     notes += [note("the column names {columns} differ only in case or width; they are different columns", "warning",
                    columns=listed(group)) for group in alike.values() if len(group) > 1]  # fmt: skip
+    shapes: dict[str, list[str]] = {}
+    for name in alike:
+        shapes.setdefault(name.translate(_SHAPES), []).append(alike[name][0])
+    notes += [note("the column names {columns} look the same, but are written with letters of different scripts; they "
+                   "are different columns", "warning", columns=listed(group))
+              for group in shapes.values() if len(group) > 1]  # fmt: skip
     return result
+
+
+_SHAPES = str.maketrans("асеіјорѕухԁһԛԝνορυικαтвмнк", "aceijopsyxdhqwvopuikatbmhk")
+"""Small Cyrillic and Greek letters that look like Latin ones."""

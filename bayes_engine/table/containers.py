@@ -6,6 +6,8 @@ from __future__ import annotations
 import importlib
 import io
 import re
+import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +23,36 @@ from bayes_engine.table.dialect import Grid, check_size
 from bayes_engine.table.numbers import Note, convert_column, note, offer
 
 # ---- spreadsheets ----------------------------------------------------------------------------------------------------
+
+SPREAD = (2_000_000, 8, 20_000_000)
+"""Cells, empty ones too, from the corner of a sheet to its farthest cell, up to which it is opened: always; for every
+byte of the file; at most."""
+_DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError, EOFError)
+"""What reading a part of a damaged zip archive may raise."""
+_REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,7})["']""")
+_PROBE = """
+import io, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+except (ImportError, ValueError, OSError):
+    pass
+from python_calamine import load_workbook
+try:
+    book = load_workbook(io.BytesIO(sys.stdin.buffer.read()))
+    names = book.sheet_names
+except Exception:
+    sys.exit(0)  # what is wrong with it is said where it is opened
+for name in names:
+    try:
+        sheet = book.get_sheet_by_name(name)
+    except Exception:
+        continue
+    if sheet.total_height * sheet.total_width > int(sys.argv[1]):
+        sys.exit(1)
+"""
+"""Opens a workbook with calamine, which makes room for every cell up to the farthest one and, where there is no memory
+for that, ends the whole process: so it is another one."""
 
 
 def workbook(data: bytes, max_bytes: int) -> pd.ExcelFile | None:
@@ -38,6 +70,7 @@ def workbook(data: bytes, max_bytes: int) -> pd.ExcelFile | None:
                             most=8 * max_bytes // 1_000_000)  # fmt: skip
     elif not data.startswith(b"\xd0\xcf\x11\xe0"):
         return None
+    _refuse_spread(data)
     try:
         return pd.ExcelFile(io.BytesIO(data), engine="calamine")
     except ImportError:
@@ -50,13 +83,61 @@ def workbook(data: bytes, max_bytes: int) -> pd.ExcelFile | None:
         ) from None
 
 
+def _refuse_spread(data: bytes) -> None:
+    """Raises ReadError where a cell far from the others would make a table of a size that no memory holds."""
+    always, each, most = SPREAD
+    limit = min(most, max(always, each * len(data)))
+    if b"xl/workbook.xml" in data and _spread(data) <= limit:
+        return
+    try:
+        probe = subprocess.run([sys.executable, "-c", _PROBE, str(limit)], input=data, capture_output=True, timeout=60,
+                               check=False)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        fits = False
+    else:
+        fits = probe.returncode == 0
+    if not fits:
+        raise ReadError("a cell of the spreadsheet stands so far from the others that a sheet would have more than "
+                        "{most} cells; delete what is beyond the table, or save the sheet as CSV",
+                        most=f"{limit:,}")  # fmt: skip
+
+
+def _spread(data: bytes) -> int:
+    """Cells up to the farthest one that any part of an xlsx file names, filled or not; no part is held whole."""
+    columns: set[bytes] = set()
+    last = 0
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for part in archive.infolist():
+            try:
+                with archive.open(part) as file:
+                    tail = b""
+                    while piece := file.read(1 << 20):
+                        found = _REFERENCE.findall(tail + piece)
+                        columns.update(column for column, _row in found)
+                        last = max(last, *(int(row) for _column, row in found), 0)
+                        tail = piece[-64:]
+            except _DAMAGED:
+                continue  # said where it is opened
+    widest = max((_number(column) for column in columns), default=0)
+    return max(widest, 1) * last
+
+
+def _number(column: bytes) -> int:
+    """A column's number from its letters: 1 for A, 27 for AA."""
+    number = 0
+    for letter in column.upper():
+        number = 26 * number + letter - 64
+    return number
+
+
 def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid, str]:
     """One sheet as a grid of text, and its name: the first that holds anything, unless told."""
     sheets = tuple(map(str, book.sheet_names))
     if sheet is not None and sheet not in sheets:
         raise ReadError("there is no sheet '{sheet}'; the sheets are {known}", sheet=sheet,
                         known=", ".join(f"'{s}'" for s in sheets))  # fmt: skip
-    for chosen in sheets if sheet is None else (sheet,):
+    hidden = _hidden(book)
+    for chosen in sorted(sheets, key=hidden.__contains__) if sheet is None else (sheet,):
         try:
             raw = pd.read_excel(book, sheet_name=chosen, header=None, na_filter=False, dtype=object)
         except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
@@ -71,7 +152,7 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
     else:
         raise ReadError("the file is empty: no sheet holds any data")
     if sheet is None and len(sheets) > 1:
-        others = [other for other in sheets if other != chosen][:4]
+        others = [other for other in sorted(sheets, key=hidden.__contains__) if other != chosen][:4]
         notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen)
                      .offering(*(offer("Read '{sheet}'", "sheet", o, sheet=o) for o in others)))  # fmt: skip
     used = np.flatnonzero(filled.any(axis=0).to_numpy())
@@ -79,6 +160,12 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
     cells.columns = pd.RangeIndex(cells.shape[1])
     widths = np.full(len(cells), cells.shape[1], dtype=np.intp)
     return Grid(cells, widths, np.flatnonzero(rows) + 1), chosen
+
+
+def _hidden(book: pd.ExcelFile) -> set[str]:
+    """The sheets that a spreadsheet program does not show."""
+    told: Any = getattr(book.book, "sheets_metadata", ())
+    return {str(sheet.name) for sheet in told if "visible" not in str(sheet.visible).lower().split(".")[-1]}
 
 
 def marred(data: bytes) -> list[Note]:
@@ -90,7 +177,7 @@ def marred(data: bytes) -> list[Note]:
                 if part.startswith("xl/worksheets/") and part.endswith(".xml"):
                     try:
                         sheet = archive.read(part)
-                    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError):
+                    except _DAMAGED:
                         continue  # another sheet than the one that was read
                     errors += len(re.findall(rb'<c\b[^>]*\bt="e"', sheet))
                     formulas += len(re.findall(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>", sheet))
@@ -155,12 +242,31 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
         kind = frame[name].dtype
         if isinstance(kind, pd.CategoricalDtype) or (isinstance(kind, np.dtype) and kind.kind in "biufM"):
             continue
+        said = types.infer_dtype(frame[name], skipna=True) if len(frame[name].dropna()) else "empty"
         if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind):
             frame[name] = frame[name].astype(float)
-        elif not types.is_datetime64_any_dtype(kind) and types.infer_dtype(frame[name], skipna=True) != "string":
+        elif said == "empty":
+            frame[name] = pd.Series(np.nan, index=frame.index, dtype=float)
+            notes.append(note("column '{column}' is empty: every cell is missing", "warning", column=name))
+        elif said == "decimal":
+            frame[name] = frame[name].astype(float)
+            notes.append(note("column '{column}' ({kind}) is read as numbers", column=name, kind="decimal"))
+        elif said == "date" and (when := _days(frame[name])) is not None:
+            frame[name] = when
+        elif said == "boolean":
+            frame[name] = frame[name].astype(object).where(frame[name].notna(), np.nan)
+        elif not types.is_datetime64_any_dtype(kind) and said != "string":
             frame[name] = frame[name].where(frame[name].notna(), None).map(str, na_action="ignore").astype("str")
             notes.append(note("column '{column}' ({kind}) is shown as text", "warning", column=name, kind=str(kind)))
     return frame
+
+
+def _days(column: pd.Series) -> pd.Series | None:
+    """Days of the calendar as dates, None where one lies beyond what a date can hold."""
+    try:
+        return column.astype("datetime64[s]")
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def is_arff(text: str) -> bool:
@@ -169,8 +275,9 @@ def is_arff(text: str) -> bool:
     return re.search(declared, text[:1_000_000], re.IGNORECASE | re.MULTILINE | re.DOTALL) is not None
 
 
-def arff(text: str) -> pd.DataFrame:
-    """Weka's format: nominal columns keep their declared levels and order; '?' is missing; sparse rows are filled."""
+def arff(text: str, notes: list[Note]) -> pd.DataFrame:
+    """Weka's format: nominal columns keep their declared levels and order; '?' is missing; sparse rows are filled; the
+    weights of rows are a column."""
     head, body = re.split(r"^[ \t]*@data\b[^\n]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
     word = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+)"""
     attribute = rf"^[ \t]*@attribute[ \t]+(?:{word})[ \t]*(\{{[^\n]*\}}|\w+)"
@@ -179,8 +286,12 @@ def arff(text: str) -> pd.DataFrame:
         raise ReadError("the ARFF file declares no @attribute; write it again")
     names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], [])
     kinds = [kind for *_, kind in found]
+    if "relational" in (within := [kind.lower() for kind in kinds]):
+        raise ReadError("column '{column}' of the ARFF file is relational, a table within each cell, which cannot be "
+                        "read here; write it as one flat table", column=names[within.index("relational")])  # fmt: skip
     levels = [list(dict.fromkeys(_arff_cells(k[1:-1]))) if k.startswith("{") else None for k in kinds]
     first = text.count("\n", 0, len(text) - len(body)) + 1
+    body, weights = _weighed(body)
     rows = list(_arff_rows(body, first, ["0" if level is None else level[0] for level in levels]))
     if not rows:
         raise ReadError("the file has a header, but no rows: there is no data in it")
@@ -198,9 +309,31 @@ def arff(text: str) -> pd.DataFrame:
             if not pd.api.types.is_numeric_dtype(numbers.dtype):
                 raise ReadError("column '{column}' is declared {kind}, but holds text", column=name, kind=kind)
             columns[name] = numbers
+        elif kind.lower() == "date" and (when := convert_column(column, None, ("?",)).values).dtype.kind == "M":
+            columns[name] = when
         else:
             columns[name] = column.where(column != "?", None).astype("str")
+    if weights:
+        *_, name = unique_names([*names, "weight"], [])
+        columns[name] = pd.Series(weights, dtype=float)
+        notes.append(note("rows bear weights in braces; they are in the column '{column}': give it the role weight, or "
+                          "leave it out", "warning", column=name))  # fmt: skip
     return pd.DataFrame(columns)
+
+
+_WEIGHT = re.compile(r",[ \t]*\{[ \t]*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)[ \t]*\}[ \t]*$")
+
+
+def _weighed(body: str) -> tuple[str, list[float]]:
+    """The data without the weights that stand in braces behind rows, and each row's, 1 where it has none; none where no
+    row has one."""
+    lines = body.splitlines()
+    found = [_WEIGHT.search(line) for line in lines]
+    if not any(found):
+        return body, []
+    weights = [float(m[1]) if m else 1.0 for line, m in zip(lines, found, strict=True)
+               if line.strip() and not line.lstrip().startswith("%")]  # fmt: skip
+    return "\n".join(line[: m.start()] if m else line for line, m in zip(lines, found, strict=True)), weights
 
 
 def _arff_rows(body: str, first: int, usual: list[str]) -> Iterator[list[str]]:
@@ -209,19 +342,30 @@ def _arff_rows(body: str, first: int, usual: list[str]) -> Iterator[list[str]]:
         row = row.strip()
         if not row or row.startswith("%"):
             continue
+        if " %" in row or "\t%" in row:
+            row = _REMARKED.sub(r"\1", row).rstrip()
+        if "," not in row and "\t" in row:
+            row = row.replace("\t", ",")
         cells = usual.copy() if row.startswith("{") else _arff_cells(row)
         if row.startswith("{"):
-            for index, _, value in (pair.strip().partition(" ") for pair in row[1:-1].split(",") if pair.strip()):
+            inside = row[1:].rstrip().removesuffix("}")
+            for pair in _ARFF_PAIR.finditer(inside) if inside.strip() else ():
+                index = pair[1]
                 if not index.isdecimal() or int(index) >= len(usual):
                     raise ReadError("line {line} of the ARFF data names column '{index}', which is not declared",
                                     line=line, index=index)  # fmt: skip
-                cells[int(index)] = value.strip().strip("'\"")
+                cells[int(index)] = re.sub(r"\\(.)", r"\1", pair[2] or pair[3] or pair[4] or "")
+                if not pair[5]:
+                    break
         if len(cells) != len(usual):
             raise ReadError("line {line} of the ARFF data has {n} cells for {width} attributes; mend the line",
                             line=line, n=len(cells), width=len(usual))  # fmt: skip
         yield cells
 
 
+_REMARKED = re.compile(r"""^((?:[^'"%\\]|\\.|(?<!\s)%|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\s%.*""")
+"""A row with a remark behind it."""
+_ARFF_PAIR = re.compile(r"""\s*([^\s,]*)(?:\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?)))?\s*(,|$)""")
 _ARFF_CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(,|$)""")
 
 

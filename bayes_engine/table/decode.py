@@ -6,6 +6,7 @@ import codecs
 import gzip
 import importlib
 import io
+import json
 import re
 import unicodedata
 import zlib
@@ -15,8 +16,10 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
+from bayes_engine.language import Listing, Message
 from bayes_engine.table.numbers import Note, Offer, lines_of, note, offer
 
 MOST = 1_000_000
@@ -31,6 +34,10 @@ def load(source: bytes | str | Path, max_bytes: int) -> bytes:
     return _gunzip(data, max_bytes) if data.startswith(b"\x1f\x8b") else data
 
 
+_ENDS = "[\x0b\x0c\x1e\x85\u2028\u2029]"
+"""Characters that end a line where nothing else does."""
+
+
 def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, str]:
     """(text, encoding). Raises ReadError on what is no text, or another kind of text than a table.
 
@@ -42,8 +49,8 @@ def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, s
     text, marks = re.subn(r"(?<=[\r\n])\ufeff", "", text) if "\ufeff" in text else (text, 0)
     if marks:
         notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}", n=marks))
-    if not re.search(r"[\r\n]", text) and (ends := re.findall("[\x85\u2028\u2029]", text)):
-        text = re.sub("[\x85\u2028\u2029]", "\n", text)
+    if not re.search(r"[\r\n]", text) and (ends := re.findall(_ENDS, text)):
+        text = re.sub(_ENDS, "\n", text)
         notes.append(note("the lines end in an unusual character (U+{code}), taken as the end of a line",
                           code=f"{ord(ends[0]):04X}"))  # fmt: skip
     _refuse_foreign_text(text)
@@ -123,7 +130,7 @@ def _refuse_binary(data: bytes) -> None:
 def _unprintable(data: bytes) -> bool:
     """True where over 5 % of the first bytes are control characters that no text holds."""
     head = np.frombuffer(data[:65536], dtype=np.uint8)
-    control = (head < 32) & ~np.isin(head, [8, 9, 10, 11, 12, 13, 26, 27, 31])
+    control = (head < 32) & ~np.isin(head, [8, 9, 10, 11, 12, 13, 26, 27, 28, 29, 30, 31])
     return bool(head.size and control.mean() > 0.05)
 
 
@@ -135,6 +142,7 @@ _BOMS = (
 
 _SEVEN_BITS = (
     (rb"\x1b\$[@B]|\x1b\([IJ]", "iso2022_jp_2"), (rb"~\{(?:[!-w][!-~])+~\}", "hz"),
+    (rb"\+[A-Za-z0-9+/]{3,}", "utf-7"),
 )  # fmt: skip
 """Plain ASCII that means another script, and the marks by which it switches to it."""
 TWICE = "utf-8-twice"
@@ -146,27 +154,34 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
     if encoding is not None:
         return _strictly(data, encoding), encoding
     for bom, found in _BOMS:
-        if data.startswith(bom) and (found != "utf-16" or not len(data) % 2):
+        if data.startswith(bom):
+            data = _whole(data, {"utf-16": 2, "utf-32": 4}.get(found, 1), found, notes)
             return _strictly(data, found).removeprefix("\ufeff"), found
     nul = np.frombuffer(data[:65536], dtype=np.uint8) == 0
     if nul.any() and len(data) > 1:
-        even, odd = float(nul[0::2].mean()), float(nul[1::2].mean())
-        guess = "utf-16-le" if odd > 0.3 > 10 * even else "utf-16-be" if even > 0.3 > 10 * odd else ""
-        if not guess or len(data) % 2:
-            line = data[: int(nul.argmax())].count(b"\n") + 1
+        if (guess := _wide(nul)) and (text := _text_of(data, guess, notes)):
+            notes.append(note("encoding guessed: {encoding} (most bytes are zero); choose another if the text looks "
+                              "wrong", "warning", encoding=guess)
+                         if guess.startswith("utf-32") else
+                         note("encoding guessed: {encoding} (every other byte is zero); choose another if the text "
+                              "looks wrong", "warning", encoding=guess))  # fmt: skip
+            return text, guess
+        if b"\0" in (filled := data.rstrip(b"\0")):
+            line = data[: data.index(b"\0")].count(b"\n") + 1
             raise ReadError("the file is binary or damaged (a NUL byte in line {line}), not a CSV or text table; save "
                             "the table as CSV or xlsx", line=line)  # fmt: skip
-        notes.append(note("encoding guessed: {encoding} (every other byte is zero); choose another if the text looks "
-                          "wrong", "warning", encoding=guess))  # fmt: skip
-        return _strictly(data, guess), guess
+        notes.append(note("the file ends in zero bytes, which are left out: {n}; check whether it is whole", "warning",
+                          n=len(data) - len(filled)))  # fmt: skip
+        data = filled
     if _unprintable(data):
         raise ReadError("the file is binary, not a CSV or text table; save the table as CSV or xlsx")
     for pattern, found in _SEVEN_BITS:
         if data.isascii() and re.search(pattern, data):
             with suppress(UnicodeDecodeError):
                 text = data.decode(found)
-                notes.append(_encoding_note(text, found))
-                return text, found
+                if found != "utf-7" or _in_seven_bits(data, text):
+                    notes.append(_encoding_note(text, found).offering(*_plain_offer(data, found)))
+                    return text, found
     try:
         text = data.decode("utf-8")
         notes += _twice_note(text)
@@ -191,6 +206,60 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
         notes.append(_encoding_note(text, guess).offering(*_others(data, read)))
         return text, guess
     raise ReadError("the encoding of the file cannot be found out; save it as UTF-8, or choose the encoding")
+
+
+def _in_seven_bits(data: bytes, text: str) -> bool:
+    """Whether plain characters seem to be UTF-7: every + begins letters of one script or signs that people write, and
+    the text written again so is the same."""
+    strange = {c for c in text if not c.isascii()}
+    shifts = re.findall(rb"\+([A-Za-z0-9+/]*)", data)
+    if any(shift.isdigit() for shift in shifts):
+        return False  # a telephone number
+    if not strange or any(c == "\ufffd" or unicodedata.category(c)[0] in "CM" for c in strange):
+        return False
+    scripts = {unicodedata.name(c, "?").split()[0] for c in strange if c.isalpha()}
+    return bool(scripts) and len(scripts) <= 2 and text.encode("utf-7").count(b"+") == len(shifts)
+
+
+def _plain_offer(data: bytes, encoding: str) -> tuple[Offer, ...]:
+    """Plain ASCII is always another way to read what is only ASCII."""
+    cell = next((c for c in re.findall(r"[^,;\t|\r\n]+", data[:MOST].decode("ascii")) if "+" in c), "")
+    return (offer("{encoding}: '{cell}'", "encoding", "utf-8", encoding="utf-8", cell=cell[:24]),
+            ) if encoding == "utf-7" else ()  # fmt: skip
+
+
+def _wide(nul: NDArray[np.bool_]) -> str:
+    """The encoding of 2 or 4 bytes a character that zero bytes at these places speak of; "" where none."""
+    if len(nul) >= 4:
+        first, second, third, fourth = (float(nul[k::4].mean()) for k in range(4))
+        if fourth == 1 and third > 0.5 > 10 * first:
+            return "utf-32-le"
+        if first == 1 and second > 0.5 > 10 * fourth:
+            return "utf-32-be"
+    even, odd = float(nul[0::2].mean()), float(nul[1::2].mean())
+    return "utf-16-le" if odd > 0.3 > 10 * even else "utf-16-be" if even > 0.3 > 10 * odd else ""
+
+
+def _text_of(data: bytes, encoding: str, notes: list[Note]) -> str | None:
+    """The text in an encoding of 2 or 4 bytes a character; None where it is none."""
+    told: list[Note] = []
+    try:
+        text = _whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, told).decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    if "\0" in text.rstrip("\0"):
+        return None
+    notes += told
+    return text
+
+
+def _whole(data: bytes, width: int, encoding: str, notes: list[Note]) -> bytes:
+    """The data without the bytes that are left over where a character takes `width` of them."""
+    over = len(data) % width
+    if over:
+        notes.append(note("the encoding is {encoding}, but the file ends within a character (cut off?); what is left "
+                          "of it is left out", "warning", encoding=encoding))  # fmt: skip
+    return data[: len(data) - over]
 
 
 def _both(data: bytes, notes: list[Note]) -> str | None:
@@ -305,6 +374,9 @@ def _western(telling: bytes, detected: str) -> list[str]:
         text = telling.decode(detected or "cp1252")
     except (UnicodeDecodeError, LookupError):
         return []
+    with suppress(UnicodeDecodeError):
+        if telling and {c for c in telling.decode("cp1252") if not c.isascii()} <= _SIGNS:
+            return ["cp1252"]  # quotes, dashes and the euro's sign between plain letters
     words = [w for w in re.findall(r"[^\W\d_]+", text) if not w.isascii()]
     odd = [w for w in words if not all("LATIN" in unicodedata.name(c, "") for c in w)]
     if any(w for w in odd if not re.search("[A-Za-z]", w)) and 2 * sum(
@@ -318,6 +390,8 @@ def _western(telling: bytes, detected: str) -> list[str]:
     return []
 
 
+_SIGNS = frozenset("€“”‘’„–—…•")
+"""Signs that cp1252 has in place of what latin-1 has for control characters."""
 _SLIPS = re.compile("[a-zß-öø-ÿ][À-ÖØ-ÞŒ](?![A-ZÀ-ÖØ-ÞŒ])|[£§°µ²³×©®•][a-zA-Z]|[a-z][£§×©®•]")
 """A capital or a sign within a word of small letters: the text is in another encoding."""
 
@@ -333,7 +407,10 @@ def _encoding_note(text: str, encoding: str) -> Note:
         return note("encoding guessed: {encoding}, first used in line {line} ('{cell}'); choose another if that looks "
                     "wrong", "warning", line, encoding=encoding, line=line,
                     cell=cells[0][1].strip()[:40])  # fmt: skip
-    where = ", ".join(f"{text.count(chr(10), 0, start) + 1}: '{cell.strip()[:40]}'" for start, cell in cells)
+    where = Listing(
+        Message("{line}: '{cell}'", {"line": text.count("\n", 0, start) + 1, "cell": cell.strip()[:40]})
+        for start, cell in cells
+    )
     return note("encoding guessed: {encoding}, from very few characters (line {where}); choose another if they look "
                 "wrong", "warning", line, encoding=encoding, where=where)  # fmt: skip
 
@@ -350,10 +427,20 @@ def _refuse_foreign_text(text: str) -> None:
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start):
         raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
+    if (root := re.match(r"<([a-z][\w:.-]*)[^<>]*>", start)) and text[-300:].rstrip().lower().endswith(f"</{root[1]}>"):
+        raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", text) and text.endswith("."):
         raise ReadError("the file is not a table but looks like a pickle (binary), which is never opened here; save "
                         "the table as CSV or xlsx")  # fmt: skip
     if start.startswith("version https://git-lfs"):
         raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
-    if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and "\n[" not in start[:200]:
+    if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(text)):
         raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
+
+
+def _is_json(text: str) -> bool:
+    """Whether the first line is JSON by itself, as in a file of one list a line."""
+    try:
+        return isinstance(json.loads(text.lstrip("\ufeff \t\r\n").splitlines()[0][:MOST]), list)
+    except (ValueError, RecursionError):
+        return False

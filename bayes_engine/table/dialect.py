@@ -66,7 +66,7 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
     if quote and (len(quote) > 1 or quote in ("\n", "\r", delimiter)):
         raise ReadError("'{quote}' cannot be the quote: it is one character other than the delimiter, or '' for none",
                         quote=quote)  # fmt: skip
-    text = text.rstrip("\x1a\x00")
+    text = text.rstrip("\x1a\x00\x0c")
     told = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', text)
     if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
         delimiter = told[1] if delimiter is None else delimiter
@@ -355,6 +355,8 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
         sample = sample[: cut + 1] if cut > 0 else text[: 16 * _SAMPLE]
     sample = re.sub(r"\A(?:[#%][^\r\n]*[\r\n]+)+(?=.)", "", sample, flags=re.DOTALL) or sample
     lined_up = re.search(r"\S  +\S", sample) is not None
+    lines = [line for line in re.split(r"[\r\n]+", sample) if line.strip()]
+    steady = any(len(counts) == 1 and counts != {0} for counts in ({c.count(d) for c in lines} for d in ";\t|,"))
     candidates = ("", *(d for d in DELIMITERS if (lined_up if d == ALIGNED else d in sample)))
     best, most = Dialect(""), -1.0
     for d in candidates if delimiter is None else (delimiter,):
@@ -371,6 +373,8 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
                 dialect = replace(dialect, skip_space=True)
                 rows = [cells for _, cells, _ in records(sample, dialect)][:400]
             score = _score(rows, dialect, all(fine for _, _, fine in found))
+            if d == " " and steady and len(lines) > 2 and quote is None:
+                score *= 0.6  # another mark stands in every line as often: blanks are within its cells
             if score > most * 1.001:
                 best, most = dialect, score
     return best

@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import SchemaMismatch
+from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
 from bayes_engine.table.numbers import (
@@ -298,6 +299,8 @@ class Reception:
         """One of the model's columns of a block."""
         name, n = variable.name, len(cells)
         if name not in self.called:
+            if self.missing == "error":
+                bad.add(~bad.rows, name, None, "missing")
             return (
                 np.full(n, np.nan) if _of_numbers(variable)
                 else pd.Series([None] * n, cells.index, dtype=object) if variable.textual
@@ -382,9 +385,10 @@ def no_amounts(column: str) -> SchemaMismatch:
 
 # names and texts ------------------------------------------------------------------------------------------------
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-"""How a text begins that a spreadsheet would run as a formula; with the apostrophes it may have already, so that
-`guarded` can be undone."""
+_FORMULA = re.compile("'*[ \u00a0\u3000]*[=+\\-@\t\r\n＝＋－＠]")
+"""How a text begins that a spreadsheet would run as a formula, some of them after spaces too; with the apostrophes it
+may have already, so that `guarded` can be undone. (The characters stand in the pattern themselves: Arrow's expressions
+do not know \\u.)"""
 _RESULTS = re.compile(
     r"(?:^|\n)decision(?:_\d+)?\nrisk(?:_\d+)?\ngap(?:_\d+)?\n(?:P\(.*\)(?:_\d+)?\n)+status(?:_\d+)?\nreason(?:_\d+)?\Z"
 )
@@ -487,10 +491,13 @@ class _Column:
             if value in self.strange or len(self.strange) < COUNTED:
                 self.strange[value] += n
 
-    def most_frequent(self, most: int = 6) -> str:
+    def most_frequent(self, most: int = 6) -> Listing:
         """The most frequent of the strange values, with their counts."""
-        shown = ", ".join(f"'{value[:40]}' ({n})" for value, n in self.strange.most_common(most))
-        return shown + (", …" if len(self.strange) > most else "")
+        shown = [
+            Message("{name} ({n})", {"name": listed([value[:40]]), "n": n})
+            for value, n in self.strange.most_common(most)
+        ]
+        return Listing([*shown, *(["…"] if len(self.strange) > most else [])])
 
     def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
         name, empty = variable.name, self.hollow is not None and self.missing == rows

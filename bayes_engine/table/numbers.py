@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.language import Message
+from bayes_engine.language import Listing, Message
 from bayes_engine.table.dates import DATE, Dates, dates
 
 Severity = Literal["info", "warning"]
@@ -62,15 +62,15 @@ def note(template: str, severity: Severity = "info", at: int | None = None, /, *
     return Note(Message(template, params), severity, None if column is None else str(column), at)
 
 
-def listed(values: Sequence[str], most: int = 6) -> str:
-    """Quoted, comma-separated, cut to the first few and each to 40 characters."""
-    shown = ", ".join(f"'{v if len(v) <= 40 else v[:39] + '…'}'" for v in values[:most])
-    return shown if len(values) <= most else shown + ", …"
+def listed(values: Sequence[str], most: int = 6) -> Listing:
+    """Quoted, cut to the first few and each to 40 characters."""
+    shown = [Message("'{name}'", {"name": v if len(v) <= 40 else v[:39] + "…"}) for v in values[:most]]
+    return Listing([*shown, *(["…"] if len(values) > most else [])])
 
 
-def lines_of(lines: Sequence[int] | NDArray[np.intp]) -> str:
+def lines_of(lines: Sequence[int] | NDArray[np.intp]) -> Listing:
     """The first five line numbers."""
-    return ", ".join(str(int(line)) for line in lines[:5]) + (", …" if len(lines) > 5 else "")
+    return Listing([*(str(int(line)) for line in lines[:5]), *(["…"] if len(lines) > 5 else [])])
 
 
 ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
@@ -95,13 +95,18 @@ _STYLE: dict[Mark, re.Pattern[str]] = {
     ),
     ",": re.compile(rf"[1-9]\d{{0,2}}(?:(?:\.\d{{3}})+|(?:{_GROUP}\d{{3}})+)(?:,\d*)?|(?:\d+,?\d*|,\d+){_EXPONENT}"),
 }
-_MONEY = "[$€£¥￥₹₽₩]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|kr"
+_MONEY = (
+    r"(?:R|US|A|C|HK|NT|S)?\$|[€£¥￥₹₽₩₺₫฿₴₪]|USD|EUR|GBP|CHF|CNY|RMB|JPY|NOK|SEK|DKK|INR|BRL|CAD|AUD|PLN|CZK|"
+    r"TRY|KRW|HKD|TWD|SGD|NZD|MXN|ZAR|RUB|kr|zł|Kč"
+)
 _DRESSED = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<before>{_MONEY})?\s*(?P<sign2>[+-])?\s*"
     rf"(?P<body>[\d.,](?:[\d.,eE+'’ \u00a0\u202f\u2009-]*[\d.,])?)\s*(?P<sign3>-)?\s*"
     rf"(?P<after>[%％元]|{_MONEY})?\s*(?P<close>\))?"
 )
 _UNIFORM = str.maketrans("０１２３４５６７８９−﹣．，", "0123456789--.,")
+INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+"""Characters that nobody sees and that mean nothing in any script."""
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
 _YES_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "是", "否"))
 
@@ -126,6 +131,7 @@ class _Numbers(NamedTuple):
     example: str = ""
     reads: float = 0.0
     unit: str = ""
+    behind: tuple[str, float] | None = None  # a number whose minus stands behind it, or is written as parentheses
 
 
 def is_number(cell: str) -> bool:
@@ -178,7 +184,8 @@ def convert(
     if points_in_doubt and decimal is None and not marks & {",", "."}:
         place = {name: at for at, name in enumerate(columns)}
         notes += [_point_note(name, text, place[name]) for name, text in waiting.items()
-                  if pd.api.types.is_numeric_dtype(columns[name].values.dtype)]  # fmt: skip
+                  if pd.api.types.is_numeric_dtype(columns[name].values.dtype)
+                  and not text.str.contains(",").any() and text.str.contains(r"\.\d").any()]  # fmt: skip
     absent = {name: column.absent for name, column in columns.items()}
     taken = sorted({token for found in absent.values() for token in found if token})
     notes = [_also_missing(n, taken) for n in notes] + missing_notes(absent)
@@ -249,7 +256,7 @@ def _swift(column: pd.Series) -> Column | None:
 
     empty = compute.equal(text, "")
     plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^(0\d+|\d{16,})$"):
+    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+|\d{16,})$"):
         return None
     dotted = any_of(r"\.")
     if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
@@ -358,7 +365,7 @@ def _identifier(rest: list[str]) -> str | None:
     """The first cell that is digits but no quantity: a leading zero (007) or more than 15 digits, provided that all
     cells are whole numbers written plainly."""
     joined = "\n".join(rest)
-    found = re.search(r"^(?:0\d+|\d{16,})$", joined, re.MULTILINE)
+    found = re.search(r"^[+-]?(?:0\d+|\d{16,})$", joined, re.MULTILINE)
     plain = found is not None and re.search(r"[^\d+\-\n]", joined) is None
     return found.group() if found is not None and plain else None
 
@@ -399,9 +406,11 @@ def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
     plain = not any(c in m["body"] for m in dressed for c in ".eE,")
     example = next((r for r in rest if "," in r), None) or max(rest, key=lambda r: not _PLAIN_CHARACTERS.issuperset(r))
     certain = mark if len(fitting) == 1 and not plain else None
+    behind = next(((r, float(v)) for r, m, v in zip(rest, matches, values, strict=True)
+                   if m and (m["open"] or m["sign3"])), None)  # fmt: skip
     finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
     return _Numbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
-                    certain, example, float(values[rest.index(example)]), units.pop())  # fmt: skip
+                    certain, example, float(values[rest.index(example)]), units.pop(), behind)  # fmt: skip
 
 
 def _signed_once(match: re.Match[str]) -> bool:
@@ -418,10 +427,11 @@ def _value(match: re.Match[str], mark: Mark) -> float:
 
 def _point_note(name: str, text: pd.Series, at: int) -> Note:
     """What a point was taken for that may as well separate thousands."""
-    written = next(cell.strip() for cell in text if "." in cell)
+    written, found = next((cell.strip(), m) for cell in text if re.search(r"\.\d", cell)
+                          and (m := _DRESSED.fullmatch(cell.strip().translate(_UNIFORM))))  # fmt: skip
     return note("column '{column}': the point is the decimal mark ('{example}' is read as {value}); if it separates "
                 "thousands, choose decimal=','", "warning", column=name, example=written,
-                value=f"{float(written.replace('−', '-')):.15g}"
+                value=f"{_value(found, '.'):.15g}"
                 ).offering(offer("The decimal mark is a comma", "decimal", ","), _keep_text(at))  # fmt: skip
 
 
@@ -448,6 +458,9 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -
     if not np.isfinite(numbers.values).all():
         notes.append(note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
                           column=name).offering(_keep_text(at)))  # fmt: skip
+    if numbers.behind and all(n.message.params.get("example") != numbers.behind[0] for n in notes):
+        notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=numbers.behind[0],
+                          value=f"{numbers.behind[1]:.15g}").offering(_keep_text(at)))  # fmt: skip
     if not notes and not _PLAIN_CHARACTERS.issuperset(written):
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
                           value=value).offering(_keep_text(at)))  # fmt: skip
@@ -543,11 +556,12 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
     folded: dict[str, list[str]] = {}
     for s, b in zip(spelled, bare, strict=True):
         if b:
-            folded.setdefault(unicodedata.normalize("NFKC", b).casefold(), []).append(s)
+            folded.setdefault(unicodedata.normalize("NFKC", INVISIBLE.sub("", b)).strip().casefold(), []).append(s)
     alike = [group for group in folded.values() if len(group) > 1]
     if alike and len(folded) < len(bare):
-        notes.append(note("column '{column}': {values} differ only in case, spaces or width; they are kept as "
-                          "different values", "warning", column=name, values=listed(alike[0])))  # fmt: skip
+        notes.append(note("column '{column}': {values} differ only in case, spaces, width or invisible "
+                          "characters; they are kept as different values", "warning", column=name,
+                          values=listed(alike[0])))  # fmt: skip
     return notes
 
 
@@ -594,7 +608,8 @@ def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
     return notes
 
 
-def _counts(cells: Mapping[str, int]) -> str:
+def _counts(cells: Mapping[str, int]) -> Listing:
     """The columns with most such cells, and how many."""
     most = sorted(cells.items(), key=lambda item: -item[1])[:_NAMED]
-    return ", ".join(f"{listed([name])} ({n})" for name, n in most) + (", …" if len(cells) > _NAMED else "")
+    shown = [Message("{name} ({n})", {"name": listed([name]), "n": n}) for name, n in most]
+    return Listing([*shown, *(["…"] if len(cells) > _NAMED else [])])

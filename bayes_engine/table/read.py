@@ -160,6 +160,6 @@ def _opened(
         return cells, Recipe("spreadsheet", sheet=chosen, sheets=tuple(map(str, book.sheet_names)))
     text, encoding = decode(data, encoding, notes)
     if is_arff(text):
-        return arff(text), Recipe("arff", encoding)
+        return arff(text, notes), Recipe("arff", encoding)
     grid, dialect = cut(text, delimiter, quote, notes)
     return grid, Recipe("text", encoding, dialect.delimiter, dialect.quote)

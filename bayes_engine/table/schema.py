@@ -210,7 +210,7 @@ def observed(column: pd.Series) -> list[Any]:
     Raises TableError (and TypeError, as scikit-learn's callers expect) where a cell is no scalar.
     """
     try:
-        values = column.dropna().unique()
+        values = (column.dropna() if column.hasnans else column).unique()
     except TypeError:
         raise TypeError(
             f"argument must be a string or a number: column '{column.name}' holds a cell that is neither"
@@ -253,8 +253,8 @@ def middle(values: NDArray[np.float64]) -> float:
 
 def _infer(name: str, column: pd.Series) -> Variable:
     """Kind and role of one column, from its dtype and its values."""
-    values = column.dropna()
-    distinct = observed(column)
+    values = column.dropna() if column.hasnans else column
+    distinct = observed(values)
     n = len(values)
     if not distinct:
         return Variable(name, "empty", role="ignore")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import importlib
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import IO, Any, Protocol
@@ -28,11 +30,14 @@ def write_csv(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
     """
     out.write(b"\xef\xbb\xbf")
     for k, block in enumerate(blocks):
-        safe = {j: column if _numeric(column) else guarded(column.astype("str"))
-                for j, (_, column) in enumerate(block.items())}  # fmt: skip
-        names = guarded(pd.Series(block.columns.map(str), dtype="str")).tolist()
-        text = pd.DataFrame(safe).to_csv(index=False, header=names if k == 0 else False, lineterminator="\r\n")
-        out.write(text.encode())
+        text = io.StringIO(newline="")
+        lines = csv.writer(text, lineterminator="\r\n")
+        if k == 0:
+            lines.writerow(guarded(pd.Series(block.columns.map(str), dtype="str")))
+        safe = (column if _numeric(column) else guarded(column.astype("str")) for _, column in block.items())
+        # the writer takes Python's own objects; pandas' way to it costs a third more
+        lines.writerows(zip(*(column.to_numpy(dtype=object, na_value="").tolist() for column in safe), strict=True))
+        out.write(text.getvalue().encode())
 
 
 def write_xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int) -> int:
