@@ -186,23 +186,40 @@ def tally(rows: Rows, decision: Decision, loss: LossMatrix, classes: tuple[Any, 
 
 SILENT = "no column speaks for it: the prior or the losses decide"
 """The reason where no column's contribution favours the decided class."""
+NOWHERE: Mapping[int, str] = {
+    Status.IMPOSSIBLE: "impossible under this model: its likelihood is 0 in every class",
+    Status.OUT_OF_RANGE: "outside the range of the data: every density underflows",
+}
+"""The reason where no cell alone is why a row has no posterior."""
+IN_ENGLISH: Mapping[str, str] = {}
+"""Nothing is said otherwise: the default of `said_as`."""
 
 
 def reasons(
-    model: Any, rows: Incoming, decision: Decision, posterior: Array, at: NDArray[np.intp], silent: str = SILENT
+    model: Any,
+    rows: Incoming,
+    decision: Decision,
+    posterior: Array,
+    at: NDArray[np.intp],
+    said_as: Mapping[str, str] = IN_ENGLISH,
 ) -> list[str]:
     """For each of the rows `at`, the up to three columns that speak loudest for the decided class and against its most
     probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`; of a text also its
     words that do: `message = Call now … (+5.20: call, now)`.
 
     A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the class,
-    prior or losses decided, and the reason is `silent`; for a row not decided it names the cell, if a cell is why.
+    prior or losses decided, and the reason is SILENT; for a row not decided it names the cell, or is one of NOWHERE.
+    `said_as` has for these sentences, and for what a cell can be (`Why`), how a person says them in another language.
     """
     said = np.full(len(at), "", dtype=object)
-    told = {cell.row: f"{cell.column} = {_short(cell.value)} ({cell.why})" for cell in reversed(rows.bad)}
+    told = {
+        cell.row: f"{cell.column} = {_short(cell.value)} ({said_as.get(cell.why, cell.why)})"
+        for cell in reversed(rows.bad)
+    }
     decided = decision.position[at] >= 0
     for place in np.flatnonzero(~decided):
-        said[place] = told.get(int(at[place]), "")
+        nowhere = NOWHERE.get(int(decision.status[at[place]]), "")
+        said[place] = said_as.get(nowhere, nowhere) or told.get(int(at[place]), "")
     places, at = np.flatnonzero(decided), at[decided]
     if not len(at):
         return said.tolist()
@@ -211,7 +228,9 @@ def reasons(
     for_, against = _rivals(ledger.classes, decision.action[at], posterior[at])
     n = np.arange(len(at))
     terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
+    silent = said_as.get(SILENT, SILENT)
     if not terms:
+        said[places] = silent
         return said.tolist()
     with np.errstate(invalid="ignore"):
         pull = np.nan_to_num(np.stack([t[n, for_] - t[n, against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf)
@@ -281,10 +300,11 @@ def results(
     posterior: Array,
     classes: Iterable[Any],
     at: NDArray[np.intp],
-    silent: str = SILENT,
+    said_as: Mapping[str, str] = IN_ENGLISH,
 ) -> pd.DataFrame:
     """The columns of the answer for the rows `at`, under names that no column of the file has: decision, risk, gap,
-    P(class) in the order of `classes`, status, reason. Numbers are NaN where a row is not decided."""
+    P(class) in the order of `classes`, status, reason (`said_as` as in `reasons`). Numbers are NaN where a row is not
+    decided."""
     fine, labels = decision.position[at] >= 0, _labels(decision.action[at])
     columns: dict[str, Any] = {
         "decision": pd.Series(labels, dtype="str"),
@@ -295,7 +315,7 @@ def results(
         columns[f"P({label})"] = np.where(fine, posterior[at, scored.ledger.classes.index(label)], np.nan)
     named = np.array([STATUS_NAMES[status] for status in sorted(STATUS_NAMES)], dtype=object)
     columns["status"] = pd.Series(named[decision.status[at]], dtype="str")
-    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, at, silent), dtype="str")
+    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, at, said_as), dtype="str")
     frame = pd.DataFrame(columns)
     return frame.set_axis(free_names(list(frame.columns), set(rows.names)), axis=1)
 
@@ -309,9 +329,20 @@ def answers(
     prior_of_use: Mapping[Any, float] | None = None,
     *,
     amount: Any = None,
+    said_as: Mapping[str, str] = IN_ENGLISH,
 ) -> Iterator[pd.DataFrame]:
     """The file with the answers beside it, a block at a time: every cell as the text it was, then `results`; `amount`
-    (n,) as in `Scored.decide`."""
+    (n,) as in `Scored.decide`, `said_as` as in `reasons`.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> from bayes_engine.table.incoming import receive
+    >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
+    >>> rows = receive(pd.DataFrame({"size": ["1.50", "wide"]}), model.schema_, model.target_)
+    >>> loss = LossMatrix.zero_one(["big", "small"])
+    >>> (answer,) = answers(model, rows, score(model, rows), loss, loss.classes)
+    >>> answer[["size", "decision", "status", "reason"]].values.tolist()
+    [['1.50', 'small', 'ok', 'size = 1.50 (+18.00)'], ['wide', '', 'unusable cell', 'size = wide (no number)']]
+    """
     classes, at = tuple(classes), 0
     for block in rows.blocks():
         part = slice(at, at + len(block))
@@ -319,25 +350,9 @@ def answers(
         own = scored.of(part)
         decision = own.decide(loss, prior_of_use, amount=None if amount is None else np.asarray(amount)[part])
         here = np.arange(len(block))
-        answer = results(model, block, own, decision, own.posterior(prior_of_use), classes, here)
+        answer = results(model, block, own, decision, own.posterior(prior_of_use), classes, here, said_as)
         yield pd.concat([block.cells.reset_index(drop=True), answer], axis=1)
         at += len(block)
-
-
-def predictions_csv(
-    model: Any,
-    rows: Rows,
-    scored: Scored,
-    loss: LossMatrix,
-    classes: Iterable[Any],
-    prior_of_use: Mapping[Any, float] | None = None,
-    *,
-    amount: Any = None,
-) -> bytes:
-    """`answers` as one CSV text."""
-    out = io.BytesIO()
-    write_csv(out, answers(model, rows, scored, loss, classes, prior_of_use, amount=amount))
-    return out.getvalue()
 
 
 def template_csv(frame: pd.DataFrame, n: int = 2) -> bytes:

@@ -1,10 +1,6 @@
-"""Classes whose densities are known: the exact Bayes classifier, its risk, and how far from it a fitted one is.
+"""Classes whose densities are known: the exact Bayes classifier, its risk, and that of any other rule.
 
 With P(c) and p(x|c) known, h*(x) = argmin_a Σ_c λ_ac P(c) p(x|c) has the least risk of all rules, the Bayes risk R*.
-The excess of a fitted classifier h_n over it has two parts (Devroye, Györfi & Lugosi 1996, ch. 12):
-
-    R(h_n) − R* = [R(h_∞) − R*]  model misfit: what stays when the rows never end
-                + [R(h_n) − R(h_∞)]  finite sample: what the n rows cost
 
 Every continuous density here is a mixture of Gaussians: one component is a Gaussian, a component at each drawn point a
 kernel density. Discrete ones are tables. Risks are exact sums over tables, closed forms where there is one, and else
@@ -13,7 +9,7 @@ quadrature with a stated error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -21,13 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import BayesEngineError, ParameterError, hearing
+from bayes_engine.decision.rule import LogPosterior, changes, cheapest, log_posterior
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, exp, log, log_normalize, log_sum
-from bayes_engine.progress import steps
 
 SIZE = 240
 """Steps a side of a quadrature whose error is to be small; QUICK where replicates blur the answer anyway."""
@@ -41,17 +36,8 @@ MANY = 50_000
 TILT = 0.55
 """Radians by which the rows of the quadrature lean: a boundary that runs along a row would end between two of them, and
 boundaries like to run along the axes."""
-TIED = 1e-8
-"""Risks nearer than this, of the largest |λ|, tie: a model left undecided by endless rows is not settled by noise."""
 COARSER = ((2, 0), (2, 1), (3, 0), (3, 1), (3, 2))
 """Parts of the grid (every, start) whose answers are compared with the whole one's."""
-LOG_2PI = float(log(2.0 * np.pi))
-
-UNDETERMINED = (BayesEngineError, ValueError, np.linalg.LinAlgError)
-"""What an estimator raises whose rows lack a class, or have too few of one for a covariance."""
-
-LogPosterior = Callable[[Any], Array]
-"""X to log P(c|x), (n, K), the classes in the order of the truth's; a constant per row does not matter."""
 
 
 class Risk(NamedTuple):
@@ -402,7 +388,7 @@ class _Simulation:
 
     def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
         table = loss.for_classes(self.classes).table
-        action = _cheapest(rule(self.X), table)
+        action = cheapest(rule(self.X), table)
         each = (table[action] * self.posterior).sum(axis=1)
         return Risk(float(each.mean()), float(3.0 * each.std() / len(each) ** 0.5), "simulation")
 
@@ -464,7 +450,7 @@ class _Scan:
         coarser ones are is the stated error of the fine one."""
         rows = np.arange(start, len(self.y), every) if len(self.y) > 1 else np.zeros(1, dtype=np.intp)
         x, logs, below = self.x[start::every], logs[rows][:, start::every], self.below[rows][:, start::every]
-        action = _cheapest(logs, table)
+        action = cheapest(logs, table)
         left = np.concatenate([below, self.whole[rows][:, None]], axis=1)
         # every stretch as its left node decides, then what lies right of a change within it as the change decides
         total = float((table[action] * np.diff(left, axis=1)).sum()) + float((table[action[:, 0]] * below[:, 0]).sum())
@@ -476,40 +462,6 @@ class _Scan:
             right = below[r[at], i[at] + 1] - self._below(row, place)
             total += float(((table[after] - table[before]) * right).sum())
         return total * (every if len(self.y) > 1 else 1)
-
-
-def _cheapest(logs: Array, table: Array) -> NDArray[np.intp]:
-    """(...) the action of least risk at log P(c|x) (..., K); of those that tie, the first in the matrix."""
-    top = logs.max(axis=-1, keepdims=True)
-    risks = exp(logs - np.where(np.isfinite(top), top, 0.0)) @ table.T
-    near = risks <= risks.min(axis=-1, keepdims=True) + TIED * np.abs(table).max()
-    return np.asarray(near.argmax(axis=-1))
-
-
-def changes(
-    start: Array, end: Array, table: Array, *, pieces: int = 8
-) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]]:
-    """Where the decision changes along segments whose log P(c|x) go straight from `start` (n, K) to `end` (n, K):
-    (m,) the action before, the action after, the place as a share of the segment, and the segment.
-
-    >>> before, after, t, of = changes(np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
-    >>> before.tolist(), after.tolist(), t.round(6).tolist(), of.tolist()
-    ([0], [1], [0.5], [0])
-    """
-    start, end = np.maximum(start, -1e3), np.maximum(end, -1e3)  # −∞ has no straight line
-    share = np.linspace(0.0, 1.0, pieces + 1)
-    logs = start[:, None] + share[:, None] * (end - start)[:, None]
-    action = _cheapest(logs, table)
-    of, piece = np.nonzero(action[:, :-1] != action[:, 1:])
-    before, after = action[of, piece], action[of, piece + 1]
-    low, high = share[piece], share[piece + 1]
-    gap, base, slope = table[before] - table[after], start[of], (end - start)[of]
-    for _halving in range(20):
-        middle = (low + high) / 2.0
-        here = base + middle[:, None] * slope
-        changed = (gap * exp(here - here.max(axis=1, keepdims=True))).sum(axis=1) > 0
-        low, high = np.where(changed, low, middle), np.where(changed, middle, high)
-    return before, after, (low + high) / 2.0, of
 
 
 def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
@@ -542,212 +494,7 @@ def true_risk(truth: Truth, model: Any, loss: LossMatrix, *, size: int = SIZE) -
     return truth.measure(size).risk(loss, log_posterior(model, truth.classes))
 
 
-def log_posterior(model: Any, classes: Sequence[Any]) -> LogPosterior:
-    """A fitted model as a rule over these classes; one that its rows never showed has probability 0."""
-    known = [list(classes).index(c) for c in model.classes_]
-    direct = getattr(model, "predict_log_proba", None)
-
-    def rule(X: Any) -> Array:
-        found = np.full((len(X), len(classes)), -np.inf)
-        with np.errstate(divide="ignore"):  # scikit-learn warns of log 0
-            found[:, known] = log(model.predict_proba(X)) if direct is None else direct(X)
-        return found
-
-    return rule
-
-
-# excess risk ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class LearningCurve:
-    """Of M models at S sizes, over replicates: the mean true risk (M, S) with its standard error, how many replicates
-    could not be fitted (M, S), the risk with endless rows (M,), and the Bayes risk beneath all."""
-
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
-    bayes: Risk
-    limit: Array
-    mean: Array
-    error: Array
-    failed: NDArray[np.intp]
-
-    @property
-    def misfit(self) -> Array:
-        """(M,) R(h_∞) − R*."""
-        return np.asarray(self.limit - self.bayes.value)
-
-    @property
-    def finite(self) -> Array:
-        """(M, S) mean of R(h_n) − R(h_∞); a model that is wrong in the limit may be less so by chance, below 0."""
-        return np.asarray(self.mean - self.limit[:, None])
-
-
-def learning_curve(
-    truth: Truth,
-    estimators: Mapping[str, Any],
-    loss: LossMatrix,
-    sizes: Sequence[int],
-    *,
-    replicates: int = 20,
-    seed: int = 0,
-    size: int = QUICK,
-) -> LearningCurve:
-    """Excess risk of unfitted `estimators` as n grows: `replicates` samples of each size, the same for every model.
-
-    >>> from bayes_engine.models.classic import GaussianNB
-    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
-    >>> curve = learning_curve(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), [10, 100], replicates=5)
-    >>> bool(abs(curve.misfit[0]) < 1e-6), bool(curve.finite[0, 0] > curve.finite[0, 1] > 0)
-    (True, True)
-    """
-    measure = truth.measure(size)
-    bayes = bayes_risk(truth, loss, size=max(size, SIZE // 2))
-    limit = [
-        _risk_of(fitted_to_population(truth, estimator), truth, measure, loss) for estimator in estimators.values()
-    ]
-    found = np.full((len(estimators), len(sizes), replicates), np.nan)
-    for s, n in enumerate(steps(sizes)):
-        for r in steps(range(replicates)):
-            X, y = truth.sample(n, np.random.default_rng([seed, n, r]))
-            for m, estimator in enumerate(estimators.values()):
-                found[m, s, r] = _fitted_risk(estimator, X, y, truth, measure, loss)
-    alive = np.isfinite(found)
-    count = alive.sum(axis=2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(alive, found, 0.0).sum(axis=2) / count
-        spread = np.where(alive, (found - mean[..., None]) ** 2, 0.0).sum(axis=2) / (count - 1)
-        error = np.sqrt(spread / count)
-    return LearningCurve(
-        tuple(estimators), tuple(sizes), bayes, np.array(limit), mean, error, np.asarray(replicates - count)
-    )
-
-
-def fitted_to_population(truth: Truth, estimator: Any) -> Any:
-    """The estimator as endless rows would fit it; one that takes no weights gets a very large sample.
-
-    >>> from bayes_engine.models.classic import GaussianNB
-    >>> model = fitted_to_population(gaussians([[0.0], [3.0]], [[[1.0]], [[4.0]]]), GaussianNB())
-    >>> model.theta_.round(6).ravel().tolist()
-    [0.0, 3.0]
-    """
-    estimator = clone(estimator)
-    steps = getattr(estimator, "steps", None)  # a pipeline hands weights to its last step by name
-    last, name = (estimator, "sample_weight") if steps is None else (steps[-1][1], f"{steps[-1][0]}__sample_weight")
-    if has_fit_parameter(last, "sample_weight"):
-        X, y, weight = truth.population()
-        return estimator.fit(X, y, **{name: weight})
-    return estimator.fit(*truth.sample(MANY, 0))
-
-
-def _fitted(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
-    """A clone, fitted; what few rows make it say of its estimates is no news where the true risk is known."""
-    with hearing():
-        return clone(estimator).fit(X, y)
-
-
-def _risk_of(model: Any, truth: Truth, measure: Measure, loss: LossMatrix) -> float:
-    return measure.risk(loss, log_posterior(model, truth.classes), stated=False).value
-
-
-def _fitted_risk(estimator: Any, X: Any, y: NDArray[Any], truth: Truth, measure: Measure, loss: LossMatrix) -> float:
-    """NaN where the rows do not determine the model: a class is missing, or has too few rows for a covariance."""
-    try:
-        return _risk_of(_fitted(estimator, X, y), truth, measure, loss)
-    except UNDETERMINED:
-        return np.nan
-
-
-# one sample -----------------------------------------------------------------------------------------------------------
-
-
-class FittedOnce(NamedTuple):
-    """One sample, and of every model that it determines: its rule, its true risk (NaN for the others), and, where the
-    truth is a table, its decision in every cell."""
-
-    X: Any
-    y: NDArray[Any]
-    rules: dict[str, LogPosterior]
-    risks: dict[str, float]
-    decisions: dict[str, list[int]]
-
-
-def fitted_once(
-    truth: Truth, estimators: Mapping[str, Any], loss: LossMatrix, n: int, seed: int, *, size: int = SIZE // 2
-) -> FittedOnce:
-    """n rows drawn with a seed, and the estimators fitted to them.
-
-    >>> from bayes_engine.models.classic import GaussianNB
-    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
-    >>> found = fitted_once(truth, {"NB": GaussianNB()}, LossMatrix.zero_one(truth.classes), 30, 0)
-    >>> len(found.X), found.risks["NB"] > 0.158655
-    (30, True)
-    """
-    X, y = truth.sample(n, np.random.default_rng([seed, n]))
-    measure, rules, decisions = truth.measure(size), {}, {}
-    risks = dict.fromkeys(estimators, float("nan"))
-    for name, estimator in estimators.items():
-        try:
-            rule = log_posterior(_fitted(estimator, X, y), truth.classes)
-            risks[name] = measure.risk(loss, rule, stated=False).value
-        except UNDETERMINED:
-            continue
-        rules[name] = rule
-        if isinstance(truth, TableTruth):
-            decisions[name] = best_in_cells(truth, loss, rule)
-    return FittedOnce(X, y, rules, risks, decisions)
-
-
 def best_in_cells(truth: TableTruth, loss: LossMatrix, rule: LogPosterior | None = None) -> list[int]:
     """The action in every cell, by a rule or, without one, by Bayes."""
     posterior = exp(log_normalize((rule or truth.log_joint)(truth.cells)))
     return [int(a) for a in decide(posterior, loss.for_classes(truth.classes)).position]
-
-
-def sampled_points(found: FittedOnce, truth: Truth) -> list[list[float]]:
-    """The rows of a sample in the plane as x, y and the position of the class."""
-    position = {label: float(k) for k, label in enumerate(truth.classes)}
-    return [[round(x, 3), round(y, 3), position[c]] for (x, y), c in zip(found.X.tolist(), found.y, strict=True)]
-
-
-# boundaries to draw ---------------------------------------------------------------------------------------------------
-
-
-def frontier(
-    rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float], *, size: int = 90
-) -> Array:
-    """(m, 4) pieces x₁, y₁, x₂, y₂ of the lines at which the decisions of a rule in the plane change, inside a box."""
-    across, up = np.linspace(*x, size + 1), np.linspace(*y, size + 1)
-    logs = rule(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)).reshape(size + 1, size + 1, -1)
-    table = loss.table
-    action = _cheapest(logs, table)
-    where = [np.full((size + 1, size + 1, 2), np.nan) for _way in (0, 1)]  # the change on the edge right of, above
-    for way, (far, side) in enumerate((((0, 1), across), ((1, 0), up))):
-        near = (slice(0, size + 1 - far[0]), slice(0, size + 1 - far[1]))
-        j, i = np.nonzero(action[near] != action[far[0] :, far[1] :])
-        if not len(j):
-            continue
-        _before, _after, t, of = changes(logs[j, i], logs[j + far[0], i + far[1]], table)
-        step = t * (side[1] - side[0])
-        where[way][j[of], i[of]] = np.stack([across[i[of]] + step * far[1], up[j[of]] + step * far[0]], axis=1)
-    edges = np.stack(
-        [where[0][:-1, :-1], where[1][:-1, 1:], where[0][1:, :-1], where[1][:-1, :-1]], axis=2
-    )  # (size, size, 4, 2): below, right, above, left
-    crossed = np.isfinite(edges[..., 0])
-    count = crossed.sum(axis=2)
-    middle = np.nansum(edges, axis=2) / np.maximum(count, 1)[..., None]
-    pieces = []
-    two = np.nonzero(count == 2)
-    if len(two[0]):
-        ends = edges[two][crossed[two]].reshape(-1, 4)
-        pieces.append(ends)
-    j, i, e = np.nonzero(crossed & (count > 2)[..., None])  # where three regions meet
-    pieces.append(np.concatenate([edges[j, i, e], middle[j, i]], axis=1))
-    return np.concatenate(pieces)
-
-
-def rule_frontier(
-    rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float]
-) -> list[list[float]]:
-    """`frontier` to three decimals, as lists: what a browser is sent."""
-    return np.round(frontier(rule, loss, x, y), 3).tolist()  # type: ignore[no-any-return]

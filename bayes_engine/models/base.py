@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior, tell
+from bayes_engine.decision.loss import LossMatrix, decide
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, tell
 from bayes_engine.factors import ClassPrior, Factor, Row
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
+from bayes_engine.models.deciding import Deciding, refuse_undefined
 from bayes_engine.models.target import class_array, encode_target
 from bayes_engine.priors import added_to_class, class_prior
 from bayes_engine.progress import steps
@@ -32,7 +33,7 @@ from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe
 from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
 
-class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the classifiers: statistics that merge by addition, factors estimated from them, rows that add up."""
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset()
@@ -220,36 +221,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ledger = Ledger(rows, tuple(self.classes_.tolist()), np.zeros(table.n, dtype=np.int8))
         return replace(ledger, status=self._status(table, ledger.joint(), given))
 
-    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
-        """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a
-        posterior has inf throughout. `loss` is as `LossMatrix.from_any` takes it, 0-1 by default; `amount` (n,), where
-        given, multiplies each row's losses, all of them or the cells that `LossMatrix.with_amount` names.
-
-        Raises LossError where the loss speaks of other classes, or an amount is missing, infinite or negative.
-
-        >>> from bayes_engine import NaiveBayes
-        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
-        >>> model.risk([["crisp"]], {"bad": {"bad": 0, "good": 8}, "good": {"bad": 1, "good": 0}}).round(4).tolist()
-        [[2.0, 0.75]]
-        """
-        posterior, status = self._posterior(X)
-        risk = self._loss(loss).risk(posterior, amount)
-        return np.where((status == Status.OK)[:, None], risk, np.inf)
-
-    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
-        """The action of least risk (Zhou, eq. 7.3) for each of the n rows; `loss` and `amount` as in `risk`.
-
-        Raises LossError as `risk`; never for a row without a posterior, which carries its status.
-
-        >>> from bayes_engine import NaiveBayes
-        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
-        >>> dear = {"bad": {"bad": 0, "good": 8}, "good": {"bad": 1, "good": 0}}
-        >>> model.decide([["crisp"]]).action.tolist(), model.decide([["crisp"]], dear).action.tolist()
-        (['bad'], ['good'])
-        """
-        posterior, status = self._posterior(X)
-        return decide(posterior, self._loss(loss), status, amount=amount)
-
     def leave_one_out_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """(n, C) log P(c|x_i) of the model without row i, given schema and structure; the rows must be among those
         it was fitted on. A row of -inf has no posterior there.
@@ -343,8 +314,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     @property
     def _declared(self) -> Schema:
         """The features of the schema that was given."""
-        assert self.schema is not None
-        return self.schema.features
+        return given_schema(self.schema).features
 
     def _way_to_cut(self, variable: Variable) -> str | None:
         """How a column of numbers is cut into intervals; None where it stays one of numbers."""
@@ -458,17 +428,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return status
 
     def _defined(self, X: Table, joint: Array) -> None:
-        status = self._status(X, joint)
-        rows = tuple(np.flatnonzero(status != Status.OK).tolist())
-        if rows:
-            raise UndefinedPosterior(
-                "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
-                "far outside the data's range. Smooth (alpha > 0), or use decide and explain, which flag such rows",
-                rows,
-            )
-
-    def _loss(self, loss: Any) -> LossMatrix:
-        return LossMatrix.from_any(loss, self.classes_.tolist())
+        refuse_undefined(self._status(X, joint) != Status.OK)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -479,6 +439,22 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "stats_")
+
+
+def given_schema(schema: Any) -> Schema:
+    """What an estimator was given as its `schema`. Raises ParameterError where that is none.
+
+    >>> given_schema(["colour", "sugar"])
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.ParameterError: schema is a list, not a Schema; take the schema of a Reading, or Schema.infer
+    """
+    if not isinstance(schema, Schema):
+        raise ParameterError(
+            "schema is a {kind}, not a Schema; take the schema of a Reading, or Schema.infer",
+            kind=type(schema).__name__,
+        )
+    return schema
 
 
 def say(template: str, **params: object) -> None:

@@ -21,12 +21,13 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
-from bayes_engine.decision.loss import Decision, LossMatrix, decide
-from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior, hearing
+from bayes_engine.decision.loss import decide
+from bayes_engine.errors import ParameterError, TableError, hearing
 from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import ComplementNB
+from bayes_engine.models.deciding import Deciding, refuse_undefined
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_whole, checked_word
 from bayes_engine.progress import steps
@@ -230,7 +231,7 @@ def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
     return np.asarray(found / found.sum())
 
 
-class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedClassifier(Deciding, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier whose ledger ends in a row «calibration», log q_c − log p_c, so that P(c|x) = q_c.
 
     The calibrator learns from held-out posteriors of the rows of the fit: by exact leave-one-out up to 60 rows, in
@@ -366,14 +367,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
     def predict_proba(self, X: Any) -> Array:
         """(n, C) P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""
         posterior, status = self._posterior(X)
-        rows = tuple(np.flatnonzero(status != Status.OK).tolist())
-        if rows:
-            raise UndefinedPosterior(
-                "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
-                "far outside the data's range. Rows count from 0. Smooth (alpha > 0), or use decide and explain, which "
-                "flag such rows",
-                rows,
-            )
+        refuse_undefined(status != Status.OK)
         return posterior
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -384,26 +378,6 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator): 
         """(n,) the class with the largest posterior. Raises UndefinedPosterior as `predict_proba` does."""
         decision = decide(self.predict_proba(X), self._loss(None))
         return np.asarray(self.classes_[decision.position])
-
-    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
-        """(n, A) R(a|x) of every action under `loss`, 0-1 by default; inf for a row without a posterior. `amount` (n,)
-        multiplies each row's losses, all of them or the cells that `LossMatrix.with_amount` names."""
-        posterior, status = self._posterior(X)
-        return np.where((status == Status.OK)[:, None], self._loss(loss).risk(posterior, amount), np.inf)
-
-    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
-        """The action of least risk for each of the n rows; a row without a posterior carries its status. `loss` and
-        `amount` as in `risk`.
-
-        >>> X, y = [[2, 0, 1], [0, 3, 0], [1, 0, 2], [0, 1, 0]], ["pets", "law", "pets", "law"]
-        >>> CalibratedClassifier(ComplementNB()).fit(X, y).decide([[0, 1, 0]]).action.tolist()
-        ['law']
-        """
-        posterior, status = self._posterior(X)
-        return decide(posterior, self._loss(loss), status, amount=amount)
-
-    def _loss(self, loss: Any) -> LossMatrix:
-        return LossMatrix.from_any(loss, self.classes_.tolist())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,11 +18,12 @@ from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
+from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import LOG_2PI, GaussianFactor, TableFactor
 from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
+from bayes_engine.models.deciding import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.look_up_source import written
@@ -164,13 +165,7 @@ class LookUp:
         """(n, C) P(c|x), classes as in `classes`. Raises UndefinedPosterior, naming the rows, where there is none."""
         table = self._encode(X)
         joint = self._joint(table)
-        none = np.flatnonzero(np.isneginf(joint).all(axis=1) | table.infinite())
-        if len(none):
-            raise UndefinedPosterior(
-                "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
-                "far outside the data's range. Smooth (alpha > 0), or use decide and explain, which flag such rows",
-                tuple(none.tolist()),
-            )
+        refuse_undefined(np.isneginf(joint).all(axis=1) | table.infinite())
         return normalize(joint)
 
     def predict(self, X: Any) -> NDArray[Any]:

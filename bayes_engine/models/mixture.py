@@ -158,7 +158,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         nowhere = np.flatnonzero(np.isneginf(joint).all(axis=1))
         if len(nowhere):
             raise UndefinedPosterior(
-                "no component for {n} row(s): {rows}. They are so far from the data that every density is 0",
+                "no component for {n} row(s): {rows}. They are so far from the data that every density is 0. "
+                "Rows count from 0",
                 tuple(nowhere.tolist()),
             )
         return normalize(joint)

@@ -31,7 +31,7 @@ from bayes_engine.factors.poisson import PoissonFactor, poisson_factor
 from bayes_engine.factors.text import TextFactor, text_factor
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
+from bayes_engine.models.base import GenerativeClassifier, given_schema, say, say_of_classes
 from bayes_engine.models.likelihoods import CUTTING, OF_NUMBERS, Likelihood, as_texts, assigned, check_counted
 from bayes_engine.priors import (
     SMOOTHING,
@@ -323,8 +323,7 @@ class NaiveBayes(GenerativeClassifier):
 
     @property
     def _declared(self) -> Schema:
-        assert self.schema is not None
-        return as_texts(self.schema, self.likelihoods, self.text).features
+        return as_texts(given_schema(self.schema), self.likelihoods, self.text).features
 
     def _kinds(self, frame: pd.DataFrame) -> Schema:
         schema = as_texts(super()._kinds(frame), self.likelihoods, self.text)

@@ -39,7 +39,7 @@ from bayes_engine.inference.forward import Weighted, likelihood_weighting, sampl
 from bayes_engine.inference.gibbs import GibbsRun, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp, log
-from bayes_engine.models.base import say
+from bayes_engine.models.base import given_schema, say
 from bayes_engine.priors import (
     Alpha,
     Dirichlet,
@@ -415,7 +415,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         checked_word("missing", self.missing, ("em", "known", "error"))
         if self.discretize is not None:
             checked_word("discretize", self.discretize, ("quantile", "equal-width"))
-        schema = Schema.from_dtypes(frame) if self.schema is None else self.schema.features
+        schema = Schema.from_dtypes(frame) if self.schema is None else given_schema(self.schema).features
         for name in schema.names:
             if name not in frame.columns:
                 raise TableError("the schema's column '{column}' is not in X", column=name)

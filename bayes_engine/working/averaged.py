@@ -21,16 +21,8 @@ from bayes_engine.ledger import Ledger, prior_shift
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.table.encode import Table
-from bayes_engine.working.derive import (
-    Cell,
-    Fraction,
-    Source,
-    Working,
-    derive_from,
-    in_order,
-    origins,
-    sources,
-)
+from bayes_engine.working.derive import Cell, Working, derive_from, in_order
+from bayes_engine.working.sources import Fraction, Source, origins, sources
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bayes_engine.language import Message
-from bayes_engine.working.derive import Density, Fraction, Kernel, Power, Rate, Step, Words, Working
+from bayes_engine.working.derive import Step, Working
 from bayes_engine.working.render import AS_IN_FILE, Names, cell_of, given_of, shown, where
+from bayes_engine.working.sources import Density, Fraction, Kernel, Power, Rate, Words
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 

@@ -36,8 +36,9 @@ from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.working.derive import Cell, Density, Fraction, Source, Step, Summed, in_order, rows_behind, sources
+from bayes_engine.working.derive import Cell, Step, in_order, rows_behind
 from bayes_engine.working.likelihoods import Other, column_factors, likelihood
+from bayes_engine.working.sources import Density, Fraction, Source, Summed, sources
 
 REACH = 8.0
 """A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""

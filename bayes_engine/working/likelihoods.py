@@ -21,7 +21,7 @@ from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.likelihoods import Likelihood, possible
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.working.derive import Fraction, fraction_of
+from bayes_engine.working.sources import Fraction, fraction_of
 
 REACH = 4.0
 """A kernel density is drawn so many bandwidths beyond its last bumps."""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from bayes_engine.working.derive import Density, Working
+from bayes_engine.working.derive import Working
+from bayes_engine.working.sources import Density
 
 _NUMBER = re.compile(r"\d+(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
 

@@ -1,4 +1,4 @@
-"""The working as LaTeX, Markdown or plain text, in the language of the context and with the labels of the screen.
+"""The working as Markdown or plain text, in the language of the context and with the labels of the screen.
 
 `digits` asks for so many significant digits of a factor; a joint and a posterior get two more. A working rounded by
 hand (`Working.digits`) is printed as it was rounded.
@@ -7,7 +7,6 @@ hand (`Working.digits`) is printed as it was rounded.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple, Protocol
 
@@ -19,28 +18,23 @@ from bayes_engine.inference.directed import HIDDEN_CELLS
 from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
 from bayes_engine.table.schema import Variable
-from bayes_engine.working.derive import (
+from bayes_engine.working.derive import Step, Working, bare, by_hand, variance_from
+from bayes_engine.working.sources import (
     Bump,
     Density,
     Estimated,
     Fraction,
     Given,
     Kernel,
-    Lent,
     Linear,
     Power,
     Rate,
     Shift,
     Source,
-    Step,
     Summed,
     Term,
     Words,
     WordTerm,
-    Working,
-    bare,
-    by_hand,
-    variance_from,
 )
 
 
@@ -68,8 +62,6 @@ MOST_OPENED = 12
 """So many words or training values are written out beneath a number."""
 MOST_OF_TEXT = 80
 """So many characters of a text stand in the name of its factor."""
-MOST_TYPESET = 6
-"""So many words of a text are factors of their own in a formula."""
 
 # numbers --------------------------------------------------------------------------------------------------------
 
@@ -116,7 +108,7 @@ def posterior(working: Working, k: int, digits: int = DIGITS) -> str:
     return certain(working.posterior[k], digits + 2)
 
 
-def _moment(working: Working, value: float) -> str:
+def moment_of(working: Working, value: float) -> str:
     return plain(value if working.digits is None else by_hand(value, working.digits))
 
 
@@ -145,7 +137,7 @@ def _number(value: Any) -> str:
     return f"{float(value):.10g}"
 
 
-class _Relation(NamedTuple):
+class Relation(NamedTuple):
     """A cell as it stands in a formula, colour = green or 0.38 < density ≤ 0.57, in parts."""
 
     before: str
@@ -163,33 +155,27 @@ class _Relation(NamedTuple):
         said = f"{self.column} {self.sign} {self.after}" if self.sign else self.column
         return f"{self.before} < {said}" if self.before else said
 
-    @property
-    def latex(self) -> str:
-        sign = {"≤": r"\le ", "∈": r"\in "}.get(self.sign, self.sign)
-        said = tex(self.column) + sign + (r"\mathbb{R}" if self.after == "ℝ" else tex(self.after) if sign else "")
-        return f"{tex(self.before)}<{said}" if self.before else said
 
-
-def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = False) -> _Relation:
+def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = False) -> Relation:
     """A cell of the case in a formula; of a column of intervals (a, b] the interval; `hidden` when summed over."""
     column = names.column(variable.name)
     if value is None or pd.isna(value):
-        return _Relation("", column, *(("", "") if hidden else ("=", _("missing"))))
+        return Relation("", column, *(("", "") if hidden else ("=", _("missing"))))
     if variable.cuts is None:
         written = _number(value) if variable.numeric else one_line(names.level(variable.name, value))
-        return _Relation("", column, "=", _beginning(written) if variable.kind == "text" else written)
+        return Relation("", column, "=", _beginning(written) if variable.kind == "text" else written)
     at, last = variable.levels.index(value), len(variable.levels) - 1
     if last == 0:
-        return _Relation("", column, "∈", "ℝ")
+        return Relation("", column, "∈", "ℝ")
     if at == 0:
-        return _Relation("", column, "≤", str(value).removeprefix("≤ "))
+        return Relation("", column, "≤", str(value).removeprefix("≤ "))
     if at == last:
-        return _Relation("", column, ">", str(value).removeprefix("> "))
+        return Relation("", column, ">", str(value).removeprefix("> "))
     low, _dash, high = str(value).partition(" – ")
-    return _Relation(low, column, "≤", high)
+    return Relation(low, column, "≤", high)
 
 
-def cell_of(step: Step, names: Names = AS_IN_FILE) -> _Relation:
+def cell_of(step: Step, names: Names = AS_IN_FILE) -> Relation:
     """The case's own cell that a step speaks of."""
     variable = step.variable
     if variable is None:
@@ -198,7 +184,7 @@ def cell_of(step: Step, names: Names = AS_IN_FILE) -> _Relation:
     return relation(variable, step.value, names, hidden=step.row.kind == "expected")
 
 
-def given_of(step: Step, names: Names = AS_IN_FILE) -> list[_Relation]:
+def given_of(step: Step, names: Names = AS_IN_FILE) -> list[Relation]:
     """The cells of a step's parents besides the class."""
     return [relation(c.variable, c.value, names, hidden=step.row.kind == "expected") for c in step.given]
 
@@ -224,10 +210,10 @@ def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> s
         return f"E log P({own} | {', '.join(beyond)})" if beyond else f"E log P({own})"
     if not step.counted:
         return _("term of {cell} | {given}").format(cell=cell_of(step, names).text, given=", ".join([of, *beyond]))
-    return f"{_letter(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])}){_weight(step)}"
+    return f"{letter_of(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])}){weight_mark(step)}"
 
 
-def _weight(step: Step) -> str:
+def weight_mark(step: Step) -> str:
     """^0.5 after the name of a factor that is weighted."""
     source = step.sources[0]
     return f"^{plain(source.weight)}" if isinstance(source, Power) else ""
@@ -249,7 +235,7 @@ def evidence_word(working: Working) -> str:
     return _("sum of the scores") if working.scores else "P(x)"
 
 
-def _function(working: Working, step: Step) -> str:
+def function_of(working: Working, step: Step) -> str:
     """What the number of a step is of its name: the log where terms add up, exp of an expectation that multiplies."""
     if working.additive:
         return "log " if step.counted else ""
@@ -258,7 +244,7 @@ def _function(working: Working, step: Step) -> str:
 
 def heading(working: Working, step: Step, k: int, names: Names = AS_IN_FILE) -> str:
     """The name of a factor of class k, or of its log where terms add up."""
-    return _function(working, step) + name_of(step, working.classes[k], working.target, names)
+    return function_of(working, step) + name_of(step, working.classes[k], working.target, names)
 
 
 def title_of(step: Step, names: Names = AS_IN_FILE) -> str:
@@ -306,8 +292,8 @@ def fraction(source: Source, digits: int | None = None) -> str:
     if isinstance(source, Fraction):
         if source.imagined == 0:
             return f"{count(source.count)}/{count(source.total)}"
-        up = f"({count(source.count)}+{_imagined(source.added)})"
-        return f"{up}/({count(source.total)}+{_imagined(source.imagined)})"
+        up = f"({count(source.count)}+{imagined_rows(source.added)})"
+        return f"{up}/({count(source.total)}+{imagined_rows(source.imagined)})"
     if isinstance(source, Density | Shift):
         pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
         first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
@@ -325,11 +311,11 @@ def fraction(source: Source, digits: int | None = None) -> str:
         width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
         return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
     if isinstance(source, Term):
-        return f"e^{_exponent(source, digits)}"
+        return f"e^{exponent_of(source, digits)}"
     return _("summed") if isinstance(source, Summed) else _("as set")
 
 
-def _exponent(source: Term, digits: int | None) -> str:
+def exponent_of(source: Term, digits: int | None) -> str:
     return signed(source.log_value, DIGITS if digits is None else digits).removeprefix("+")
 
 
@@ -379,9 +365,9 @@ def moments(working: Working, step: Step, k: int) -> str:
     assert isinstance(d, Density)
 
     def show(value: float) -> str:
-        return _moment(working, value)
+        return moment_of(working, value)
 
-    over = f" = {plain(d.m2)}/{_degrees(d)}" if variance_from(step, k) == "own" else ""
+    over = f" = {plain(d.m2)}/{degrees_of(d)}" if variance_from(step, k) == "own" else ""
     if d.lent is not None:
         more = f" + {count(d.lent.rows)}"
         return (f"n = {count(d.n)}{more}, x̄ = {show(d.lent.mean)} → {show(d.mean)}, s² = {show(d.variance)}, "
@@ -398,7 +384,7 @@ def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most
     if isinstance(source, Density):
         return [moments(working, step, k)]
     if isinstance(source, Rate):
-        return [f"λ = {_rate(source)} = {_moment(working, source.rate)}"]
+        return [f"λ = {_rate(source)} = {moment_of(working, source.rate)}"]
     if isinstance(source, Kernel):
         shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
         rest = 1.0 - sum(share for _said, share in shares)
@@ -430,7 +416,7 @@ def telling(step: Step) -> list[int]:
     """The places of the terms of a text, those first whose contributions differ most between the classes; of equals in
     their order.
 
-    >>> from bayes_engine.working.derive import WordTerm
+    >>> from bayes_engine.working.sources import WordTerm
     >>> hi, free = (WordTerm(t, 1.0, v, Fraction(1.0, 2.0, 0.0, 2)) for t, v in (("hi", -0.7), ("free", -0.7)))
     >>> texts = (Words(-1.4, (hi, free)), Words(-3.0, (hi, free._replace(log_value=-2.3))))
     >>> telling(Step(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
@@ -453,22 +439,22 @@ def _rate(source: Rate) -> str:
     """(total + a · mean)/(n + a) with its numbers."""
     if not source.added:
         return f"{count(source.total)}/{count(source.n)}"
-    up = f"({count(source.total)}+{_imagined(source.added)}×{plain(source.mean)})"
-    return f"{up}/({count(source.n)}+{_imagined(source.added)})"
+    up = f"({count(source.total)}+{imagined_rows(source.added)}×{plain(source.mean)})"
+    return f"{up}/({count(source.n)}+{imagined_rows(source.added)})"
 
 
 def risk_sum(working: Working, i: int, digits: int = DIGITS) -> str:
     """Σ_j λ_ij P(c_j|x) of action i with the numbers filled in: 0 × 0.998692 + 5 × 0.001308 = 0.006541."""
     losses = working.loss.table[i].tolist()
-    terms = " + ".join(f"{_signed(v)} × {posterior(working, k, digits)}" for k, v in enumerate(losses))
+    terms = " + ".join(f"{bracketed(v)} × {posterior(working, k, digits)}" for k, v in enumerate(losses))
     return f"{terms} = {certain(working.risk[i], digits + 2)}"
 
 
-def _signed(loss: float) -> str:
+def bracketed(loss: float) -> str:
     return count(loss) if loss >= 0 else f"({count(loss)})"
 
 
-def _degrees(d: Density) -> str:
+def degrees_of(d: Density) -> str:
     return f"({count(d.n)}−{d.ddof})" if d.ddof else count(d.n)
 
 
@@ -544,257 +530,12 @@ def one_line(text: Any) -> str:
     return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in str(text))
 
 
-# LaTeX ----------------------------------------------------------------------------------------------------------
-
-
-def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
-    """The derivation as `align*` blocks, ready for a document with amsmath (and CJK fonts where labels need them); with
-    `final` as in `to_text`."""
-    blocks = []
-    for k in range(len(working.classes)):
-        lines = [latex_factor(working, step, k, names, digits) for step in working.steps]
-        blocks.append([*lines, latex_product(working, k, names, digits)])
-    working = final or working
-    if working.position >= 0:
-        blocks += [latex_posterior(working, names, digits), latex_risk(working, names, digits)]
-    return "\n\n".join("\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" for lines in blocks)
-
-
-def latex_factor(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
-    """One factor by its full name: P(good=yes) &= 8/17 = 0.4706."""
-    log = {"log ": r"\log ", "exp ": r"\exp\,"}.get(_function(working, step), "")
-    value = latex_value(working, step, k, digits).partition(" &= ")[2]
-    return f"{log}{_latex_name(working, step, k, names)} &= {value}"
-
-
-def latex_value(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
-    """One factor by its letter: P &= 3/8 = 0.3750; of a log term that is added its value alone."""
-    value, source = power(factor(working, step, k, digits)), step.sources[k]
-    if working.additive:
-        if isinstance(source, Linear):
-            weight, middle = (power(_moment(working, v)) for v in (source.weight, source.middle))
-            apart = f"({count(source.x)}-{middle})".replace("--", "+")
-            return rf"\ell &= {weight}\times {apart} = {value}"
-        if isinstance(source, Term):
-            return rf"\ell &= {value}"
-        from_ = "" if isinstance(source, Given) else rf"\log {_latex_source(working, source)} = "
-        return rf"\log {_letter(step)} &= {from_}{value}"
-    weight = f"^{{{power(plain(source.weight))}}}" if isinstance(source, Power) else ""
-    return f"{_letter(step)}{weight} &= {_latex_source(working, source)} = {value}"
-
-
-def _letter(step: Step) -> str:
+def letter_of(step: Step) -> str:
     dense = any(isinstance(s, Density | Kernel) for s in bare(step).sources)
     return "p" if dense or step.row.kind == "log-density" else "P"
 
 
-def latex_behind(working: Working, step: Step, k: int) -> list[str]:
-    """How the parameters of a factor came about: the moments of a Gaussian, the rate of a Poisson, the bandwidth of a
-    kernel density."""
-    source = bare(step).sources[k]
-    if isinstance(source, Density):
-        return latex_moments(working, step, k)
-    if isinstance(source, Rate):
-        up, down = count(source.total), count(source.n)
-        if source.added:
-            added = _imagined(source.added)
-            up, down = rf"{up}+{added}\times {power(_moment(working, source.mean))}", f"{down}+{added}"
-        return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(_moment(working, source.rate))}"]
-    if isinstance(source, Kernel) and source.precision is None:
-        n, width = count(source.n), power(_moment(working, source.bandwidth))
-        spread = power(_moment(working, source.bandwidth / (4.0 / (3.0 * source.n)) ** 0.2))
-        rule = r"s\left(\tfrac{4}{3n}\right)^{1/5}"
-        return [rf"h &= {rule} = {spread}\left(\tfrac{{4}}{{3\times {n}}}\right)^{{1/5}} = {width}"]
-    return []
-
-
-def latex_moments(working: Working, step: Step, k: int) -> list[str]:
-    """How the Gaussian of a factor was fitted: mean, variance and standard deviation with their numbers."""
-    step = bare(step)
-    d = step.sources[k]
-    assert isinstance(d, Density)
-
-    def show(value: float) -> str:
-        return power(_moment(working, value))
-
-    own = variance_from(step, k)
-    if d.lent is not None:
-        return _latex_lent(d, d.lent, show)
-    over = rf"\frac{{\sum (x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
-    total = rf"\frac{{{power(plain(d.mean * d.n))}}}{{{count(d.n)}}}"
-    lines = [rf"\bar x &= \frac{{\sum x}}{{n}} = {total} = {show(d.mean)}"]
-    if own == "own":
-        filled = rf"\frac{{{power(plain(d.m2))}}}{{{_degrees(d).strip('()').replace('−', '-')}}}"
-        lines.append(rf"s^2 &= {over} = {filled} = {show(d.variance)}")
-    elif own == "pooled":
-        all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0]
-        up = " + ".join(power(plain(s.m2)) for s in all_of)
-        down = count(sum(s.n for s in all_of)) + (f"-{len(all_of)}" if d.ddof else "")
-        lines.append(rf"s^2 &= \frac{{{up}}}{{{down}}} = {show(d.variance)}")
-    else:
-        lines.append(rf"s^2 &= {show(d.variance)}")
-    return [*lines, rf"s &= {show(d.sd)}"]
-
-
-def _latex_lent(d: Density, lent: Lent, show: Callable[[float], str]) -> list[str]:
-    """The mean and the variance of a cell smoothed by imagined rows."""
-    n, a, own = count(d.n), count(lent.rows), show(lent.mean)
-    apart = f"({own}-{show(lent.class_mean)})^2".replace("--", "+")
-    up = rf"{power(plain(d.m2))} + {a}\times {show(lent.class_variance)} + \frac{{{n}\times {a}}}{{{n}+{a}}}{apart}"
-    down = f"{n}{'-1' if d.ddof else ''}+{a}"
-    return [
-        rf"\mu &= \frac{{{n}\times {own} + {a}\times {show(lent.class_mean)}}}{{{n}+{a}}} = {show(d.mean)}",
-        rf"s^2 &= \frac{{{up}}}{{{down}}} = {show(d.variance)}",
-        rf"s &= {show(d.sd)}",
-    ]
-
-
-def latex_product(working: Working, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
-    """P(c, x) = the factors multiplied out, or log P(c, x) = the terms added up."""
-    label = tex(names.level(working.target, working.classes[k]))
-    letter = "s" if working.scores else "P"
-    if working.additive:
-        total = "".join(power(factor(working, step, k, digits)) for step in working.steps).removeprefix("+")
-        value = power(log_joint(working, k, digits))
-        return rf"\log {letter}({label}, \boldsymbol{{x}}) &= {total} = {value}"
-    product = r" \times ".join(power(factor(working, step, k, digits)) for step in working.steps)
-    return rf"{letter}({label}, \boldsymbol{{x}}) &= {product} = {power(joint(working, k, digits))}"
-
-
-def latex_posterior(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
-    """Evidence and posterior with the numbers filled in."""
-    joints = [power(joint(working, k, digits)) for k in range(len(working.classes))]
-    total = power(evidence(working, digits))
-    left = r"\sum_c s(c, \boldsymbol{x})" if working.scores else r"P(\boldsymbol{x})"
-    lines = [rf"{left} &= {' + '.join(joints)} = {total}"]
-    for k, label in enumerate(working.classes):
-        of = tex(names.level(working.target, label))
-        value = power(posterior(working, k, digits))
-        lines.append(rf"P({of} \mid \boldsymbol{{x}}) &= \frac{{{joints[k]}}}{{{total}}} = {value}")
-    return lines
-
-
-def latex_risk(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
-    """R(c_i|x) = Σ_j λ_ij P(c_j|x) with the numbers filled in, and the decision."""
-    lines = []
-    for i, action in enumerate(working.loss.actions):
-        losses = working.loss.table[i].tolist()
-        terms = " + ".join(rf"{_signed(v)} \times {power(posterior(working, k, digits))}" for k, v in enumerate(losses))
-        value = power(certain(working.risk[i], digits + 2))
-        lines.append(rf"R({tex(names.action(action))} \mid \boldsymbol{{x}}) &= {terms} = {value}")
-    least = r"h^*(\boldsymbol{x}) &= \arg\min_i R(c_i \mid \boldsymbol{x})"
-    return [*lines, f"{least} = {tex(names.action(working.action))}"]
-
-
-def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
-    of = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
-    if step.row.kind == "prior" or step.alike:
-        own = of if step.row.kind == "prior" else cell_of(step, names).latex
-        beyond = ", ".join(r.latex for r in given_of(step, names))
-        return rf"P({own} \mid {beyond})" if beyond else f"P({own})"
-    if step.joint:
-        return f"P({of}, {cell_of(step, names).latex})"
-    if step.row.name == "prior of use" and not step.row.parents:
-        return rf"\frac{{\pi_{{\text{{{_('use')}}}}}}}{{\pi_{{\text{{{_('model')}}}}}}}"
-    given = ", ".join([of, *(r.latex for r in given_of(step, names))])
-    if step.row.kind == "expected":
-        given += f", {tex(_('super-parent'))}" if SUPER_PARENT in step.row.parents else ""
-        own = of if step.row.child == working.target else cell_of(step, names).latex
-        if working.target not in step.row.parents:
-            given = ", ".join(r.latex for r in given_of(step, names))
-        return rf"\mathbb{{E}}\log P({own} \mid {given})" if given else rf"\mathbb{{E}}\log P({own})"
-    if word := row_word(step.row):
-        return tex(word) + (f"({of})" if step.row.parents else "")
-    if not step.counted:
-        return rf"\ell({cell_of(step, names).latex} \mid {given})"
-    weight = f"^{{{_weight(step).removeprefix('^')}}}" if _weight(step) else ""
-    return rf"{_letter(step)}({cell_of(step, names).latex} \mid {given}){weight}"
-
-
-def _imagined(rows: float) -> str:
+def imagined_rows(rows: float) -> str:
     """What is added to a count: as it was set, or where it is a share of that, to four digits."""
     exact = count(rows)
     return exact if len(exact) <= 8 else f"{rows:.4g}"
-
-
-def _latex_fraction(source: Fraction) -> str:
-    up, down = count(source.count), count(source.total)
-    if source.imagined:
-        up, down = f"{up}+{_imagined(source.added)}", f"{down}+{_imagined(source.imagined)}"
-    return rf"\frac{{{up}}}{{{down}}}"
-
-
-def _latex_source(working: Working, source: Source) -> str:
-    if isinstance(source, Fraction):
-        return _latex_fraction(source)
-    if isinstance(source, Density):
-        mean, sd = power(_moment(working, source.mean)), power(_moment(working, source.sd))
-        minus = f"{count(source.x)}-{mean}" if source.mean >= 0 else f"{count(source.x)}+{mean.removeprefix('-')}"
-        return (
-            rf"\frac{{1}}{{\sqrt{{2\pi}}\times {sd}}}"
-            rf"\exp\left(-\frac{{({minus})^2}}{{2\times ({sd})^2}}\right)"
-        )
-    if isinstance(source, Power):
-        return rf"\left({_latex_source(working, source.base)}\right)^{{{power(plain(source.weight))}}}"
-    if isinstance(source, Shift):
-        return rf"\frac{{{power(_moment(working, source.use))}}}{{{power(_moment(working, source.model))}}}"
-    if isinstance(source, Rate):
-        rate, x = power(_moment(working, source.rate)), count(source.x)
-        return rf"\frac{{{rate}^{{{x}}}}}{{{x}!}}e^{{-{rate}}}"
-    if isinstance(source, Kernel):
-        width = power(_moment(working, source.bandwidth))
-        if source.precision is not None:
-            half = power(_moment(working, source.precision / 2))
-            ends = (rf"\Phi\left(\frac{{{count(source.x)}-x_i{sign}{half}}}{{{width}}}\right)" for sign in "+-")
-            over = rf"{count(source.n)}\times {power(_moment(working, source.precision))}"
-            return rf"\frac{{1}}{{{over}}}\sum_i\left[{'-'.join(ends)}\right]"
-        bump = rf"K\left(\frac{{{count(source.x)}-x_i}}{{{width}}}\right)"
-        return rf"\frac{{1}}{{{count(source.n)}\times {width}}}\sum_i {bump}"
-    if isinstance(source, Words):
-        return _latex_words(source)
-    if isinstance(source, Term):
-        return f"e^{{{_exponent(source, working.digits).replace('−', '-').replace('∞', chr(92) + 'infty')}}}"
-    return tex(_("as set"))
-
-
-def _latex_words(source: Words) -> str:
-    """The product over the words of a text; the last of many, and the absent ones, as e to the power of their nats."""
-    told = [
-        rf"\underset{{{tex(t.term)}}}{{\left({_latex_fraction(t.source)}\right)}}"
-        + (f"^{{{count(t.times)}}}" if t.times != 1 else "")
-        for t in source.terms[:MOST_TYPESET]
-    ]
-    more = len(source.terms) - MOST_TYPESET
-    if more > 0:
-        rest = sum(t.log_value for t in source.terms[MOST_TYPESET:])
-        told.append(rf"\underset{{{tex(_('… {n} more terms').format(n=more))}}}{{{_power_of_e(rest)}}}")
-    if source.absent:
-        told.append(rf"\underset{{{tex(_('absent terms'))}}}{{{_power_of_e(source.absent)}}}")
-    return r"\times ".join(told or [_power_of_e(0.0)])
-
-
-def _power_of_e(nats: float) -> str:
-    exponent = signed(nats, DIGITS).removeprefix("+").replace("−", "-").replace("∞", r"\infty")
-    return f"e^{{{exponent}}}"
-
-
-def power(text: str) -> str:
-    """6.858e-05 as 6.858 × 10⁻⁵."""
-    mantissa, e, power = text.partition("e")
-    return rf"{mantissa} \times 10^{{{int(power)}}}" if e else mantissa.replace("−", "-").replace("∞", r"\infty")
-
-
-_TEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\textdollar{}", "&": r"\&", "#": r"\#", "%": r"\%",
-    "^": r"\textasciicircum{}", "_": r"\_", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-}  # fmt: skip
-
-
-def tex(text: Any) -> str:
-    r"""Any text as literal text in a formula.
-
-    >>> tex("50% & more")
-    '\\text{50\\% \\& more}'
-    """
-    return "\\text{" + "".join(_TEX.get(c, c) for c in one_line(text)) + "}"

@@ -17,8 +17,9 @@ from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.text import TermPlace, TextRule, term_places
 from bayes_engine.working.balance import Balance, Weight
-from bayes_engine.working.derive import Fraction, Power, Step, Words, bare, term_fraction
+from bayes_engine.working.derive import Step, bare
 from bayes_engine.working.likelihoods import WordTable, column_factors
+from bayes_engine.working.sources import Fraction, Power, Words, term_fraction
 
 
 class Said(NamedTuple):

@@ -1,0 +1,107 @@
+"""A rule, X to log P(c|x): what it decides, where its decision changes, and the lines along which it does so in the
+plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.logspace import Array, exp, log
+
+TIED = 1e-8
+"""Risks nearer than this, of the largest |λ|, tie: a model left undecided by endless rows is not settled by noise."""
+
+LogPosterior = Callable[[Any], Array]
+"""X to log P(c|x), (n, K), the classes in the order of the truth's; a constant per row does not matter."""
+
+
+def cheapest(logs: Array, table: Array) -> NDArray[np.intp]:
+    """(...) the action of least risk at log P(c|x) (..., K); of those that tie, the first in the matrix."""
+    top = logs.max(axis=-1, keepdims=True)
+    risks = exp(logs - np.where(np.isfinite(top), top, 0.0)) @ table.T
+    near = risks <= risks.min(axis=-1, keepdims=True) + TIED * np.abs(table).max()
+    return np.asarray(near.argmax(axis=-1))
+
+
+def changes(
+    start: Array, end: Array, table: Array, *, pieces: int = 8
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, NDArray[np.intp]]:
+    """Where the decision changes along segments whose log P(c|x) go straight from `start` (n, K) to `end` (n, K):
+    (m,) the action before, the action after, the place as a share of the segment, and the segment.
+
+    >>> before, after, t, of = changes(np.log([[0.8, 0.2]]), np.log([[0.2, 0.8]]), np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> before.tolist(), after.tolist(), t.round(6).tolist(), of.tolist()
+    ([0], [1], [0.5], [0])
+    """
+    start, end = np.maximum(start, -1e3), np.maximum(end, -1e3)  # −∞ has no straight line
+    share = np.linspace(0.0, 1.0, pieces + 1)
+    logs = start[:, None] + share[:, None] * (end - start)[:, None]
+    action = cheapest(logs, table)
+    of, piece = np.nonzero(action[:, :-1] != action[:, 1:])
+    before, after = action[of, piece], action[of, piece + 1]
+    low, high = share[piece], share[piece + 1]
+    gap, base, slope = table[before] - table[after], start[of], (end - start)[of]
+    for _halving in range(20):
+        middle = (low + high) / 2.0
+        here = base + middle[:, None] * slope
+        changed = (gap * exp(here - here.max(axis=1, keepdims=True))).sum(axis=1) > 0
+        low, high = np.where(changed, low, middle), np.where(changed, middle, high)
+    return before, after, (low + high) / 2.0, of
+
+
+def log_posterior(model: Any, classes: Sequence[Any]) -> LogPosterior:
+    """A fitted model as a rule over these classes; one that its rows never showed has probability 0."""
+    known = [list(classes).index(c) for c in model.classes_]
+    direct = getattr(model, "predict_log_proba", None)
+
+    def rule(X: Any) -> Array:
+        found = np.full((len(X), len(classes)), -np.inf)
+        with np.errstate(divide="ignore"):  # scikit-learn warns of log 0
+            found[:, known] = log(model.predict_proba(X)) if direct is None else direct(X)
+        return found
+
+    return rule
+
+
+def frontier(
+    rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float], *, size: int = 90
+) -> Array:
+    """(m, 4) pieces x₁, y₁, x₂, y₂ of the lines at which the decisions of a rule in the plane change, inside a box."""
+    across, up = np.linspace(*x, size + 1), np.linspace(*y, size + 1)
+    logs = rule(np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)).reshape(size + 1, size + 1, -1)
+    table = loss.table
+    action = cheapest(logs, table)
+    where = [np.full((size + 1, size + 1, 2), np.nan) for _way in (0, 1)]  # the change on the edge right of, above
+    for way, (far, side) in enumerate((((0, 1), across), ((1, 0), up))):
+        near = (slice(0, size + 1 - far[0]), slice(0, size + 1 - far[1]))
+        j, i = np.nonzero(action[near] != action[far[0] :, far[1] :])
+        if not len(j):
+            continue
+        _before, _after, t, of = changes(logs[j, i], logs[j + far[0], i + far[1]], table)
+        step = t * (side[1] - side[0])
+        where[way][j[of], i[of]] = np.stack([across[i[of]] + step * far[1], up[j[of]] + step * far[0]], axis=1)
+    edges = np.stack(
+        [where[0][:-1, :-1], where[1][:-1, 1:], where[0][1:, :-1], where[1][:-1, :-1]], axis=2
+    )  # (size, size, 4, 2): below, right, above, left
+    crossed = np.isfinite(edges[..., 0])
+    count = crossed.sum(axis=2)
+    middle = np.nansum(edges, axis=2) / np.maximum(count, 1)[..., None]
+    pieces = []
+    two = np.nonzero(count == 2)
+    if len(two[0]):
+        ends = edges[two][crossed[two]].reshape(-1, 4)
+        pieces.append(ends)
+    j, i, e = np.nonzero(crossed & (count > 2)[..., None])  # where three regions meet
+    pieces.append(np.concatenate([edges[j, i, e], middle[j, i]], axis=1))
+    return np.concatenate(pieces)
+
+
+def rule_frontier(
+    rule: LogPosterior, loss: LossMatrix, x: tuple[float, float], y: tuple[float, float]
+) -> list[list[float]]:
+    """`frontier` to three decimals, as lists: what a browser is sent."""
+    return np.round(frontier(rule, loss, x, y), 3).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,71 @@
+"""What follows from a posterior, whatever made it: risks, decisions, and the rows that have none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.decision.loss import Decision, LossMatrix, decide
+from bayes_engine.errors import UndefinedPosterior
+from bayes_engine.ledger import Status
+from bayes_engine.logspace import Array
+
+
+class Deciding:
+    """A classifier that states `_posterior`: its risks and decisions under any losses."""
+
+    classes_: NDArray[Any]
+
+    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+        """(n, C) P(c|x), zeros for a row without one, and (n,) the status of each row."""
+        raise NotImplementedError
+
+    def risk(self, X: Any, loss: Any = None, *, amount: Any = None) -> Array:
+        """(n, A) the conditional risk R(a|x) = Σ_j λ_aj P(c_j|x) (Zhou, eq. 7.1) of every action; a row without a
+        posterior has inf throughout. `loss` is as `LossMatrix.from_any` takes it, 0-1 by default; `amount` (n,), where
+        given, multiplies each row's losses, all of them or the cells that `LossMatrix.with_amount` names.
+
+        Raises LossError where the loss speaks of other classes, or an amount is missing, infinite or negative.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> model.risk([["crisp"]], {"bad": {"bad": 0, "good": 8}, "good": {"bad": 1, "good": 0}}).round(4).tolist()
+        [[2.0, 0.75]]
+        """
+        posterior, status = self._posterior(X)
+        risk = self._loss(loss).risk(posterior, amount)
+        return np.where((status == Status.OK)[:, None], risk, np.inf)
+
+    def decide(self, X: Any, loss: Any = None, *, amount: Any = None) -> Decision:
+        """The action of least risk (Zhou, eq. 7.3) for each of the n rows; `loss` and `amount` as in `risk`.
+
+        Raises LossError as `risk`; never for a row without a posterior, which carries its status.
+
+        >>> from bayes_engine import NaiveBayes
+        >>> model = NaiveBayes().fit([["dull"], ["crisp"], ["dull"]], ["good", "bad", "bad"])
+        >>> dear = {"bad": {"bad": 0, "good": 8}, "good": {"bad": 1, "good": 0}}
+        >>> model.decide([["crisp"]]).action.tolist(), model.decide([["crisp"]], dear).action.tolist()
+        (['bad'], ['good'])
+        """
+        posterior, status = self._posterior(X)
+        return decide(posterior, self._loss(loss), status, amount=amount)
+
+    def _loss(self, loss: Any) -> LossMatrix:
+        return LossMatrix.from_any(loss, self.classes_.tolist())
+
+
+def refuse_undefined(without: NDArray[np.bool_]) -> None:
+    """Raises UndefinedPosterior, naming the rows `without` (n,) a posterior, where there are any.
+
+    >>> refuse_undefined(np.array([False, False]))
+    """
+    rows = tuple(np.flatnonzero(without).tolist())
+    if rows:
+        raise UndefinedPosterior(
+            "no posterior for {n} row(s): {rows}. Their likelihood is 0 in every class, or a cell is infinite or "
+            "far outside the data's range. Rows count from 0. Smooth (alpha > 0), or use decide and explain, which "
+            "flag such rows",
+            rows,
+        )
