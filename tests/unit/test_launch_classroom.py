@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import brotli
 import pytest
 import zxingcpp
+from fontTools.pens.svgPathPen import SVGPathPen
+from fontTools.ttLib import TTFont
 from PIL import Image
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
-from websockets.typing import Origin
+from websockets.typing import Origin, Subprotocol
 
 from bayes_engine import launch
 from pages.shared.classroom import EASY, address_of, qr, short
@@ -232,6 +235,105 @@ def test_streamlits_scripts_come_packed_and_whole(room: App) -> None:
     assert not nothing and int(head.headers["content-length"]) > 0
     part, some = ask(room, f"/{paths[0]}", **{"Accept-Encoding": "gzip", "Range": "bytes=0-9"})
     assert part.status == 206 and len(some) == 10
+
+
+@pytest.mark.parametrize(
+    ("offered", "sent"),
+    [("gzip, deflate", "gzip"), ("gzip, deflate, br, zstd", "br"), ("BR", "br"), ("*", "gzip"), ("identity", None),
+     ("br;q=0, gzip", "gzip"), ("", None)],
+)  # fmt: skip
+def test_every_browser_gets_the_tightest_packing_it_takes(room: App, offered: str, sent: str | None) -> None:
+    _, html = ask(room, "/")
+    path = max(re.findall(r'"\./(static/js/[^"]+)"', html.decode()), key=lambda p: "index" in p)
+    plain, raw = ask(room, f"/{path}")
+    answer, body = ask(room, f"/{path}", **{"Accept-Encoding": offered})
+    assert answer.status == plain.status == 200 and answer.headers["content-encoding"] == sent
+    unpack = {"gzip": gzip.decompress, "br": brotli.decompress, None: bytes}[sent]
+    assert unpack(body) == raw
+    assert answer.headers["cache-control"] == plain.headers["cache-control"]
+
+
+def test_without_brotli_there_is_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = launch.find_spec
+    monkeypatch.setattr(launch, "find_spec", lambda name: None if name == "brotli" else real(name))
+    front = launch.Front(None)  # type: ignore[arg-type]
+    assert launch._coding({"headers": [(b"accept-encoding", b"br, gzip")]}, front.codings) == "gzip"
+
+
+# the icons ------------------------------------------------------------------------------------------------------------
+
+
+def icons_of(font: TTFont) -> dict[str, str]:
+    """The name an icon is written by → the outline that is drawn for it."""
+    letters, outlines = {glyph: chr(code) for code, glyph in font.getBestCmap().items()}, font.getGlyphSet()
+    found = {}
+    for lookup in font["GSUB"].table.LookupList.Lookup:
+        for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable):
+            for first, ligatures in getattr(table, "ligatures", {}).items():
+                for one in ligatures:
+                    pen = SVGPathPen(outlines)
+                    outlines[one.LigGlyph].draw(pen)
+                    found["".join(letters[g] for g in (first, *one.Component))] = (
+                        f"{outlines[one.LigGlyph].width} {pen.getCommands()}"
+                    )
+    return found
+
+
+def test_the_icons_in_use_are_sent_as_they_are_and_the_others_are_not(room: App) -> None:
+    front = launch.Front(None)  # type: ignore[arg-type]
+    ((name, file),) = front.fonts.items()
+    answer, body = ask(room, f"/{name}")
+    assert answer.status == 200 and answer.headers["content-type"] == "font/woff2"
+    assert len(body) < 0.2 * file.stat().st_size
+    sent, whole = icons_of(TTFont(io.BytesIO(body))), icons_of(TTFont(file))
+    named = set()
+    for folder, kind in ((ROOT / "pages", "*.py"), (front.streamlit / "static", "*.js")):
+        for code in folder.rglob(kind):
+            named |= set(re.findall(r":material/([a-z0-9_]+):", code.read_text(encoding="utf-8", errors="replace")))
+    assert len(named & set(whole)) > 90 and {"home", "tune", "keyboard_double_arrow_left"} <= named
+    assert not named & set(whole) - set(sent)
+    assert sent.items() <= whole.items() and len(sent) < len(whole) / 4
+
+
+def test_the_icons_are_asked_about_at_every_visit(room: App) -> None:
+    """The address is that of the whole font: another app at this address must not find a part of it in the cache."""
+    path = "/" + next(iter(launch.Front(None).fonts))  # type: ignore[arg-type]
+    answer, body = ask(room, path)
+    assert answer.headers["cache-control"] == "no-cache" and body
+    again, nothing = ask(room, path, **{"If-None-Match": answer.headers["etag"]})
+    assert again.status == 304 and not nothing
+    other, whole = ask(room, path, **{"If-None-Match": '"another"'})
+    assert other.status == 200 and whole == body
+    head, nothing = ask(room, path, "HEAD")
+    assert not nothing and int(head.headers["content-length"]) == len(body)
+
+
+def test_where_the_part_cannot_be_made_streamlit_sends_the_whole(tmp_path: Path) -> None:
+    broken = tmp_path / "MaterialSymbols-Rounded.0.woff2"
+    broken.write_bytes(b"no font")
+    assert launch.icons_in_use(broken, (tmp_path,)) == b""
+    answered, asked = _Answered(), "static/media/MaterialSymbols-Rounded.0.woff2"
+    front = launch.Front(answered)
+    front.fonts = {asked: broken}
+    scope = {"type": "http", "method": "GET", "path": f"/{asked}", "headers": []}
+    asyncio.run(front(scope, None, None))  # type: ignore[arg-type]
+    assert answered.paths == [f"/{asked}"]
+
+
+class _Answered:
+    """An application that notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.paths.append(scope["path"])
+
+
+def test_what_a_page_says_is_packed_too(room: App) -> None:
+    stream = f"{room.url.replace('http', 'ws', 1)}/_stcore/stream"
+    with connect(stream, proxy=None, compression="deflate", subprotocols=[Subprotocol("streamlit")]) as socket:
+        assert [extension.name for extension in socket.protocol.extensions] == ["permessage-deflate"]
 
 
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/%2e%2e/app.py", "/static//etc/passwd"])
