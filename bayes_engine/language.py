@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gettext
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
@@ -65,6 +65,26 @@ class Word(str):
     __slots__ = ()
 
 
+class Listing(str):
+    """Several texts (or sentences) as one parameter: `str()` has commas between them, `Message.local` what the language
+    has.
+
+    >>> Listing(["a", Message("'{name}'", {"name": "b"})])
+    "a, 'b'"
+    """
+
+    parts: tuple[str | Message, ...]
+
+    def __new__(cls, parts: Iterable[str | Message]) -> Listing:
+        kept = tuple(parts)
+        made = super().__new__(cls, ", ".join(map(str, kept)))
+        made.parts = kept
+        return made
+
+    def __getnewargs__(self) -> tuple[tuple[str | Message, ...]]:  # type: ignore[override]
+        return (self.parts,)
+
+
 @dataclass(frozen=True)
 class Message:
     """A sentence as data: an English template with named fields, and what goes into them.
@@ -92,6 +112,8 @@ class Message:
                 return _(value)
             if isinstance(value, Message):
                 return value.local(escape)
+            if isinstance(value, Listing):
+                return _(", ").join(str(shown(part)) for part in value.parts)
             return escape(value) if isinstance(value, str) else value
 
         template = _in_number(_(self.template), self.params)
@@ -100,7 +122,7 @@ class Message:
 
 _COUNTED = re.compile(
     r"(\{(\w+)(?::[^}]*)?\}(?:\*\*)?(?: [a-z]+){0,2}? [a-z]+)\((s|es)\)((?: (?:of|without a value in) '\{\w+\}')?)"
-    r"(?: (have|are|do|need|hold|stand|lie)\b)?"
+    r"(?: (have|are|do|need|hold|stand|lie|differ)\b)?"
 )
 _OF_ONE = {"have": "has", "are": "is", "do": "does"}
 

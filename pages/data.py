@@ -30,6 +30,8 @@ STYLE = """<style>
 [class*="st-key-finding_"] button, .st-key-doctor_chips button, .st-key-doctor_passed button {
   min-height: 1.9rem; padding: .1rem .6rem; }
 .st-key-doctor_chips button { border-radius: 1rem; }
+[class*="st-key-read_note_"] { min-height: 1.9rem; }
+[class*="st-key-read_note_"] button { min-height: 1.6rem; padding: 0 .3rem; }
 </style>"""
 
 

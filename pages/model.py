@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import beliefs, data, estimation, pixels, saved_model, shelf, size
+from pages.shared import beliefs, data, estimation, knobs, pixels, saved_model, shelf, size, structures
 from pages.shared.compare import compare
 from pages.shared.escape import md
 from pages.shared.ready import unfit
@@ -47,11 +47,11 @@ spec = shelf.choose_model(table)
 try:
     fitted = data.fit(table, spec)
 except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
-    shelf.knobs(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
+    knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
     st.error(error.message.local(md))
     finish()
-shelf.knobs(table, spec, tuple(fitted.prior[c] for c in table.classes))
-shelf.structure(table, fitted)
+knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
+structures.found(table, fitted)
 
 pictures = st.container()
 columns, figure = st.columns([2, 3] if beliefs.various(fitted) else [1, 2], gap="medium")

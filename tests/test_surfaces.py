@@ -44,9 +44,9 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shared/router.py", "_menu", "place.icon"): WORDS,
     ("pages/shared/router.py", "_menu", "place.title"): WORDS,
     ("pages/shared/second.py", "row_table", "_('Row {n} is now"): "the number of a row",
-    ("pages/shared/shelf.py", "_largest", "option('leave_one_out', True)"): WORDS,
+    ("pages/shared/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
     ("pages/shared/shelf.py", "choose_model", "' '.join(told)"): "reasons made with md, and the app's own words",
-    ("pages/shared/which.py", "_why", "f'{name}"): "the word goes through md, the rest are numbers",
+    ("pages/shared/which.py", "_why", "name + "): "the word goes through md, the rest are numbers",
     ("pages/shared/working.py", "_behind", "_said("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
@@ -66,14 +66,18 @@ REVIEWED_IN_FIGURES = {
     ("pages/shared/dial.py", "_trust", "[(name_of(p)"): PLACE,
     ("pages/shared/laboratory/sandbox.py", "_cells", "actions"): OURS,
 }
-STYLES = {("pages/shared/fill_in.py", "_colour_marks"): "keys and colours of the app's own"}
+STYLES = {
+    ("pages/shared/chips.py", "heading"): WORDS,
+    ("pages/shared/fill_in.py", "_colour_marks"): "keys and colours of the app's own",
+}
 """Where `st.html` is given more than a constant."""
 
 
 @cache
 def project(kind: str) -> Project:
     codes = {p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in SOURCES}
-    rooms = ("app.py", "pages/", "bayes_engine/numerals.py", "bayes_engine/working/render.py")
+    written = ("bayes_engine/numerals.py", "bayes_engine/working/render.py", "bayes_engine/working/latex.py")
+    rooms = ("app.py", "pages/", *written)
     if kind == "figures":
         chosen = {path: code for path, code in codes.items() if path.startswith((*rooms, "bayes_engine/figures/"))}
         return Project(chosen, codes.values(), guard="plotly_text", shown=figure_texts)

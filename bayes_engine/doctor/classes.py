@@ -25,7 +25,7 @@ from bayes_engine.doctor.finding import (
 from bayes_engine.doctor.look import Look, holm
 from bayes_engine.doctor.pairs import discriminable
 from bayes_engine.errors import TableError
-from bayes_engine.language import Message
+from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
 from bayes_engine.stats.assumptions import BoxM, box_m
 from bayes_engine.stats.labels import Labels
@@ -57,7 +57,16 @@ KERNEL_ROWS = 5_000
 
 
 def sizes(look: Look) -> Iterator[Finding]:
-    """Classes with too few rows, and classes of very different size."""
+    """Classes with too few rows, and classes of very different size.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.doctor.look import look
+    >>> frame = pd.DataFrame({"x": np.arange(100.0), "ill": ["no"] * 97 + ["yes"] * 3})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
+    >>> [finding.code for finding in sizes(seen)]
+    ['rare-class', 'imbalance']
+    """
     if look.target is None:
         return
     name, rows, labels = look.target.name, look.class_rows, look.target.levels
@@ -65,7 +74,7 @@ def sizes(look: Look) -> Iterator[Finding]:
     need = 2 if n <= TINY else FOLDS
     rare = np.flatnonzero(there & (rows < need))
     if rare.size:
-        shown = ", ".join(f"{labels[c]} ({rows[c]})" for c in rare[:6])
+        shown = Listing(f"{labels[c]} ({rows[c]})" for c in rare[:6])
         least = int(rows[rare].min())
         evidence = tuple((Message("rows of '{label}'", {"label": str(labels[c])}), int(rows[c])) for c in rare[:6])
         if least < 2:
@@ -152,7 +161,16 @@ def levels_of_numbers(x: Array) -> NDArray[np.intp]:
 
 
 def leaks(look: Look) -> Iterator[Finding]:
-    """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself."""
+    """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.doctor.look import look
+    >>> frame = pd.DataFrame({"paid": ["a", "b"] * 40, "x": np.arange(80.0) % 7, "ill": ["no", "yes"] * 40})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
+    >>> [(finding.code, finding.columns) for finding in leaks(seen)]
+    [('copy-of-target', ('paid',))]
+    """
     if look.target is None or look.k < 2:
         return
     base = look.n - int(np.bincount(look.y, minlength=look.k).max())
@@ -205,7 +223,16 @@ def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
 
 
 def zero_cells(look: Look) -> Iterator[Finding]:
-    """Values that never occur with a class: without smoothing each is a veto."""
+    """Values that never occur with a class: without smoothing each is a veto.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> tennis = load_dataset("play-tennis")
+    >>> seen = look(tennis.frame, tennis.schema)
+    >>> (finding,) = zero_cells(seen)
+    >>> finding.columns, finding.evidence[0][1]
+    (('outlook',), 1)
+    """
     if look.target is None or look.k < 2:
         return
     empty: list[tuple[str, int, int]] = []
@@ -257,7 +284,16 @@ class Shape(NamedTuple):
 
 
 def shapes(look: Look) -> dict[str, Shape]:
-    """The shape of every column of numbers."""
+    """The shape of every column of numbers.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> shape = shapes(seen)["petal length"]
+    >>> shape.n.tolist(), shape.variance.round(4).tolist()
+    ([50.0, 50.0, 50.0], [0.0296, 0.2164, 0.2985])
+    """
     return {
         name: _shape([x[rows] for rows in (look.rows_of or [np.arange(look.n)])]) for name, x in look.numbers.items()
     }
@@ -302,7 +338,15 @@ def _tenths(x: Array) -> Array:
 
 
 def forms(look: Look) -> Iterator[Finding]:
-    """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes."""
+    """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> wine = load_dataset("wine")
+    >>> seen = look(wine.frame, wine.schema)
+    >>> [(finding.code, finding.columns) for finding in forms(seen)]
+    [('not-normal', ('malic acid',))]
+    """
     found = shapes(look)
     names = list(found)
     if not names:
@@ -393,7 +437,16 @@ class Covariances(NamedTuple):
 
 def covariances(look: Look) -> Covariances | None:
     """Do the classes have one covariance? None where that cannot be asked: cells missing, a class with no more rows
-    than columns, columns that determine one another."""
+    than columns, columns that determine one another.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> found = covariances(seen)
+    >>> round(found.box.m, 2), found.box.df
+    (146.66, 20)
+    """
     if not discriminable(look) or look.k < 2:
         return None
     names = tuple(look.numbers)
@@ -407,7 +460,15 @@ def covariances(look: Look) -> Covariances | None:
 
 
 def unequal_covariances(look: Look) -> Iterator[Finding]:
-    """Classes whose covariances differ so much that QDA pays for them."""
+    """Classes whose covariances differ so much that QDA pays for them.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> cells = load_dataset("breast-cancer")
+    >>> seen = look(cells.frame, cells.schema)
+    >>> [(finding.code, len(finding.columns)) for finding in unequal_covariances(seen)]
+    [('covariances', 30)]
+    """
     found = covariances(look)
     if found is None or found.gain < GAIN or found.box.p_value >= LEVEL:
         return

@@ -23,7 +23,7 @@ from bayes_engine.doctor.finding import (
     SetRole,
 )
 from bayes_engine.doctor.look import SAMPLE, Look, as_numbers, contingency, holm
-from bayes_engine.language import Message
+from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
 from bayes_engine.structure.tree import information
 from bayes_engine.table.dates import DATE
@@ -63,7 +63,13 @@ SENTINELS = frozenset([0.0, 1.0, *(sign * float("9" * k) for k in range(1, 8) fo
 
 
 def infinite(look: Look) -> Iterator[Finding]:
-    """Cells that are ±∞: no likelihood has a density there, so that no model is fitted."""
+    """Cells that are ±∞: no likelihood has a density there, so that no model is fitted.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"x": [1.0, np.inf, 3.0]}))
+    >>> [(finding.columns, finding.rows) for finding in infinite(seen)]
+    [(('x',), (1,))]
+    """
     for v in look.features:
         if v.numeric:
             cells = pd.to_numeric(look.whole[v.name].astype(object), errors="coerce").to_numpy(float, na_value=np.nan)
@@ -81,7 +87,13 @@ def infinite(look: Look) -> Iterator[Finding]:
 
 def identifiers(look: Look) -> Iterator[Finding]:
     """Columns that name the row: unique text, whole numbers that count or are long. They fit every row seen, and say
-    nothing of the next."""
+    nothing of the next.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}))
+    >>> [finding.columns for finding in identifiers(seen)]
+    [('case',)]
+    """
     for v in _looked_at(look):
         settled = v.role != "feature"
         cells = look.frame[v.name].dropna()
@@ -95,7 +107,7 @@ def identifiers(look: Look) -> Iterator[Finding]:
             Message("'{column}' names the row: {distinct:,} different values in {n:,} rows. A model that reads it "
                     "learns the rows by heart.", {"column": v.name, "distinct": int(distinct), "n": n}),
             ((Message("different values"), int(distinct)), (Message("rows"), n),
-             (Message("for example"), ", ".join(str(x) for x in cells.iloc[:3]))),
+             (Message("for example"), Listing(str(x) for x in cells.iloc[:3]))),
             () if settled else (SetRole(v.name, "id"), SetRole(v.name, "ignore")), settled=settled,
         )  # fmt: skip
 
@@ -113,7 +125,13 @@ def _counting(column: pd.Series) -> bool:
 
 
 def constants(look: Look) -> Iterator[Finding]:
-    """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either."""
+    """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}))
+    >>> [str(finding.said) for finding in constants(seen)]
+    ["'unit' has the same value in every row: it says nothing of the class."]
+    """
     for v in _looked_at(look):
         settled = v.role != "feature"
         counts = look.frame[v.name].value_counts()
@@ -145,7 +163,13 @@ def constants(look: Look) -> Iterator[Finding]:
 
 
 def spellings(look: Look) -> Iterator[Finding]:
-    """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters."""
+    """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}))
+    >>> [str(finding.said) for finding in spellings(seen)]
+    ["1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and 'rome '."]
+    """
     for v in look.schema:
         if v.discrete and v.cuts is None and v.role in ("feature", "target"):
             counts = look.whole[v.name].value_counts()
@@ -157,8 +181,8 @@ def spellings(look: Look) -> Iterator[Finding]:
                 rarest = max(min(counts.get(s, 0) for s in g) / max(counts.get(s, 0) for s in g) for g in alike)
                 yield Finding(
                     "spellings", "note" if rarest >= SLIP else "warning", (v.name,),
-                    Message("{n} levels of '{column}' differ from others only in case, blanks or the width of letters, "
-                            "such as '{level}' and '{other_level}'.",
+                    Message("{n} level(s) of '{column}' differ from others only in case, blanks or the width of "
+                            "letters, such as '{level}' and '{other_level}'.",
                             {"n": sum(len(g) - 1 for g in alike), "column": v.name, "level": str(alike[0][0]),
                              "other_level": str(alike[0][1])}),
                     shown, (Repair("merge-spellings", v.name),),
@@ -180,7 +204,13 @@ def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
 
 
 def mixed_types(look: Look) -> Iterator[Finding]:
-    """Columns of numbers that are read as text because of a few cells."""
+    """Columns of numbers that are read as text because of a few cells.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"x": [*map(str, range(30)), "about 7"]}))
+    >>> [str(finding.said) for finding in mixed_types(seen)]
+    ["'x' holds numbers but for 1 cell, such as 'about 7', for which it is read as text."]
+    """
     for v in _features(look):
         column = look.frame[v.name]
         if v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
@@ -203,7 +233,13 @@ def mixed_types(look: Look) -> Iterator[Finding]:
 
 
 def dates(look: Look) -> Iterator[Finding]:
-    """Dates: no model here reads them, and as levels each would be its own."""
+    """Dates: no model here reads them, and as levels each would be its own.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}))
+    >>> [(finding.code, finding.columns) for finding in dates(seen)]
+    [('date', ('day',))]
+    """
     for v in look.schema:
         if v.role not in ("feature", "ignore") or v.numeric or v.cuts is not None or v.textual:
             continue
@@ -227,7 +263,13 @@ def dates(look: Look) -> Iterator[Finding]:
 
 
 def texts(look: Look) -> Iterator[Finding]:
-    """Columns of texts that no model reads yet, or reads as levels."""
+    """Columns of texts that no model reads yet, or reads as levels.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"note": [f"this is the long note number {i}" for i in range(30)]}))
+    >>> [(finding.code, finding.columns) for finding in texts(seen)]
+    [('text', ('note',))]
+    """
     for v in look.schema:
         if v.role not in ("feature", "ignore") or v.numeric or v.textual or v.kind in ("date", "constant", "empty"):
             continue
@@ -251,7 +293,13 @@ def texts(look: Look) -> Iterator[Finding]:
 
 
 def cardinality(look: Look) -> Iterator[Finding]:
-    """Columns of many levels with few rows each."""
+    """Columns of many levels with few rows each.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"shop": [f"s{i % 12}" for i in range(40)]}))
+    >>> [str(finding.said) for finding in cardinality(seen)]
+    ["'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by."]
+    """
     for name, codes in look.codes.items():
         counts = np.bincount(codes[codes >= 0])
         levels, n = int((counts > 0).sum()), int(counts.sum())
@@ -270,7 +318,16 @@ def cardinality(look: Look) -> Iterator[Finding]:
 
 
 def codes(look: Look) -> Iterator[Finding]:
-    """Few different whole numbers that tell more of the class as names than as amounts."""
+    """Few different whole numbers that tell more of the class as names than as amounts.
+
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.doctor.look import look
+    >>> x = [1.0, 2.0, 3.0] * 40
+    >>> frame = pd.DataFrame({"x": x, "y": ["a" if v == 2 else "b" for v in x]})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("y", "target"))
+    >>> [(finding.code, finding.columns) for finding in codes(seen)]
+    [('codes', ('x',))]
+    """
     for name, x in look.numbers.items():
         known = ~np.isnan(x)
         values, at = np.unique(x[known], return_inverse=True)
@@ -287,7 +344,7 @@ def codes(look: Look) -> Iterator[Finding]:
                 "codes", "note", (name,),
                 Message("'{column}' holds {distinct} different whole numbers, {values}: they tell more of the class as "
                         "names than as amounts.",
-                        {"column": name, "distinct": len(values), "values": ", ".join(f"{v:g}" for v in values)}),
+                        {"column": name, "distinct": len(values), "values": Listing(f"{v:g}" for v in values)}),
                 ((Message("nats a row gained by counting them"), round(gain, 3)),),
                 (SetKind(name, "categorical"), SetLikelihood((name,), "categorical")),
             )  # fmt: skip
@@ -310,7 +367,13 @@ def _told(table: Array, values: Array) -> float:
 
 
 def missing(look: Look) -> Iterator[Finding]:
-    """Columns that are mostly missing, and columns whose gaps are not the same in all classes."""
+    """Columns that are mostly missing, and columns whose gaps are not the same in all classes.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"x": [1.0, None, None, None]}))
+    >>> [str(finding.said) for finding in missing(seen)]
+    ["'x' is missing in 75% of the rows."]
+    """
     asked: list[tuple[Variable, Array, float, float]] = []
     for v in look.features:
         gaps = look.frame[v.name].isna().to_numpy(dtype=bool)
@@ -350,7 +413,13 @@ def missing(look: Look) -> Iterator[Finding]:
 
 
 def sentinels(look: Look) -> Iterator[Finding]:
-    """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known"."""
+    """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known".
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}))
+    >>> [finding.mends[0] for finding in sentinels(seen)]
+    [Repair(what='value-missing', column='age', value=999.0)]
+    """
     for name, x in look.numbers.items():
         value = sentinel(x)
         if value is not None:
@@ -390,7 +459,13 @@ def sentinel(x: Array) -> float | None:
 
 
 def outliers(look: Look) -> Iterator[Finding]:
-    """Single cells far from all others, on the scale of the numbers and of their logarithms."""
+    """Single cells far from all others, on the scale of the numbers and of their logarithms.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"size": [*np.arange(160.0, 190.0), 1750.0]}))
+    >>> [(finding.columns, finding.rows) for finding in outliers(seen)]
+    [(('size',), (30,))]
+    """
     for name, x in look.numbers.items():
         if sentinel(x) is not None:
             continue

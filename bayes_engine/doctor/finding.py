@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bayes_engine.language import Message, Word
+from bayes_engine.language import Listing, Message, Word
 from bayes_engine.table.schema import Kind, Role
 
 Severity = Literal["serious", "warning", "note"]
@@ -65,10 +65,10 @@ class SetLikelihood:
     def said(self) -> Message:
         """What a button says."""
         if self.likelihood == "kernel":
-            return Message("Kernel density for {names}", {"names": ", ".join(self.columns)})
+            return Message("Kernel density for {names}", {"names": Listing(self.columns)})
         if self.likelihood == "mdlp":
-            return Message("Cut {names} by MDLP", {"names": ", ".join(self.columns)})
-        return Message("Count the values of {names}", {"names": ", ".join(self.columns)})
+            return Message("Cut {names} by MDLP", {"names": Listing(self.columns)})
+        return Message("Count the values of {names}", {"names": Listing(self.columns)})
 
 
 @dataclass(frozen=True)

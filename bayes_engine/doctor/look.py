@@ -99,7 +99,11 @@ def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 
 
 
 def as_numbers(column: pd.Series) -> Array:
-    """(n,) a column as floats, NaN where missing, not finite or no number."""
+    """(n,) a column as floats, NaN where missing, not finite or no number.
+
+    >>> as_numbers(pd.Series(["1.5", "-", None, "inf"])).tolist()
+    [1.5, nan, nan, nan]
+    """
     numbers: Any = pd.to_numeric(column if column.dtype.kind in "fiu" else column.astype(object), errors="coerce")
     values = numbers.to_numpy(dtype=float, na_value=np.nan)
     return np.where(np.isfinite(values), values, np.nan)

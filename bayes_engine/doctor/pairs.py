@@ -43,7 +43,14 @@ MOST, WIDEST = 60, 50
 
 
 def duplicate_columns(look: Look) -> Iterator[Finding]:
-    """Columns that are equal, equal up to the names of their levels, or equal up to units."""
+    """Columns that are equal, equal up to the names of their levels, or equal up to units.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> x = np.sin(np.arange(50.0))
+    >>> seen = look(pd.DataFrame({"cm": x, "inch": x / 2.54}))
+    >>> [(finding.code, finding.columns) for finding in duplicate_columns(seen)]
+    [('duplicate-column', ('inch', 'cm'))]
+    """
     partitions: dict[bytes, list[str]] = {}
     pairs = max(len(look.features) * (len(look.features) - 1) / 2, 1.0)
     for v in look.features:
@@ -92,7 +99,14 @@ def _twice(a: str, b: str, same: bool, r: float | None = None) -> Finding:
 
 
 def duplicate_rows(look: Look) -> Iterator[Finding]:
-    """Rows that stand twice, where the columns' own shares do not make as many pairs."""
+    """Rows that stand twice, where the columns' own shares do not make as many pairs.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> x = np.sin(np.arange(50.0))
+    >>> seen = look(pd.DataFrame({"x": [*x, *x[:5]], "y": [*x, *x[:5]]}))
+    >>> [finding.evidence[0][1] for finding in duplicate_rows(seen)]
+    [5]
+    """
     names = [v.name for v in look.features]
     if not names or look.n < 10:
         return
@@ -153,7 +167,16 @@ class Within(NamedTuple):
 
 
 def within(look: Look) -> Within | None:
-    """Correlations of the numbers within classes; None where there are fewer than two columns with any spread."""
+    """Correlations of the numbers within classes; None where there are fewer than two columns with any spread.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> found = within(seen)
+    >>> found.names[2:], round(float(found.pooled[2, 3]), 4)
+    (('petal length', 'petal width'), 0.4845)
+    """
     names = tuple(
         name for name, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf)
     )
@@ -188,7 +211,15 @@ class Collinear(NamedTuple):
 
 def inflation(look: Look) -> Collinear | None:
     """Variance inflation within classes, 1/(1 − R²) of each column on the others: the diagonal of the inverse of their
-    correlations. None where there are too few rows to tell (n − K < 2d)."""
+    correlations. None where there are too few rows to tell (n − K < 2d).
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> inflation(seen).vif.round(2).tolist()
+    [2.87, 1.64, 2.74, 1.54]
+    """
     found = within(look)
     if found is None:
         return None
@@ -208,7 +239,14 @@ def inflation(look: Look) -> Collinear | None:
 
 
 def collinear(look: Look) -> Iterator[Finding]:
-    """Columns of numbers that the others determine, or nearly, within the classes."""
+    """Columns of numbers that the others determine, or nearly, within the classes.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> x, z = np.sin(np.arange(60.0)), np.cos(np.arange(60.0) ** 2)
+    >>> seen = look(pd.DataFrame({"a": x, "b": z, "sum": x + z + 0.01 * x * z}))
+    >>> [finding.code for finding in collinear(seen)]
+    ['collinear']
+    """
     found = inflation(look)
     if found is None or found.vif.max() < VIF:
         return
@@ -229,7 +267,15 @@ def collinear(look: Look) -> Iterator[Finding]:
 
 
 def discriminable(look: Look) -> bool:
-    """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing."""
+    """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> discriminable(seen)
+    True
+    """
     numbers = look.numbers
     return (
         len(numbers) >= 2
@@ -252,7 +298,16 @@ class Shared(NamedTuple):
 
 def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Shared, ...]]:
     """The pairs that share `least` nats given the class, the strongest first: those with a column of levels, and
-    those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two numbers."""
+    those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two numbers.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> _levels, numbers = dependences(seen, 0.2)
+    >>> [(shared.pair, round(shared.nats, 2)) for shared in numbers]
+    [(('sepal length', 'petal length'), 0.37), (('sepal length', 'sepal width'), 0.22)]
+    """
     found: dict[tuple[str, str], Dependence] = {**_with_levels(look), **_of_numbers(look)}
     if not found:
         return (), ()
@@ -319,7 +374,13 @@ def _of_numbers(look: Look) -> dict[tuple[str, str], Dependence]:
 
 
 def dependent(look: Look) -> Iterator[Finding]:
-    """Columns that depend on one another given the class, against what naive Bayes assumes."""
+    """Columns that depend on one another given the class, against what naive Bayes assumes.
+
+    >>> from bayes_engine.doctor.look import look
+    >>> seen = look(pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}))
+    >>> [(finding.code, finding.columns) for finding in dependent(seen)]
+    [('dependence', ('a', 'b'))]
+    """
     with_levels, of_numbers = dependences(look, DEPENDENT)
     with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(look.numbers))
     of_numbers = tuple(s for s in of_numbers if s.nats >= OF_NUMBERS)

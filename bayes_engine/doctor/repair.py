@@ -83,7 +83,11 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
 
 
 def when(column: pd.Series, month_first: bool | None = None) -> pd.Series:
-    """The dates of a column, read as the reader of files reads them, and what it does not read one by one."""
+    """The dates of a column, read as the reader of files reads them, and what it does not read one by one.
+
+    >>> when(pd.Series(["2 Jan 2024", "3 Feb 2024", "soon"])).dt.strftime("%Y-%m-%d").tolist()
+    ['2024-01-02', '2024-02-03', nan]
+    """
     if column.dtype.kind != "M":
         cells = column.dropna().astype(str).str.strip()
         distinct = cells.unique().tolist()

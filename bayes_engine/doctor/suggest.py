@@ -39,7 +39,15 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = {
 
 def suggest(look: Look, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion, ...]:
     """The three models, the best first; none where there is no target with two classes, or nothing to learn from. Every
-    one can be fitted to the table as it is."""
+    one can be fitted to the table as it is.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> [suggestion.model.family for suggestion in suggest(seen)]
+    ['lda', 'qda', 'naive-bayes']
+    """
     fits = look.target is not None and (np.bincount(look.y, minlength=max(look.k, 1)) > 0).sum() >= 2
     if not fits or not len(look.features) or any(f.code == "infinite" for f in findings):
         return ()

@@ -11,14 +11,15 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bayes_engine.figures.theme import INK, colour_of
+from bayes_engine.figures.theme import GROUND, INK, colour_of
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import near, number
 from bayes_engine.working.conditionals import Gaussians, LevelTable, curve, histogram, thinned
-from bayes_engine.working.derive import Density, Fraction, Step
+from bayes_engine.working.derive import Step
 from bayes_engine.working.likelihoods import Curves, Rates
 from bayes_engine.working.render import fraction
+from bayes_engine.working.sources import Density, Fraction
 
 WIDTH = 400
 """At least so many pixels of a figure are left for its bars: decides which text finds room over one."""
@@ -361,6 +362,7 @@ def prior_bars(prior: Step, *, classes: Sequence[str], dark: bool = False) -> go
             textposition="auto",
             textangle=0,
             constraintext="none",
+            insidetextfont={"color": GROUND[dark]},
             marker={"color": [colour_of(k, dark) for k in range(len(classes))], "line": {"width": 0}},
             text=[f"{fraction(s)} = {number(p)}" for s, p in zip(prior.sources, prior.factors, strict=True)],
             hovertemplate="%{text}<extra></extra>",

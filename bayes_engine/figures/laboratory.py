@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from bayes_engine.decision.truth import LearningCurve, TableTruth
+from bayes_engine.decision.excess import LearningCurve
+from bayes_engine.decision.truth import TableTruth
 from bayes_engine.figures.theme import EXTRA_COLOURS, GROUND, INK, MUTED, colour_of, template
 from bayes_engine.logspace import Array
 from bayes_engine.working.demonstrations import BaseRate, Climbed, Underflow, gaussian, log_gaussian

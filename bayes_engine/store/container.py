@@ -94,6 +94,14 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
 
     Raises StoreError, with the reason, on everything else: a file that is damaged, cut off, too large, too deep, of
     another kind or version, or that says one thing and holds another.
+
+    >>> data = pack("model", [1, 2], {})
+    >>> unpack(data, "model").content
+    [1, 2]
+    >>> unpack(data, "workspace")
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: the file holds no workspace; a model is loaded where models are
     """
     if len(data) > limit:
         raise StoreError(
@@ -130,6 +138,12 @@ def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | 
     """The bytes of a path, of an open file, or themselves; of more than `limit` not one is read.
 
     Raises StoreError where there is no such regular file, or it is too large.
+
+    >>> import io
+    >>> read_file(io.BytesIO(b"a,b"), 10)
+    b'a,b'
+    >>> read_file(bytearray(b"a,b"), 10)
+    b'a,b'
     """
     if isinstance(source, bytes):
         return source
@@ -159,6 +173,13 @@ def write_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to `path`, whole or not at all: beside it first, then in its place.
 
     Raises StoreError where that cannot be done; what stood there before stays then.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     place = Path(folder) / "x"
+    ...     write_file(place, b"a,b")
+    ...     place.read_bytes(), len(list(Path(folder).iterdir()))
+    (b'a,b', 1)
     """
     place = Path(path)
     part = place.with_name(f".{place.name}.{token_hex(4)}.part")

@@ -32,7 +32,17 @@ MOST_ACTIONS = 2000
 
 
 def check_statistics(stats: Statistics) -> None:
-    """Everything that a fit guarantees of its statistics."""
+    """Everything that a fit guarantees of its statistics.
+
+    >>> from bayes_engine import NaiveBayes
+    >>> stats = NaiveBayes().fit([["a"], ["b"]], ["u", "v"]).stats_
+    >>> check_statistics(stats)
+    >>> from dataclasses import replace
+    >>> check_statistics(replace(stats, class_weight=-stats.class_weight))
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: class_weight holds a number below 0
+    """
     check_schema(stats.schema)
     check_variable(stats.target)
     n_classes = len(stats.target.levels)
@@ -68,7 +78,17 @@ def check_statistics(stats: Statistics) -> None:
 
 
 def check_rows(stored: StoredRows) -> None:
-    """Every code is one of a level, every number is finite or missing, every row has its class and its weight."""
+    """Every code is one of a level, every number is finite or missing, every row has its class and its weight.
+
+    >>> from bayes_engine import LazyNaiveBayes
+    >>> stored = LazyNaiveBayes().fit([["a"], ["b"]], ["u", "v"]).stats_
+    >>> check_rows(stored)
+    >>> from dataclasses import replace
+    >>> check_rows(replace(stored, blocks=()))
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: there is no block of rows
+    """
     check_schema(stored.schema)
     check_variable(stored.target)
     n_classes = len(stored.target.levels)
@@ -92,7 +112,17 @@ def check_rows(stored: StoredRows) -> None:
 
 
 def check_look_up(table: LookUp) -> None:
-    """A column of log terms for every class, none of them above what a probability allows."""
+    """A column of log terms for every class, none of them above what a probability allows.
+
+    >>> from bayes_engine import NaiveBayes
+    >>> table = LookUp.of(NaiveBayes().fit([["a"], ["b"]], ["u", "v"]))
+    >>> check_look_up(table)
+    >>> from dataclasses import replace
+    >>> check_look_up(replace(table, log_prior=table.log_prior[:1]))
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: the table of 'log_prior' does not have a number for each class
+    """
     check_schema(table.schema)
     check_variable(table.target)
     n_classes = len(table.target.levels)
@@ -117,7 +147,14 @@ def check_look_up(table: LookUp) -> None:
 
 
 def check_calibrator(found: Any, n_classes: int) -> None:
-    """A curve for every class, of two classes one."""
+    """A curve for every class, of two classes one.
+
+    >>> check_calibrator(Temperature(1.5), 2)
+    >>> check_calibrator(Temperature(-1.0), 2)
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: the calibrator is not one of these classes
+    """
     curves = 1 if n_classes == 2 else n_classes
     sound = (
         (isinstance(found, Temperature) and 0 < found.temperature < np.inf)
@@ -130,14 +167,28 @@ def check_calibrator(found: Any, n_classes: int) -> None:
 
 
 def check_shares(shares: Array, n: int, what: str) -> None:
-    """n probabilities that sum to 1."""
+    """n probabilities that sum to 1.
+
+    >>> check_shares(np.array([0.25, 0.75]), 2, "prior")
+    >>> check_shares(np.array([0.25, 0.25]), 2, "prior")
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: prior sums to 0.5, not 1
+    """
     _weights(shares, (n,), what)
     if abs(float(shares.sum()) - 1.0) > 1e-6:
         raise StoreError("{what} sums to {total}, not 1", what=what, total=f"{float(shares.sum()):.9g}")
 
 
 def check_record(record: type, fields: Mapping[str, Any]) -> None:
-    """What must be known before some records are made: their own checks take long where there is much amiss."""
+    """What must be known before some records are made: their own checks take long where there is much amiss.
+
+    >>> check_record(DAG, {"nodes": ("a", "b"), "arcs": (("a", "b"),)})
+    >>> check_record(DAG, {"nodes": ("a", "b"), "arcs": (("a", "b"), ("b", "a"))})
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: the arcs of a graph close a cycle
+    """
     if record is DAG and "nodes" in fields:
         _check_arcs(fields["nodes"], fields.get("arcs", ()))
     elif record is Network and "cpts" in fields:
@@ -169,13 +220,27 @@ def _check_arcs(nodes: Sequence[str], arcs: Sequence[tuple[str, str]]) -> None:
 
 
 def check_schema(schema: Schema) -> None:
-    """Every variable of a schema; that no name stands twice the schema itself sees to."""
+    """Every variable of a schema; that no name stands twice the schema itself sees to.
+
+    >>> check_schema(Schema((Variable("a", "categorical", ("x", "y")),)))
+    >>> check_schema(Schema((Variable("a", "categorical", ("x", "x")),)))
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: 'a' has a level twice
+    """
     for variable in schema:
         check_variable(variable)
 
 
 def check_variable(variable: Variable) -> None:
-    """Levels that are labels, none of them twice; cuts that rise, one interval more than cuts."""
+    """Levels that are labels, none of them twice; cuts that rise, one interval more than cuts.
+
+    >>> check_variable(Variable("a", "categorical", ("x", "y")))
+    >>> check_variable(Variable("a", "categorical", ((), "y")))
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: 'a' has a level that is no label
+    """
     if not all(isinstance(level, Level) for level in variable.levels):
         raise StoreError("'{column}' has a level that is no label", column=variable.name)
     if len(set(variable.levels)) < len(variable.levels):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayes_engine.errors import BayesEngineError, StoreError
+from bayes_engine.errors import BayesEngineError, ParameterError, StoreError
 from bayes_engine.models.network import BayesianNetwork
 
 _VERBS = ("predict_joint_log_proba", "predict_proba", "transform", "score_samples")
@@ -23,7 +23,16 @@ def check_answers(model: Any) -> None:
     """Ask a model for what it says of one row; one that was not fitted, and knows no columns, is not asked.
 
     That the row is refused in words is an answer, and the model's own. Raises StoreError where what it says is no
-    number; whatever else goes wrong is the caller's to tell.
+    number, ParameterError where a parameter is what none can be; whatever else goes wrong is the caller's to tell.
+
+    >>> from bayes_engine import NaiveBayes
+    >>> model = NaiveBayes().fit([[1.0], [2.0], [4.0], [6.0]], ["u", "u", "v", "v"])
+    >>> check_answers(model)
+    >>> model.factor_.parts[0].p[:] = np.nan
+    >>> check_answers(model)
+    Traceback (most recent call last):
+    ...
+    bayes_engine.errors.StoreError: the model does not answer for a row of its own columns
     """
     if not any(name in vars(model) for name in ("n_features_in_", *_INNER)):
         return
@@ -33,6 +42,8 @@ def check_answers(model: Any) -> None:
             continue
         try:
             said = getattr(model, verb)(row)
+        except ParameterError:
+            raise
         except BayesEngineError:
             continue
         if isinstance(said, np.ndarray) and said.dtype.kind == "f" and (np.isnan(said) | np.isposinf(said)).any():

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.ask import Inquiry, Outcome, Question, ask, outcomes, standing, value_of_everything
+from bayes_engine.decision.answers import Outcome
+from bayes_engine.decision.ask import Inquiry, Question, ask, outcomes, standing, value_of_everything
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.figures.ask import questions
 from bayes_engine.figures.contributions import verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -32,9 +33,10 @@ from bayes_engine.working.conditionals import (
     super_parents,
     values_of,
 )
-from bayes_engine.working.derive import Cell, Density, Step
+from bayes_engine.working.derive import Cell, Step
 from bayes_engine.working.likelihoods import Curves
 from bayes_engine.working.render import fraction
+from bayes_engine.working.sources import Density
 from pages.shared import data, likelihoods, refined, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
@@ -44,8 +46,8 @@ from pages.shared.tables import clicked, high, on_screen, select
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
-SIDE_BY_SIDE = 60
-"""A table of fractions up to this many characters wide leaves room for the rows beside it."""
+SIDE_BY_SIDE = 52
+"""A table of fractions up to this many characters wide leaves room for the rows beside it, also at 1024 pixels."""
 LIST = 388
 """Height of the list of columns in pixels: as high as the figure beside it."""
 
@@ -190,7 +192,8 @@ def _uncut(fitted: data.Fitted, variable: Variable) -> bool:
 
 def _width(table: data.InUse, found: LevelTable) -> int:
     """About how many characters the table of fractions is wide."""
-    levels = max(len(clean(table.value(found.variable, step.value), 60)) for step in found.steps)
+    names = [clean(table.value(found.variable, step.value), 60) for step in found.steps]
+    levels = max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in name) for name in names)
     cells = max(len(fraction(source)) for step in found.steps for source in step.sources)
     return levels + len(found.classes) * (cells + len(" = 0.1234"))
 
@@ -587,7 +590,7 @@ def behind(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -
         st.caption(_("Choose a cell; its rows stand below."))
         _rows_behind(table, found, *_fractions(table, found))
         return
-    counted, rows = st.columns([1, 1], gap="medium")
+    counted, rows = st.columns([4, 3], gap="medium")
     with counted:
         st.markdown(f":gray[{_('Choose a cell.')}]")
         chosen = _fractions(table, found)

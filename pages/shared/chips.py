@@ -9,6 +9,7 @@ import streamlit as st
 
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import LANGUAGES, _, current_language
+from bayes_engine.table.read import MAX_BYTES
 from pages.shared import data, words, workspace
 from pages.shared.escape import md
 from pages.shared.state import bound, change, current
@@ -54,9 +55,27 @@ _STYLE = """<style>
 </style>"""
 
 
+def _of_streamlit() -> str:
+    """Style that puts the words that Streamlit itself writes into the language; they have no other door."""
+    if current_language() == "en":
+        return ""
+    upload = '[data-testid="stFileUploaderDropzone"] [data-testid="stBaseButton-secondary"] p'
+    largest = '[data-testid="stFileUploaderDropzoneInstructions"] span'
+    told = {
+        upload: _("Choose a file"),
+        largest: _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
+        '[data-testid="InputInstructions"] span': _("Enter to take it over"),
+    }
+    rules = (
+        f'{what} {{ font-size: 0 !important; }} {what}::after {{ content: "{said}"; font-size: .85rem; }}'
+        for what, said in told.items()
+    )
+    return f"<style>{' '.join(rules)}</style>"
+
+
 def heading() -> None:
     """The name of the house."""
-    st.html(_STYLE)
+    st.html(_STYLE + _of_streamlit())
     st.markdown("#### " + _("Bayes Workbench"))
 
 

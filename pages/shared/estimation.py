@@ -125,7 +125,7 @@ def _levels(table: data.InUse, spec: Spec, found: LevelTable, known: Estimates) 
     if len(drawn) * len(classes) > LINES:
         often = sorted(drawn, key=lambda s: -float(known.counts[:, s].sum()))
         drawn = sorted(often[: max(LINES // len(classes), 3)][:BARS])
-    figure_at, listed_at = st.columns([3, 4], gap="medium")
+    figure_at, listed_at = st.columns([1, 2], gap="medium")
     with figure_at:
         figure = estimate_marks(
             known.at(drawn, len(classes)),
@@ -186,7 +186,7 @@ def _gaussians(table: data.InUse, fitted: data.Fitted, found: Gaussians, known: 
     """What so few rows say of mean and variance."""
     assert table.parts is not None
     column = found.variable.name
-    figure_at, listed_at = st.columns([3, 4], gap="medium")
+    figure_at, listed_at = st.columns([1, 2], gap="medium")
     shown = list(range(len(found.classes)))[:MOST_FANS]
     with figure_at:
         drawn = [plausible_gaussians(fitted.model, column, found.classes[k], n=FAN, rng=k, given=given) for k in shown]

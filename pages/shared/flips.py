@@ -19,6 +19,8 @@ from pages.shared.losses import LARGEST, unit_of
 
 MOST = 3
 """As many losses are said in sentences: those nearest to flipping the decision."""
+REACH = 1e-6
+"""What is nearer to nothing, or as much further off, is all but certain."""
 
 
 def nearest_flips(table: data.InUse, fitted: data.Fitted, case: Ledger) -> None:
@@ -44,7 +46,12 @@ def say_flips(table: data.InUse, margins: FlipMargins) -> None:
         ),
     )
     if not flips:
-        st.markdown(_("No single loss up to 1e9 and no prior from 0.000001 to 0.999999 turns this decision."))
+        st.markdown(
+            _(
+                "No loss turns this decision within a millionfold of what it is now, and no prior from 0.000001 to "
+                "0.999999: it is all but certain."
+            )
+        )
         return
     st.markdown("\n".join(f"- {flip_sentence(table, flip, margins.loss)}" for flip in flips))
     if margins.amount is not None:
@@ -113,5 +120,8 @@ def _unit(table: data.InUse, flip: Flip, loss: LossMatrix) -> str:
 
 
 def _within_reach(flip: Flip) -> bool:
-    """Whether the value can be set: what is larger, or nearer to certainty, is no advice."""
-    return abs(flip.at) <= LARGEST if flip.action is not None else 1e-6 <= flip.at <= 1 - 1e-6
+    """Whether the value is advice: no prior nearer to certainty than a millionth, and no loss further than a million
+    times the spread of the matrix, or below a millionth of what it is now."""
+    if flip.action is None:
+        return REACH <= flip.at <= 1 - REACH
+    return flip.distance <= 1 / REACH and abs(flip.at) <= LARGEST and (flip.rising or flip.at >= REACH * flip.now)

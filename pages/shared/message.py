@@ -14,15 +14,16 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
 from bayes_engine.working.balance import weigh
-from bayes_engine.working.derive import Fraction, Working
+from bayes_engine.working.derive import Working
 from bayes_engine.working.render import fraction
+from bayes_engine.working.sources import Fraction
 from bayes_engine.working.texts import Said, TextRead, absent_terms, read_text, text_steps
 from pages.shared import data, tables, verdict
 from pages.shared.case_editor import Study, with_cells
 from pages.shared.escape import clean, md
 from pages.shared.plane import class_inks
 from pages.shared.state import TYPED, State, change
-from pages.shared.terms import shown, times, visible
+from pages.shared.terms import quoted, shown, times, visible
 
 MOST = 20_000
 """So many characters can be typed."""
@@ -181,7 +182,7 @@ def _term(term: Said, name: str, other: str) -> dict[str, Any]:
     elif term.nats:
         nats += " · " + _("speaks for {name}").format(name=name if term.nats > 0 else other)
     lines = [f"P(w | {label}) = {_said(source)}" for label, source in zip((name, other), term.sources, strict=True)]
-    return {"term": f"«{shown(term.term)}»" + times(term), "nats": nats, "lines": lines}
+    return {"term": quoted(shown(term.term)) + times(term), "nats": nats, "lines": lines}
 
 
 def _said(source: Fraction) -> str:
@@ -197,9 +198,12 @@ def _said_of(read: TextRead | None, *, known: bool) -> str:
         if read.absent is not None:
             none = _("A text without a word: every word the model knows is absent, and that is evidence, {nats} nats.")
         return none.format(nats=signed(read.absent or 0.0, 3))
-    counted = (_("{n} words, {unseen} of them not seen in training") if any(u.end - u.start > 1 for u in read.units)
-               else _("{n} characters, {unseen} of them not seen in training"))  # fmt: skip
-    unseen = sum(not unit.known for unit in read.units)
+    unseen, words = sum(not unit.known for unit in read.units), any(u.end - u.start > 1 for u in read.units)
+    if unseen:
+        counted = (_("{n} words, {unseen} of them not seen in training") if words
+                   else _("{n} characters, {unseen} of them not seen in training"))  # fmt: skip
+    else:
+        counted = _("{n} words, all seen in training") if words else _("{n} characters, all seen in training")
     nats = signed(float(sum(t.nats for t in read.terms)), 3)
     come_to = _("together {nats} nats").format(nats=nats)
     if read.absent is not None:

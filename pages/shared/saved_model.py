@@ -7,6 +7,7 @@ import streamlit as st
 from bayes_engine import save_model
 from bayes_engine.language import _
 from pages.shared import data
+from pages.shared.state import bound, current
 
 MIME = "application/octet-stream"
 
@@ -14,7 +15,9 @@ MIME = "application/octet-stream"
 def to_keep(table: data.InUse, fitted: data.Fitted) -> None:
     """The model as `save_model` writes it, calibrated where the shelf says so."""
     name = f"{fitted.spec.family}.model.bayes"
-    with st.expander(_("Save this model"), icon=":material/download:"):
+    is_open = current().seen("save", False)
+    opened = bound("save_open", is_open, lambda s, on: s.showing(save=bool(on)))
+    with st.expander(_("Save this model"), icon=":material/download:", **opened):
         left, right = st.columns([1, 2], gap="medium")
         with left:
             st.download_button(
@@ -27,10 +30,12 @@ def to_keep(table: data.InUse, fitted: data.Fitted) -> None:
                     "the last bit, and can be updated, merged and smoothed anew."
                 )
             )
+        if not is_open:  # what colours the lines is 0.5 MB to load
+            return
         with right:
+            frame = _("a pandas table with {n} columns by their names").format(n=len(table.features))
             st.code(
-                "from bayes_engine import load_model\n\n"
-                f'model = load_model("{name}")\n'
-                f"model.predict_proba(frame)  # a pandas table with {len(table.features)} columns by their names",
+                f'from bayes_engine import load_model\n\nmodel = load_model("{name}")\n'
+                f"model.predict_proba(frame)  # {frame}",
                 language="python",
             )

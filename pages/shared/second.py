@@ -14,13 +14,13 @@ from typing import IO, Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.batch import Scored, Tally, answers, results, score_file
+from bayes_engine.decision.batch import NOWHERE, SILENT, Scored, Tally, answers, results, score_file
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.doctor.finding import Repair
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import Message, _
+from bayes_engine.language import Message, _, current_language
 from bayes_engine.ledger import Status
-from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, Treatment, names_alike, no_amounts
+from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, Treatment, Why, names_alike, no_amounts
 from bayes_engine.table.numbers import Note, listed, note
 from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import MAX_BYTES
@@ -199,6 +199,19 @@ def needed(table: data.InUse) -> pd.DataFrame:
 # the results as a file ------------------------------------------------------------------------------------------
 
 
+def _flaws() -> dict[Why, str]:
+    """What is said of a cell for which its row is not decided."""
+    return {"no number": _("no number"), "no count": _("no count: 0, 1, 2, …"), "infinite": _("infinite"),
+            "missing": _("missing"), "not seen in training": _("not seen in training"),
+            "negative": _("negative")}  # fmt: skip
+
+
+def _said_here() -> dict[str, str]:
+    """The words of the reasons, in the language of whoever reads them."""
+    return {SILENT: _("no column speaks for it: the prior or the losses decide"), **_flaws(),
+            **{sentence: words.status(code) for code, sentence in NOWHERE.items()}}  # fmt: skip
+
+
 class Format:
     """A format of the results: what a person calls it, the end of the file's name, its type."""
 
@@ -219,10 +232,11 @@ class Results:
     def __init__(self, table: data.InUse, fitted: data.Fitted, upload: SecondFile, rows: IncomingFile, found: Scored,
                  loss: LossMatrix, use: Mapping[Any, float] | None) -> None:  # fmt: skip
         self.rows = rows
-        self.blocks = partial(answers, fitted.judging, rows, found, loss, table.classes, use, amount=rows.amount)
+        self.blocks = partial(answers, fitted.judging, rows, found, loss, table.classes, use, amount=rows.amount,
+                              said_as=_said_here())  # fmt: skip
         prior = None if use is None else tuple(use.items())
         alike = current().seen("second_alike", False)
-        self.key: tuple[Hashable, ...] = (_mark(upload), table.key, fitted.spec, alike, loss, prior)
+        self.key: tuple[Hashable, ...] = (_mark(upload), table.key, fitted.spec, alike, loss, prior, current_language())
 
     def write(self, out: IO[bytes], kind: Format) -> int:
         """Write them; how many texts had to be cut."""
@@ -337,7 +351,7 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: IncomingFile, found:
     decision = own.decide(loss, use, amount=first.amount)
     here = pd.RangeIndex(n).to_numpy()
     answer = results(fitted.judging, first, own, decision, own.posterior(use), table.classes, here,
-                     silent=_("no column speaks for it: the prior or the losses decide"))  # fmt: skip
+                     _said_here())  # fmt: skip
     decided, risk, gap, *posterior, status, reason = answer.columns
     called = {a: clean(table.action(a)) for a in decision.action if a is not None}
     answer[decided] = [called.get(a, "") for a in decision.action]
@@ -368,7 +382,8 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: IncomingFile, found:
     picked = st.dataframe(
         shown, key="results", on_select=choose, selection_mode="single-row", column_config=config, hide_index=False,
         column_order=[decided, *unclear, *posterior, reason, risk, gap, *cells.columns],
-        height=min(38 + 35 * len(shown), 458), alt=_("the rows of the file with decision, posterior, reason and risk"),
+        height=min(38 + 35 * len(shown), 458), placeholder="",
+        alt=_("the rows of the file with decision, posterior, reason and risk"),
     )  # fmt: skip
     if picked.selection.rows:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -417,9 +432,7 @@ def bad_cells(rows: IncomingFile, n: int) -> None:
     """The cells for which rows are not decided, one by one."""
     if not rows.bad:
         return
-    why = {"no number": _("is no number"), "no count": _("is no count: 0, 1, 2, …"), "infinite": _("is infinite"),
-           "missing": _("is missing"), "not seen in training": _("was not seen in training"),
-           "negative": _("is negative")}  # fmt: skip
+    why = _flaws()
     listed = pd.DataFrame({
         "row": [cell.row + 1 for cell in rows.bad],
         "column": [clean(cell.column) for cell in rows.bad],

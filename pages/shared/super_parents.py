@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import count, number
-from bayes_engine.working import render
+from bayes_engine.working import latex, render
 from bayes_engine.working.averaged import Mean, SuperParent, as_misprinted, average, derive_member
 from bayes_engine.working.derive import Working
 from pages.shared import data
@@ -159,11 +159,11 @@ def _mean(one: Study, mean: Mean, columns: Sequence[int], digits: int) -> None:
 
 def latex_mean(one: Study, mean: Mean, k: int, digits: int) -> str:
     """1/m Σ_i of the joints with the numbers filled in, for one class."""
-    label = render.tex(one.table.class_(mean.classes[k]))
-    joints = [render.power(render.number_of_log(p.log_joint[k], digits)) for p in mean.active]
+    label = latex.tex(one.table.class_(mean.classes[k]))
+    joints = [latex.power(render.number_of_log(p.log_joint[k], digits)) for p in mean.active]
     if len(joints) > TYPESET:
         joints = [*joints[:3], r"\cdots", joints[-1]]
-    value = render.power(render.number_of_log(mean.log_joint[k], digits + 2))
+    value = latex.power(render.number_of_log(mean.log_joint[k], digits + 2))
     m = len(mean.active)
     return rf"P({label}, \boldsymbol{{x}}) &= \tfrac{{1}}{{{m}}}\,({' + '.join(joints)}) = {value}"
 
@@ -173,12 +173,12 @@ def latex_calibrated(one: Study, exact: Working, k: int, digits: int) -> str:
     steps = [step for step in exact.steps if step.row == CALIBRATION]
     if not steps:
         return ""
-    label, shift = render.tex(one.table.class_(exact.classes[k])), steps[0].log_factors[k]
+    label, shift = latex.tex(one.table.class_(exact.classes[k])), steps[0].log_factors[k]
     before, after = (
-        render.power(render.number_of_log(v, digits + 2)) for v in (exact.log_joint[k] - shift, exact.log_joint[k])
+        latex.power(render.number_of_log(v, digits + 2)) for v in (exact.log_joint[k] - shift, exact.log_joint[k])
     )
-    times = render.power(render.number_of_log(shift, digits))
-    of = rf"{render.tex(_('calibration'))}({label})"
+    times = latex.power(render.number_of_log(shift, digits))
+    of = rf"{latex.tex(_('calibration'))}({label})"
     return rf"P({label}, \boldsymbol{{x}}) \times {of} &= {before} \times {times} = {after}"
 
 

@@ -17,7 +17,7 @@ from pages.shared import data
 from pages.shared.chart import chart
 from pages.shared.escape import md, plotly_text
 from pages.shared.state import State, bound, current, dark
-from pages.shared.terms import shown
+from pages.shared.terms import quoted, shown
 
 OF_TWO = 12
 """So many words are drawn for each of two classes,"""
@@ -50,7 +50,7 @@ def figure(table: data.InUse, found: WordTable) -> None:
 
 
 def _hover(table: data.InUse, found: WordTable, v: int) -> str:
-    lines = [f"<b>«{plotly_text(shown(found.terms[v]))}»</b>"]
+    lines = [f"<b>{quoted(plotly_text(shown(found.terms[v])))}</b>"]
     for k, c in enumerate(found.classes[:DRAWN]):
         source = found.source(k, v)
         lines.append(f"P(w | {plotly_text(table.class_(c), 24)}) = {fraction(source)} = {number(source.value)}")
@@ -138,7 +138,7 @@ def _frame(table: data.InUse) -> pd.DataFrame:
 
 def _told(table: data.InUse, found: WordTable, asked: LookedUp) -> str:
     """In how many texts of each class a word stands, and its probability there."""
-    word = f"**«{md(shown(asked.term))}»**"
+    word = f"**{quoted(md(shown(asked.term)))}**"
     if asked.place < 0:
         return _("{word} stood in no training text: it is not in the vocabulary, and in a message it says nothing, "
                  "whatever the smoothing.").format(word=word)  # fmt: skip

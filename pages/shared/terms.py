@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.working.texts import Said
 from pages.shared.escape import clean
@@ -26,6 +27,11 @@ def shown(term: str, limit: int = 40) -> str:
     left = len(term) - len(term.lstrip(" "))
     marked = "␣" * left + bare + "␣" * (len(term) - len(bare) - left)
     return clean(visible(marked), limit)
+
+
+def quoted(term: str) -> str:
+    """A term between the quotes of the language."""
+    return _("«{term}»").format(term=term)
 
 
 def visible(text: str) -> str:

@@ -21,7 +21,7 @@ from pages.shared.case_editor import Study
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import bound, current, dark
-from pages.shared.terms import shown, times
+from pages.shared.terms import quoted, shown, times
 
 MOST_DECISIONS = 11
 """As many decisions are drawn: those of least risk."""
@@ -67,7 +67,7 @@ def _loudest(working: Working) -> dict[str, str]:
         sign = 1.0 if read.nats >= 0 else -1.0
         pulling = sorted((t for t in read.terms if sign * t.nats > 0), key=lambda t: -sign * t.nats)[:LOUDEST]
         if pulling:
-            said[read.column] = _(", ").join(f"«{md(shown(t.term), 24)}»" for t in pulling)
+            said[read.column] = _(", ").join(quoted(md(shown(t.term), 24)) for t in pulling)
     return said
 
 
@@ -152,7 +152,7 @@ def _reading(one: Study, working: Working, balance: Balance) -> str:
 
 def _of_text(one: Study, texts: int, read: TextRead, term: Said | None) -> str:
     """A term of a text on the figure; of several texts with the column's name."""
-    said = _("absent words") if term is None else f"«{shown(term.term)}»" + times(term)
+    said = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
     return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}: {said}", 34)
 
 

@@ -38,6 +38,8 @@ def which(table: data.InUse) -> None:
             + _("**Categorical**: each column is a question with its own answers, which have no order. For colour, "
                 "shape, yes/no; what source texts call “multinomial” is mostly this.")
         )  # fmt: skip
+        if not current().seen("which", False):
+            return
         taught, told = st.columns([2, 3], gap="medium")
         with taught:
             _taught()
@@ -115,8 +117,9 @@ def _why(found: Compared) -> None:
     asked = (f"P({word} | {{c}})", f"P({word} | {{c}})", f"P({word} = {line.times} | {{c}})")
     for name, what, pair in zip(_names(), asked, line.shares, strict=True):
         st.caption(
-            f"{name}: "
-            + ", ".join(f"{what.format(c=c)} = {_fraction(s)}" for c, s in zip((first, second), pair, strict=True))
+            name
+            + _(": ")
+            + _(", ").join(f"{what.format(c=c)} = {_fraction(s)}" for c, s in zip((first, second), pair, strict=True))
         )
     st.caption(
         _("Over the line: how often the word was drawn; how many messages had it; how many had it just so often. Under "

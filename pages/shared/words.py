@@ -1,4 +1,4 @@
-"""What the app calls things, in one place: presets, kinds, roles, statuses."""
+"""What the app calls things, in one place: families, presets, knobs and their settings, kinds, roles, statuses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.numerals import certain, signed
 from bayes_engine.working.render import row_word
+from pages.shared import prior_knob
 from pages.shared.escape import clean, md
 from pages.shared.state import Spec
 
@@ -137,6 +138,138 @@ def spec(model: Spec) -> str:
     named = preset(model.preset) if model.family == "naive-bayes" else family(model.family)
     named += f", {preset(model.preset)}" if model.family in ("weighted", "selective") else ""
     return named + (" *" if model.knobs else "")
+
+
+def knob_name(name: str) -> str:
+    """What a knob is called on screen."""
+    return {
+        "smoothing": _("Smoothing"),
+        "alpha": "α",
+        "alphas": _("by column"),
+        "priors": _("Class prior"),
+        "variance": _("Variance"),
+        "tied_variance": _("Classes' variances"),
+        "var_floor": _("Variance floor"),
+        "missing": _("Missing cells"),
+        "unseen": _("Unseen values"),
+        "discretize": _("Numbers"),
+        "likelihoods": _("likelihoods of their own"),
+        "terms": _("Terms of a text"),
+        "counting": _("Terms count"),
+        "objective": _("Objective"),
+        "largest": _("Largest weight"),
+        "leave_one_out": _("Weights judged"),
+        "direction": _("Direction"),
+        "bins": _("Intervals"),
+        "super_parent": _("Super-parent"),
+        "root": _("Root"),
+        "min_frequency": "m′",
+        "k": "k",
+        "structure": _("Structure"),
+        "criterion": _("Criterion"),
+        "max_parents": _("Parents at most"),
+        "shrinkage": _("Shrinkage"),
+        "calibration": _("Calibration"),
+    }[name]
+
+
+def option(name: str, value: Any, table: InUse | None = None) -> str:
+    """A setting of a knob on screen; a column by its name in `table`, or by its place."""
+    if name in ("super_parent", "root"):
+        if value < 0:
+            return _("by leave-one-out") if name == "super_parent" else _("most telling")
+        named = table.column(table.features.names[value]) if table else ""
+        return clean(named, 30) or _("column {n}").format(n=value + 1)
+    if name == "likelihoods":
+        return _(", ").join(
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {likelihood(own)}"
+            for at, own in value
+        )
+    if name == "criterion" and isinstance(value, tuple):
+        return _("risk under set losses")
+    if name == "largest" and value is None:
+        return _("no bound")
+    if name == "alphas":
+        return _(", ").join(
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {prior_knob.says(own)}"
+            for at, own in value
+        )
+    if name == "structure" and isinstance(value, tuple):
+        return _("{n} arcs by hand").format(n=len(value))
+    if isinstance(value, tuple):
+        return _("set by hand")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:g}"
+    return {
+        ("smoothing", "all"): _("everywhere"),
+        ("smoothing", "zero-only"): _("zeros only"),
+        ("smoothing", "none"): _("none"),
+        ("smoothing", "factored"): _("each table by itself"),
+        ("smoothing", "joint"): _("one joint table"),
+        ("priors", "empirical"): _("empirical"),
+        ("priors", "laplace"): "Laplace",
+        ("priors", "uniform"): _("uniform"),
+        ("priors", "by hand"): _("set by hand"),
+        ("variance", "mle"): "n",
+        ("variance", "unbiased"): "n−1",
+        ("tied_variance", True): _("one for all"),
+        ("tied_variance", False): _("one each"),
+        ("unseen", "ignore"): _("leave out"),
+        ("unseen", "smooth"): _("smooth"),
+        ("unseen", "error"): _("refuse"),
+        ("missing", "marginalize"): _("marginalize"),
+        ("missing", "category"): _("a level of its own"),
+        ("missing", "error"): _("refuse"),
+        ("discretize", None): _("Gaussian"),
+        ("discretize", "kernel"): _("kernel density, Silverman"),
+        ("discretize", "kernel-weka"): _("kernel density, Weka"),
+        ("discretize", "mdlp"): _("cut by MDLP"),
+        ("discretize", "equal-width"): _("equal width"),
+        ("discretize", "quantile"): _("quantiles"),
+        ("terms", "words"): _("words"),
+        ("terms", "pairs"): _("words and pairs"),
+        ("terms", "characters"): _("runs of 1 to 3 characters"),
+        ("counting", "counts"): _("as often as they stand there"),
+        ("counting", "once"): _("once"),
+        ("counting", "bernoulli"): _("present or absent (Bernoulli)"),
+        ("objective", "cll"): _("log-loss of the posterior"),
+        ("objective", "mse"): _("squared error of the posterior"),
+        ("leave_one_out", True): _("leaving each row out"),
+        ("leave_one_out", False): _("on the rows as they are"),
+        ("direction", "forward"): _("forward, from none"),
+        ("direction", "backward"): _("backward, from all"),
+        ("criterion", "accuracy"): _("share right"),
+        ("criterion", "log_loss"): _("log-loss"),
+        ("criterion", "risk"): _("risk under your losses"),
+        ("structure", "hill-climb"): _("hill climbing"),
+        ("structure", "exact"): _("the exact optimum"),
+        ("structure", "naive"): _("naive Bayes"),
+        ("structure", "tan"): "TAN",
+        ("criterion", "mdl"): "MDL = −BIC",
+        ("criterion", "bic"): "BIC",
+        ("criterion", "aic"): "AIC",
+        ("criterion", "k2"): "K2",
+        ("criterion", "bdeu"): "BDeu",
+        ("criterion", "log-likelihood"): _("log-likelihood"),
+        ("shrinkage", None): _("none"),
+        ("shrinkage", "auto"): "Ledoit–Wolf",
+        ("shrinkage", "oas"): "OAS",
+        ("shrinkage", "by hand"): _("set by hand"),
+        ("calibration", "none"): _("none"),
+        ("calibration", "temperature"): _("temperature"),
+        ("calibration", "platt"): "Platt",
+        ("calibration", "isotonic"): _("isotonic"),
+    }[name, value]
+
+
+def setting(name: str, value: Any, table: InUse | None = None) -> str:
+    """A knob and where it stands: «Missing cells refuse», «k = 2»."""
+    if name == "alpha":
+        return prior_knob.says(value)
+    if name == "likelihoods":
+        return option(name, value, table)
+    equals = "= " if name in ("k", "min_frequency", "bins", "max_parents") else ""
+    return f"{knob_name(name)} {equals}{option(name, value, table)}"
 
 
 def kind(name: str) -> str:

@@ -15,27 +15,10 @@ from bayes_engine.language import _, current_language
 from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import count, number, plain, signed
-from bayes_engine.working import render
-from bayes_engine.working.derive import (
-    Cell,
-    Density,
-    Fraction,
-    Given,
-    Kernel,
-    Linear,
-    Power,
-    Rate,
-    Shift,
-    Step,
-    Term,
-    Words,
-    Working,
-    bare,
-    rounded,
-    rows_behind,
-    variance_from,
-)
+from bayes_engine.working import latex, render
+from bayes_engine.working.derive import Cell, Step, Working, bare, rounded, rows_behind, variance_from
 from bayes_engine.working.misprints import Place, misprints
+from bayes_engine.working.sources import Density, Fraction, Given, Kernel, Linear, Power, Rate, Shift, Term, Words
 from pages.shared import shelf, words
 from pages.shared.case_editor import Study, another_exercise
 from pages.shared.escape import clean, md
@@ -51,7 +34,7 @@ TALLEST = 24
 """As many rows of a table stand on the page without scrolling."""
 TYPESET = 6
 """Up to this many classes the sums are typeset; beyond, they are lines of text."""
-FORMS = {"latex": render.to_latex, "markdown": render.to_markdown, "text": render.to_text}
+FORMS = {"latex": latex.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
 _STYLE = """<style>
 .st-key-factors, .st-key-factors [data-testid="stVerticalBlock"], .st-key-super_parents { gap: 0; }
@@ -175,7 +158,7 @@ def title(cell: Any, one: Study, step: Step) -> None:
     """A factor's name, and beneath it what it is given besides the class."""
     cell.markdown(md(render.title_of(step, one.table), 60))
     if step.given:
-        beyond = ", ".join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+        beyond = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
         cell.caption(_("given {cells}").format(cells=beyond))
 
 
@@ -329,7 +312,7 @@ def by_hand(one: Study, exact: Working) -> None:
 def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> None:
     """How one factor came about, and the rows it was counted from."""
     label, source, at = working.classes[k], step.sources[k], working.steps.index(step)
-    formulas = [*render.latex_behind(working, step, k), render.latex_value(working, step, k, digits)]
+    formulas = [*latex.latex_behind(working, step, k), latex.latex_value(working, step, k, digits)]
     heading, weight = render.heading(working, step, k, one.table), None
     if isinstance(source, Power):
         weight, step, source = source.weight, bare(step), source.base
@@ -400,7 +383,7 @@ def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
 
 def _said_of_network(one: Study, step: Step, source: Fraction, cell: str) -> str:
     """Of a network: a share of rows of every class, for a column that the class is no parent of, or for the class."""
-    given = ", ".join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+    given = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
     if not source.total:
         text = _("No row has {given}: each of the {levels} values counts as equally likely.")
     elif given:
@@ -429,7 +412,7 @@ def _said_of_density(one: Study, step: Step, k: int, source: Density, target: st
     said = origin.format(n=count(source.n), column=md(one.table.column(step.row.child), 40), target=target, name=name,
                          lent=count(source.lent.rows) if source.lent else "")  # fmt: skip
     if source.stands_in:
-        beyond = ", ".join(md(r.spaced, 40) for r in render.given_of(step, one.table))
+        beyond = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
         short = _("Too few of its rows have {cells} to fit a density to them, so that of the whole class stands in.")
         said = short.format(cells=beyond) + " " + said
     return said
@@ -495,7 +478,7 @@ def _said_of_kernel(column: str, source: Kernel) -> str:
         said.append(_("The class has no spread of its own, so the width is the pooled one or the least allowed."))
     most = [f"{plain(b.value)} ({b.share:.1%})" for b in render.loudest(source)[:6]]
     if most:
-        said.append(_("The values that add most: {values}.").format(values=", ".join(most)))
+        said.append(_("The values that add most: {values}.").format(values=_(", ").join(most)))
     return " ".join(said)
 
 
@@ -512,7 +495,7 @@ def _said_of_words(step: Step, source: Words) -> str:
     if terms:
         listed = [f"{md(t.term, 40)}{f' × {count(t.times)}' if t.times != 1 else ''} "
                   f"({render.fraction(t.source)})" for t in terms[: render.MOST_OPENED]]  # fmt: skip
-        said.append(_("Those that tell the classes apart most: {words}.").format(words=", ".join(listed)))
+        said.append(_("Those that tell the classes apart most: {words}.").format(words=_(", ").join(listed)))
     if len(terms) > render.MOST_OPENED:
         rest = sum(t.log_value for t in terms[render.MOST_OPENED :])
         said.append(_("The {n} others add {nats} nats.").format(
@@ -576,9 +559,9 @@ def sums(one: Study, working: Working, digits: int) -> None:
     with st.container(key="sums"):
         first = _("From the scores to the posterior") if working.scores else _("From the joints to the posterior")
         st.markdown(f"**{first}**")
-        _formulas(working, render.latex_posterior(working, one.table, digits))
+        _formulas(working, latex.latex_posterior(working, one.table, digits))
         st.markdown("**" + _("From the posterior to the decision") + "**")
-        _formulas(working, render.latex_risk(working, one.table, digits))
+        _formulas(working, latex.latex_risk(working, one.table, digits))
 
 
 def _formulas(working: Working, lines: Sequence[str]) -> None:
@@ -595,7 +578,9 @@ def typeset(lines: Sequence[str]) -> None:
 
 def copies(one: Study, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None) -> None:
     """The whole working as text to take along: what stands `before` it in each format, its factors, the sums."""
-    with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:"):
+    is_open = current().seen("copying", bool(current().seen("copy", "")))
+    opened = bound("copy_open", is_open, lambda s, on: s.showing(copying=bool(on)))
+    with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:", **opened):
         form = current().seen("copy", "latex")
         form = form if form in FORMS else "latex"
         forms = {"latex": "LaTeX", "markdown": "Markdown", "text": _("text")}
@@ -603,6 +588,8 @@ def copies(one: Study, working: Working, final: Working, digits: int, before: Ma
             _("Format"), list(forms), format_func=forms.get, required=True, label_visibility="collapsed",
             **bound("copy_form", form, lambda s, f: s.showing(copy=f)),
         )  # fmt: skip
+        if not is_open:  # what colours the text is 0.5 MB to load
+            return
         text = FORMS[form](working, one.table, digits, final if before else None)
         st.code((before[form] + "\n\n" if before else "") + text, language=None if form == "text" else form,
                 wrap_lines=True, height=360)  # fmt: skip

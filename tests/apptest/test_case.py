@@ -18,7 +18,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.loss import decide
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
-from bayes_engine.working import render
+from bayes_engine.working import latex, render
 from bayes_engine.working.check import read_number
 from bayes_engine.working.derive import derive, rounded
 from bayes_engine.working.exercise import draw
@@ -221,7 +221,7 @@ def test_copies_hold_the_working(language: str) -> None:
     at = page(table="watermelon3", language=language)
     working = derive(fitted("watermelon3"), melon(0), classes=["是", "否"])
     label = {"en": "navel", "zh": "脐部"}[language]
-    for form, write in (("latex", render.to_latex), ("markdown", render.to_markdown), ("text", render.to_text)):
+    for form, write in (("latex", latex.to_latex), ("markdown", render.to_markdown), ("text", render.to_text)):
         at.segmented_control(key="copy_form").set_value(form).run()
         text = at.code[0].value
         assert label in text

@@ -1,5 +1,6 @@
 """The page Classify a file: what it shows is what the model decides, and one bad row costs itself only."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
+from bayes_engine.language import _, set_language
 from bayes_engine.models.naive_bayes import PRESETS
 from tests.apptest.opened import APP, opened
 
@@ -146,7 +148,7 @@ def test_a_long_file_is_written_before_it_is_handed_over(page: AppTest):
         drop(page, MELONS.encode() + b"0.1,0.2,x,\n" * 20_000)
         assert not page.exception and metrics(page)["rows"] == "20,004"
         page.button(key="write_results").click().run(timeout=60)
-        for _ in range(40):  # a job may take longer than its grace
+        for _look in range(40):  # a job may take longer than its grace
             if "second_written" in page.session_state and page.session_state["second_written"][0][-1] == kind:
                 break
             page.run()
@@ -182,3 +184,24 @@ def test_the_second_file_is_read_otherwise_by_one_click(page: AppTest):
     X = pd.DataFrame({"密度": [1.234], "含糖率": [0.46]})
     good = list(model().classes_).index("是")
     assert page.dataframe[0].value["P(是)"].iloc[0] == pytest.approx(model().predict_proba(X)[0, good])
+
+
+def test_what_is_not_decided_has_blank_numbers(page: AppTest):
+    drop(page, MELONS.encode())
+    shown = page.dataframe[0]
+    assert shown.proto.placeholder == "" and shown.proto.HasField("placeholder")
+    assert shown.value["P(是)"].isna().tolist() == [False, False, True, False]
+
+
+def test_reasons_are_in_the_language_of_the_page_in_the_file_too(page: AppTest, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("pages.shared.second.AT_ONCE", 1)
+    page.session_state["state"] = replace(page.session_state["state"], language="zh")
+    drop(page, MELONS.encode() + ",,五,\n".encode())
+    page.button(key="write_results").click().run(timeout=60)
+    set_language("zh")
+    bad, silent = _("no number"), _("no column speaks for it: the prior or the losses decide")
+    set_language("en")
+    _key, file = page.session_state["second_written"]
+    written = pd.read_csv(io.BytesIO(file.read()))["reason"].tolist()
+    assert written[2] == page.dataframe[0].value["reason"].iloc[2] == f"含糖率 = 甜 ({bad})"
+    assert written[4] == silent == "没有哪一列支持它：由先验或误判损失决定"

@@ -10,6 +10,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
+from pages.shared.state import State
 from tests.apptest.opened import APP, opened, sent_to
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
@@ -239,3 +240,14 @@ def test_the_other_sheet_of_a_workbook_is_one_choice_away(page: AppTest) -> None
     page.selectbox(key="read_sheet").select("second").run()
     assert not page.exception
     assert len(cells(page, "size")) == 20
+
+
+def test_the_words_that_streamlit_writes_itself_are_put_into_the_language_by_a_style() -> None:
+    def style(language: str) -> str:
+        return "".join(str(e.proto.body) for e in opened("data", State(language=language)).get("html"))
+
+    assert "stFileUploaderDropzone" not in style("en"), "English says what it says"
+    chinese = style("zh")
+    for what in ("stFileUploaderDropzone", "stFileUploaderDropzoneInstructions", "InputInstructions"):
+        assert f'[data-testid="{what}"]' in chinese
+    assert " 50 MB" in chinese

@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
+from bayes_engine.decision.excess import fitted_once
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.truth import bayes_risk, fitted_once, gaussians
+from bayes_engine.decision.truth import bayes_risk, gaussians
 from bayes_engine.models.rivals import of_numbers
 from bayes_engine.numerals import number
 from bayes_engine.working.demonstrations import climb, numbers_drawn

@@ -105,6 +105,14 @@ def test_all_margins_stand_in_a_table_that_a_link_opens() -> None:
         assert sign == ("≥" if what[0] == "refuse" else "≤")
 
 
+def test_of_a_case_that_is_all_but_certain_no_loss_is_said_to_turn_it() -> None:
+    at = page(table="sms-spam")  # P(ham | x) = 3.2e-07: λ would have to fall to that, or rise to its inverse
+    assert "No loss turns this decision within a millionfold of what it is now" in said(at)
+    assert "This decision flips" not in said(at)
+    at = page(table="sms-spam", losses=((0.0, 1.0), (1000.0, 0.0)))  # 1000 · 3.2e-07 is within reach of 1
+    assert "This decision flips" in said(at) and "No loss turns" not in said(at)
+
+
 def test_what_would_make_it_another_decision_may_be_tried() -> None:
     at = page(**REFUSING)
     assert "Judged **good**" in said(at)

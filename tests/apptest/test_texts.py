@@ -85,6 +85,7 @@ def test_the_marked_words_are_the_engines_terms(knobs, model) -> None:
 def test_a_typed_message_is_judged_and_its_loudest_words_named() -> None:
     app = opened("case", SMS)
     assert any(m.value.startswith("#### Judged **spam**") and "«claim»" in m.value for m in app.markdown)
+    assert "13 words, all seen in training; together" in said(app)
     typed(app, "see you at lunch, my friend")
     assert any(m.value.startswith("#### Judged **ham**") and "«my»" in m.value for m in app.markdown)
     assert state_of(app).case == ("see you at lunch, my friend",)

@@ -216,6 +216,8 @@ def test_the_start_is_a_workspace_too():
 def test_the_model_of_the_shelf_is_offered_as_a_file():
     at = opened("model", State(table="watermelon3", shelf=SIX, active=2))
     assert "model_save" in {b.key for b in at.get("download_button")}
+    assert not at.code  # what colours it is loaded by those who open it
+    at = opened("model", State(table="watermelon3", shelf=SIX, active=2, view=(("save", True),)))
     assert 'load_model("aode.model.bayes")' in "".join(c.value for c in at.code)
 
 

@@ -23,13 +23,14 @@ from bayes_engine import (
     risk_scorer,
 )
 from bayes_engine.decision.ask import outcomes, standing, value_of_everything
-from bayes_engine.decision.batch import predictions_csv, score, tally
+from bayes_engine.decision.batch import score, tally
 from bayes_engine.decision.compare import differences
 from bayes_engine.decision.curves import one_against_rest, prices, risk_by_threshold, stakes, sweep
 from bayes_engine.decision.margins import refusal_for_error
 from bayes_engine.errors import LossError, SchemaMismatch, TableError
 from bayes_engine.table.incoming import receive, with_amounts
 from bayes_engine.table.schema import Variable
+from tests.answered import as_csv
 
 LOAN = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.6], [300, 0]]).with_amount([("good", "bad")])
 """Granting to a bad payer loses 60 % of the sum, refusing a good one 300 whatever the sum."""
@@ -119,7 +120,7 @@ def test_a_file_is_decided_at_its_own_amounts_and_a_bad_one_costs_its_row_only(l
     granted = scored.decide(LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.01], [9, 0]]), amount=sums)
     wrong = tally(rows, granted, LOAN, ("good", "bad"), amount=sums)
     assert wrong.mean_loss == pytest.approx(0.6 * 9000 / 2)
-    written = predictions_csv(model, rows, scored, LOAN, ("good", "bad"), amount=sums).decode("utf-8-sig")
+    written = as_csv(model, rows, scored, LOAN, ("good", "bad"), amount=sums).decode("utf-8-sig")
     assert [line.split(",")[4] for line in written.splitlines()[1:]] == ["good", "bad", "", "", ""]
     assert "sum = much (no number)" in written
 

@@ -18,11 +18,12 @@ from bayes_engine import (
     load_dataset,
     read_table,
 )
-from bayes_engine.decision.batch import predictions_csv, results, score, tally, template_csv
+from bayes_engine.decision.batch import SILENT, answers, results, score, tally, template_csv
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
 from bayes_engine.table.incoming import BadCell, guarded, receive
 from bayes_engine.table.schema import Schema, Variable
+from tests.answered import as_csv
 
 TRAIN = pd.DataFrame({
     "height": [160.0, 165.0, 170.0, 180.0, 185.0, 190.0],
@@ -184,12 +185,12 @@ def test_blocks_give_the_same_as_one_pass(monkeypatch):
     text = "height,city,smokes\n" + "".join(f"{150 + i},Rome,True\n" for i in range(23))
     rows = incoming(text)
     joint, zero_one = score(model(), rows).ledger.joint(), LossMatrix.zero_one(("no", "yes"))
-    whole = predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"))
+    whole = as_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"))
     for module in ("incoming", "pieces"):
         monkeypatch.setattr(f"bayes_engine.table.{module}.BLOCK", 15)
     assert [len(block) for block in rows.blocks()] == [5, 5, 5, 5, 3]
     np.testing.assert_array_equal(score(model(), rows).ledger.joint(), joint)
-    assert predictions_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes")) == whole
+    assert as_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes")) == whole
 
 
 def test_the_reason_names_the_three_strongest_contributions():
@@ -215,10 +216,49 @@ def test_a_decision_that_the_losses_force_says_so():
     assert answer["reason"].iloc[0] == "no column speaks for it: the prior or the losses decide"
 
 
+def told(fitted, rows, **how) -> pd.DataFrame:
+    (answer,) = answers(fitted, rows, score(fitted, rows), LossMatrix.zero_one(("no", "yes")), ("no", "yes"), **how)
+    return answer
+
+
+def test_a_row_without_a_cell_has_a_reason_too():
+    answer = told(model(), incoming("height,city,smokes,note\n,,,x\n"))
+    assert answer[["decision", "reason"]].values.tolist() == [["no", SILENT]]
+
+
+def test_every_row_that_is_not_decided_says_why():
+    strict = model(smoothing="none")
+    rows = incoming("height,city,smokes\n170,Lima,True\n1e300,Oslo,True\ninf,Oslo,True\ntall,Oslo,True\n", strict)
+    assert told(strict, rows)[["status", "reason"]].values.tolist()[1:] == [
+        ["out of range", "outside the range of the data: every density underflows"],
+        ["infinite cell", "height = inf (infinite)"],
+        ["unusable cell", "height = tall (no number)"],
+    ]
+    twins = NaiveBayes(smoothing="none").fit(pd.DataFrame({"a": ["u", "v"], "b": ["u", "v"]}), ["no", "yes"])
+    torn = receive(pd.DataFrame({"a": ["u", "u"], "b": ["v", "u"]}), twins.schema_, twins.target_)
+    assert told(twins, torn)[["decision", "status", "reason"]].values.tolist() == [
+        ["", "impossible", "impossible under this model: its likelihood is 0 in every class"],
+        ["no", "ok", "a = u (+∞), b = u (+∞)"],
+    ]
+
+
+def test_a_model_that_takes_no_missing_cell_names_the_column_that_is_not_there():
+    strict = model(missing="error")
+    answer = told(strict, incoming("height,smokes\n170,True\ntall,True\n", strict))
+    assert answer["decision"].tolist() == ["", ""]
+    assert answer["reason"].tolist() == ["city =  (missing)", "height = tall (no number)"]
+
+
+def test_reasons_are_said_in_the_readers_words():
+    rows = incoming("height,city,smokes,note\ntall,Oslo,True,x\n,,,x\n")
+    answer = told(model(), rows, said_as={"no number": "不是数", SILENT: "没有哪一列支持它"})
+    assert answer["reason"].tolist() == ["height = tall (不是数)", "没有哪一列支持它"]
+
+
 def test_results_never_take_a_name_of_the_user():
     rows = incoming("height,city,smokes,decision,reason,risk\n170,Rome,True,mine,own,5\n")
     classes = ("no", "yes")
-    read = read_back(predictions_csv(model(), rows, score(model(), rows), LossMatrix.zero_one(classes), classes))
+    read = read_back(as_csv(model(), rows, score(model(), rows), LossMatrix.zero_one(classes), classes))
     own = ["height", "city", "smokes", "decision", "reason", "risk"]
     assert read.columns.tolist() == [*own, "decision_2", "risk_2", "gap", "P(no)", "P(yes)", "status", "reason_2"]
     assert read.loc[0, ["decision", "reason", "risk"]].tolist() == ["mine", "own", "5"]
@@ -238,7 +278,7 @@ def test_the_file_comes_back_with_its_cells_and_the_models_decisions_to_the_last
     rows = receive(cells, fitted.schema_, fitted.target_)
     classes = tuple(fitted.classes_.tolist())
     loss = LossMatrix(classes, classes, [[0, 2, 9], [1, 0, 4], [3, 5, 0]])
-    read = read_back(predictions_csv(fitted, rows, score(fitted, rows), loss, classes))
+    read = read_back(as_csv(fitted, rows, score(fitted, rows), loss, classes))
     assert read[list(cells.columns)].to_dict("list") == cells.to_dict("list")
     want = fitted.decide(rows.frame, loss)
     assert read["decision"].tolist() == want.action.tolist()
@@ -252,7 +292,7 @@ def test_what_a_spreadsheet_would_run_is_made_text_and_numbers_are_not_touched()
     assert guarded(pd.Series(["=1+1", "+3", "-5", "-x", "@a", "\tb", "\rc", "d=e", ""])).tolist() == [
         "'=1+1", "+3", "-5", "'-x", "'@a", "'\tb", "'\rc", "d=e", ""]  # fmt: skip
     rows = incoming('height,city,smokes,"=cmd()"\n170,=HYPERLINK(1),True,-7\n')
-    content = predictions_csv(model(), rows, score(model(), rows), LossMatrix.zero_one(("no", "yes")), ("no", "yes"))
+    content = as_csv(model(), rows, score(model(), rows), LossMatrix.zero_one(("no", "yes")), ("no", "yes"))
     read = read_back(content)
     assert "'=cmd()" in read.columns
     assert read.loc[0, "city"] == "'=HYPERLINK(1)"

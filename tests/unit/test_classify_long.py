@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import LossMatrix, NaiveBayes, read_table
-from bayes_engine.decision.batch import answers, predictions_csv, results, score, score_file, tally
+from bayes_engine.decision.batch import answers, results, score, score_file, tally
 from bayes_engine.errors import ReadError, SchemaMismatch, TableError
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table import pieces, sheet
@@ -17,6 +17,7 @@ from bayes_engine.table.incoming import LISTED, IncomingFile, Reception, guarded
 from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.sheet import Sheet
 from bayes_engine.table.write import WRITERS
+from tests.answered import as_csv, as_file
 
 TRAIN = pd.DataFrame({
     "height": [160.0, 165.0, 170.0, 180.0, 185.0, 190.0],
@@ -154,7 +155,7 @@ def test_a_file_received_in_blocks_is_the_file_received_whole(mark: str, cell: C
     assert rows.truth.tolist() == once.truth.tolist()
     scored = score(MODEL, rows)
     np.testing.assert_array_equal(scored.ledger.joint(), score(MODEL, once).ledger.joint())
-    both = (predictions_csv(MODEL, r, scored, ZERO_ONE, CLASSES) for r in (rows, once))
+    both = (as_csv(MODEL, r, scored, ZERO_ONE, CLASSES) for r in (rows, once))
     assert next(both) == next(both)
 
 
@@ -209,8 +210,10 @@ def test_names_alike_are_not_taken_where_two_would_do() -> None:
 # what a spreadsheet opens ------------------------------------------------------------------------------------------
 
 HOSTILE = ("=1+1", "+1+1", "-1+1", "@SUM(A1)", "\tx", "\rx", "\nx", "＝1", "＋x", "－x", "＠x", "'=1", "''@x", "=", "-",
+           " =1", "  @x", "\u00a0+x", "\u3000＝x", "' =1",
            "=HYPERLINK(\"http://x\")")  # fmt: skip
-HARMLESS = ("-5", "+3.2e4", "-12 %", "−7", "-1.234,56", "+$5", "1=1", "a@b", "'s-Gravenhage", "'-5", "", " =1", "5'")
+HARMLESS = ("-5", "+3.2e4", "-12 %", "−7", "-1.234,56", "+$5", "1=1", "a@b", "'s-Gravenhage", "'-5", "", " -5", " x =1",
+            "5'")  # fmt: skip
 
 
 def test_texts_are_guarded_numbers_are_not_and_the_guard_is_undone() -> None:
@@ -222,13 +225,13 @@ def test_texts_are_guarded_numbers_are_not_and_the_guard_is_undone() -> None:
 def test_a_file_of_results_gives_its_cells_back() -> None:
     cells = pd.DataFrame({"=note": [*HOSTILE, *HARMLESS], "city": "Rome"}, dtype="str")
     first = receive(cells, MODEL.schema_, MODEL.target_)
-    written = predictions_csv(MODEL, first, score(MODEL, first), ZERO_ONE, CLASSES)
+    written = as_csv(MODEL, first, score(MODEL, first), ZERO_ONE, CLASSES)
     again = open_cells(written)
     rows, scored = score_file(MODEL, Reception(again, MODEL.schema_, MODEL.target_))
     back = next(rows.blocks()).cells
     assert back["=note"].tolist() == cells["=note"].tolist()
     assert "the apostrophes" in str(rows.notes[0].message)
-    twice = predictions_csv(MODEL, rows, scored, ZERO_ONE, CLASSES)
+    twice = as_csv(MODEL, rows, scored, ZERO_ONE, CLASSES)
     table = read_table(twice, typed=False).frame
     assert table["'=note"].tolist() == guarded(cells["=note"]).tolist()
     assert "decision_2" in table.columns
@@ -236,9 +239,9 @@ def test_a_file_of_results_gives_its_cells_back() -> None:
 
 def written(kind: str, cells: pd.DataFrame) -> tuple[bytes, pd.DataFrame]:
     rows = receive(cells, MODEL.schema_, MODEL.target_)
-    out, scored = io.BytesIO(), score(MODEL, rows)
-    WRITERS[kind](out, answers(MODEL, rows, scored, ZERO_ONE, CLASSES), len(rows))
-    return out.getvalue(), pd.concat(list(answers(MODEL, rows, scored, ZERO_ONE, CLASSES)))
+    scored = score(MODEL, rows)
+    content = as_file(kind, MODEL, rows, scored, ZERO_ONE, CLASSES)
+    return content, pd.concat(list(answers(MODEL, rows, scored, ZERO_ONE, CLASSES)))
 
 
 STRANGE = pd.DataFrame({
@@ -292,6 +295,20 @@ def test_parquet_has_the_cells_as_strings_and_the_answers_typed() -> None:
     assert {name: str(back[name].dtype) for name in ("height", "P(no)", "risk", "decision_2")} == {
         "height": "str", "P(no)": "float64", "risk": "float64", "decision_2": "str"}  # fmt: skip
     pd.testing.assert_frame_equal(back, want.reset_index(drop=True), check_dtype=False)
+
+
+def test_the_bytes_of_a_csv_are_those_that_pandas_writes() -> None:
+    frame = pd.DataFrame({
+        "text": ["a,b", 'say "x"', "", "one\r\ntwo", "京都"], "=n": [0.1, 1e-300, np.nan, -np.inf, 1 / 3],
+        "whole": [1, -2, 3, 2**60, 0], "yes": [True, False, True, True, False],
+    })  # fmt: skip
+    out = io.BytesIO()
+    WRITERS["csv"](out, iter([frame[:2], frame[2:]]), len(frame))
+    want = frame.rename(columns={"=n": "'=n"}).to_csv(index=False, lineterminator="\r\n")
+    assert out.getvalue().decode("utf-8-sig") == want
+    alone = io.BytesIO()
+    WRITERS["csv"](alone, iter([frame[["text"]]]), len(frame))
+    assert alone.getvalue().decode("utf-8-sig") == frame[["text"]].to_csv(index=False, lineterminator="\r\n")
 
 
 def test_a_long_csv_can_be_packed() -> None:

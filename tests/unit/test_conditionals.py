@@ -34,8 +34,9 @@ from bayes_engine.working.conditionals import (
     super_parents,
     values_of,
 )
-from bayes_engine.working.derive import Given, derive
+from bayes_engine.working.derive import derive
 from bayes_engine.working.render import fraction
+from bayes_engine.working.sources import Given
 
 GOOD_FIRST = ["是", "否"]
 

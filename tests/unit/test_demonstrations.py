@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
+from bayes_engine.decision.excess import learning_curve
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.truth import best_in_cells, gaussians, learning_curve, table_of
+from bayes_engine.decision.truth import best_in_cells, gaussians, table_of
 from bayes_engine.figures import laboratory as figures
 from bayes_engine.models.rivals import of_numbers
 from bayes_engine.working.demonstrations import (

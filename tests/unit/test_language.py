@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Iterator
 
 import pytest
 
-from bayes_engine.language import Message, Word, current_language, preferred, set_language
+from bayes_engine.language import Listing, Message, Word, current_language, preferred, set_language
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +39,17 @@ def test_a_sentence_inside_a_sentence_is_put_into_the_language_too(monkeypatch: 
     outer = Message("dropped: {reason}", {"reason": Message("no {x}", {"x": "a*b"})})
     assert outer.local(lambda text: text.replace("*", "\\*")) == "去掉：没有a\\*b"
     assert str(outer) == "dropped: no a*b"
+
+
+def test_a_list_is_joined_as_the_language_does_and_each_of_its_parts_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {"{names} are left out": "不用{names}", "'{name}'": "“{name}”", ", ": "、"}
+    monkeypatch.setattr("bayes_engine.language._", words.get)
+    names = Listing(["a, b", Message("'{name}'", {"name": "c*"})])
+    message = Message("{names} are left out", {"names": names})
+    for same in (message, pickle.loads(pickle.dumps(message)), copy.deepcopy(message)):  # noqa: S301 - our own
+        assert same.local(lambda text: text.replace("*", "\\*")) == "不用a, b、“c\\*”"
+        assert str(same) == "a, b, 'c*' are left out"
+    assert names == "a, b, 'c*'"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import poisson
 
 from bayes_engine import LossMatrix, NaiveBayes, Status
-from bayes_engine.decision.batch import predictions_csv, results, score
+from bayes_engine.decision.batch import results, score
 from bayes_engine.decision.compare import mdl
 from bayes_engine.decision.regions import Axis, axis_of, posterior_plane
 from bayes_engine.errors import ParameterError
@@ -23,8 +23,11 @@ from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.table.incoming import receive
 from bayes_engine.working.check import hint
 from bayes_engine.working.conditionals import model_size
-from bayes_engine.working.derive import Rate, Words, derive, rounded
-from bayes_engine.working.render import behind, telling, to_latex, to_markdown, to_text
+from bayes_engine.working.derive import derive, rounded
+from bayes_engine.working.latex import to_latex
+from bayes_engine.working.render import behind, telling, to_markdown, to_text
+from bayes_engine.working.sources import Rate, Words
+from tests.answered import as_csv
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 CHOSEN = {"links": "poisson", "hour": "kernel", "known": "bernoulli", "text": "multinomial"}
@@ -103,7 +106,7 @@ def test_a_reason_holds_no_whole_message(model: NaiveBayes) -> None:
     said = results(model, rows, scored, decision, posterior, model.classes_.tolist(), np.arange(6))["reason"]
     assert said[2] == "links = 2.5 (no count)" and "text = a prize, gratis! (+" in said[0]
     assert all(len(reason) < 200 for reason in said)
-    assert b"'=win()" in predictions_csv(model, rows, scored, loss, model.classes_.tolist())
+    assert b"'=win()" in as_csv(model, rows, scored, loss, model.classes_.tolist())
 
 
 # a plane, the bill, the size ------------------------------------------------------------------------------------------

@@ -12,10 +12,13 @@ import pandas as pd
 import pytest
 
 from bayes_engine import (
+    TAN,
     BayesEngineError,
+    BayesianNetworkClassifier,
     Dirichlet,
     EstimationWarning,
     GaussianNB,
+    LinearDiscriminantAnalysis,
     NaiveBayes,
     Schema,
     Status,
@@ -643,3 +646,16 @@ def test_features_that_are_not_given_are_integrated_out(missing: str) -> None:
     want = NaiveBayes().fit(X[["u", "w"]], y).explain(X[["u", "w"]])
     np.testing.assert_allclose(found.posterior(), want.posterior(), rtol=1e-12)
     assert [row.child for row, _ in found.rows if row.parents] == ["u", "w"]
+
+
+@pytest.mark.parametrize("schema", [3, "a", {"a": 1}, [1], ("a", "b"), pd.DataFrame({"a": [1]})])
+@pytest.mark.parametrize("family", [NaiveBayes, TAN, LinearDiscriminantAnalysis, BayesianNetworkClassifier])
+def test_what_is_no_schema_is_refused(family: type, schema: Any) -> None:
+    with pytest.raises(ParameterError, match=r"schema is a \w+, not a Schema"):
+        family(schema=schema).fit(pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0]}), list("stst"))
+
+
+def test_an_undefined_posterior_says_from_where_rows_are_counted(strict: NaiveBayes) -> None:
+    with pytest.raises(UndefinedPosterior, match=r"for 1 row: 0\. .* Rows count from 0\.") as error:
+        strict.predict(pd.DataFrame({"x": ["u"], "z": ["w"]}))
+    assert error.value.rows == (0,)

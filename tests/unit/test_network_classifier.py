@@ -26,7 +26,8 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.working.check import hint
 from bayes_engine.working.conditionals import LevelTable, class_steps, conditional, information, model_size, prior_step
 from bayes_engine.working.derive import derive, rows_behind
-from bayes_engine.working.render import to_latex, to_text
+from bayes_engine.working.latex import to_latex
+from bayes_engine.working.render import to_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 MELON_ARCS = [

@@ -18,7 +18,7 @@ from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule, term_places
-from bayes_engine.working import render
+from bayes_engine.working import latex, render
 from bayes_engine.working.balance import weigh
 from bayes_engine.working.derive import Working, derive
 from bayes_engine.working.likelihoods import WordTable, likelihood
@@ -208,9 +208,9 @@ def test_the_working_of_a_long_text_stays_short() -> None:
     text = " ".join(SMS["message"])[:40_000]
     for how in ("multinomial", "bernoulli"):
         working = worked(fitted(how), text)
-        latex = render.to_latex(working)
-        assert all(len(form(working)) < 6000 for form in (render.to_latex, render.to_markdown, render.to_text))
-        assert "more terms" in latex and (how == "multinomial") != ("absent terms" in latex)
+        written = latex.to_latex(working)
+        assert all(len(form(working)) < 6000 for form in (latex.to_latex, render.to_markdown, render.to_text))
+        assert "more terms" in written and (how == "multinomial") != ("absent terms" in written)
 
 
 def test_logistic_regression_reads_the_words_too() -> None:

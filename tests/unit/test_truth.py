@@ -14,20 +14,17 @@ from scipy import integrate, stats
 from sklearn.linear_model import LogisticRegression
 
 from bayes_engine.decision.boundaries import TwoGaussians, boundaries
+from bayes_engine.decision.excess import fitted_to_population, learning_curve
 from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.rule import changes, frontier, log_posterior
 from bayes_engine.decision.truth import (
     GaussianTruth,
     Mixture,
     TableTruth,
     bayes_risk,
-    changes,
-    fitted_to_population,
     from_ellipses,
     from_points,
-    frontier,
     gaussians,
-    learning_curve,
-    log_posterior,
     true_risk,
 )
 from bayes_engine.errors import LossError, ParameterError

@@ -23,22 +23,16 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDi
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Variable
-from bayes_engine.working import render
+from bayes_engine.working import latex, render
 from bayes_engine.working.averaged import as_misprinted, average, derive_member
 from bayes_engine.working.balance import odds_needed, weigh
 from bayes_engine.working.check import hint, mark, read_number, same
 from bayes_engine.working.derive import (
-    Density,
-    Fraction,
-    Linear,
-    Shift,
     Step,
-    Term,
     Working,
     by_hand,
     derive,
     derive_from,
-    origins,
     rounded,
     rows_behind,
     rows_like,
@@ -47,6 +41,7 @@ from bayes_engine.working.derive import (
 )
 from bayes_engine.working.exercise import COLUMNS, draw
 from bayes_engine.working.misprints import Place, agrees, misprints
+from bayes_engine.working.sources import Density, Fraction, Linear, Shift, Term, origins
 
 CLASSES = ["是", "否"]
 
@@ -178,7 +173,7 @@ def test_where_a_variance_comes_from() -> None:
     assert [variance_from(own.steps[1], k) for k in (0, 1)] == ["own", "own"]
     assert [variance_from(tied.steps[1], k) for k in (0, 1)] == ["pooled", "pooled"]
     assert variance_from(single.steps[1], 0) == "pooled"
-    assert r"\frac{0.5 + 8.16667}{5}" in "".join(render.latex_moments(tied, tied.steps[1], 0))
+    assert r"\frac{0.5 + 8.16667}{5}" in "".join(latex.latex_moments(tied, tied.steps[1], 0))
 
 
 def test_leaving_a_row_out_is_leave_one_out(melons: Parts) -> None:
@@ -267,27 +262,27 @@ def test_markdown_is_a_table(working: Working) -> None:
 
 
 def test_latex_balances(working: Working) -> None:
-    for latex in (render.to_latex(working), render.to_latex(rounded(working))):
-        assert latex.count("{") == latex.count("}")
-        assert latex.count(r"\begin{align*}") == latex.count(r"\end{align*}") == 4
-        for line in re.split(r"\\\\\n|\\end\{align\*\}", latex)[:-1]:
+    for written in (latex.to_latex(working), latex.to_latex(rounded(working))):
+        assert written.count("{") == written.count("}")
+        assert written.count(r"\begin{align*}") == written.count(r"\end{align*}") == 4
+        for line in re.split(r"\\\\\n|\\end\{align\*\}", written)[:-1]:
             assert line.count("&=") == 1, line
-    assert r"P(\text{脐部}=\text{凹陷} \mid \text{好瓜}=\text{是}) &= \frac{5}{8} = 0.6250" in render.to_latex(working)
+    assert r"P(\text{脐部}=\text{凹陷} \mid \text{好瓜}=\text{是}) &= \frac{5}{8} = 0.6250" in latex.to_latex(working)
 
 
 def test_smoothed_fractions_are_written_out(melons: Parts) -> None:
     found = derive(fitted(melons, "laplace"), melons.X.iloc[[0]].assign(敲声="清脆"), classes=CLASSES)
     assert render.fraction(found.steps[3].sources[0]) == "(0+1)/(8+3)"
-    assert r"\frac{0+1}{8+3} = 0.0909" in render.to_latex(found)
+    assert r"\frac{0+1}{8+3} = 0.0909" in latex.to_latex(found)
 
 
 def test_hostile_names_stay_text() -> None:
     X = pd.DataFrame({"$a$ | **b**\n<img>": ["\\x{}", "%_^~&#", "%_^~&#"]})
     y = pd.Series(["![x](http://a)", "`c`", "`c`"], name="|t|")
     found = derive(NaiveBayes().fit(X, y), X.iloc[[1]])
-    latex = render.to_latex(found)
-    assert not re.search(r"(?<!\\)[$#%]", latex.replace("\\\\", ""))
-    assert latex.count("{") - latex.count(r"\{") == latex.count("}") - latex.count(r"\}")
+    written = latex.to_latex(found)
+    assert not re.search(r"(?<!\\)[$#%]", written.replace("\\\\", ""))
+    assert written.count("{") - written.count(r"\{") == written.count("}") - written.count(r"\}")
     rows = [line for line in render.to_markdown(found).splitlines() if line.startswith("|")]
     assert {row.count("|") - row.count(r"\|") for row in rows} == {4}
     assert "\n<img>" not in render.to_markdown(found)
@@ -536,7 +531,7 @@ def test_the_working_of_every_family_is_the_ledger(name: str, kind: str) -> None
                     assert len(x) == source.n
                     assert x.mean() == pytest.approx(source.own_mean)
                     assert ((x - x.mean()) ** 2).sum() == pytest.approx(source.m2, rel=1e-9, abs=1e-9)
-        for form in (render.to_text, render.to_markdown, render.to_latex):
+        for form in (render.to_text, render.to_markdown, latex.to_latex):
             assert form(found) and form(rounded(found))
 
 
@@ -563,7 +558,8 @@ def test_intervals_are_written_as_inequalities() -> None:
     assert render.name_of(step, "yes", "good") == "P(0.4 < density ≤ 0.6 | good=yes)"
     ends = [render.relation(cut, level, render.AS_IN_FILE).text for level in cut.levels]
     assert ends == ["density ≤ 0.4", "0.4 < density ≤ 0.6", "density > 0.6"]
-    assert render.relation(cut, "0.4 – 0.6", render.AS_IN_FILE).latex == (r"\text{0.4}<\text{density}\le \text{0.6}")
+    between = render.relation(cut, "0.4 – 0.6", render.AS_IN_FILE)
+    assert latex.typeset(between) == r"\text{0.4}<\text{density}\le \text{0.6}"
 
 
 @pytest.fixture(scope="module")
@@ -653,7 +649,7 @@ def test_log_terms_are_added(model: LinearDiscriminantAnalysis) -> None:
                     assert source.weight * (source.x - source.middle) == pytest.approx(source.log_value, abs=1e-9)
         text = render.to_text(found)
         assert "log joint (nats) = " in text and "log P(" in text
-        assert r"\log P(" in render.to_latex(found)
+        assert r"\log P(" in latex.to_latex(found)
         assert "e^" not in text
         hand = rounded(found)
         assert hand.log_joint == pytest.approx(found.log_joint, abs=0.01)

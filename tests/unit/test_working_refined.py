@@ -11,12 +11,13 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.figures.conditionals import kernel_curves, magnified, rate_bars
 from bayes_engine.figures.refined import selection_steps, weight_bars
 from bayes_engine.table.schema import Variable
-from bayes_engine.working import render
+from bayes_engine.working import latex, render
 from bayes_engine.working.check import hint
 from bayes_engine.working.conditionals import conditional, information, model_size
-from bayes_engine.working.derive import Power, bare, derive, rounded
+from bayes_engine.working.derive import bare, derive, rounded
 from bayes_engine.working.estimates import estimates
 from bayes_engine.working.likelihoods import Curves, Rates, WordTable, rows_of_class, suits
+from bayes_engine.working.sources import Power
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 MELONS = load_dataset("watermelon3")
@@ -46,11 +47,11 @@ def test_each_factor_to_the_power_of_its_weight_makes_the_posterior(weighted: We
 
 def test_a_weighted_working_says_score_and_never_p_of_x(weighted: WeightedNaiveBayes) -> None:
     working = derive(weighted, X.iloc[[0]])
-    for copy in (render.to_text(working), render.to_markdown(working), render.to_latex(working)):
+    for copy in (render.to_text(working), render.to_markdown(working), latex.to_latex(working)):
         assert "P(x)" not in copy and r"P(\boldsymbol{x}) &" not in copy
     w = weighted.weights_["脐部"]
     assert f"P(脐部=凹陷 | 好瓜=否)^{w:.6g} = ((2+1)/(9+3))^{w:.6g} = " in render.to_text(working)
-    assert rf"\left(\frac{{2+1}}{{9+3}}\right)^{{{w:.6g}}}" in render.to_latex(working)
+    assert rf"\left(\frac{{2+1}}{{9+3}}\right)^{{{w:.6g}}}" in latex.to_latex(working)
     assert "n = 9, x̄ = 0.496111" in render.to_text(working)  # what the weight acts on
     assert str(hint(working, 5, 0, "0.5")).endswith(f"to the power of the column's weight, {w:.6g}.")
 
@@ -121,9 +122,9 @@ def test_the_fraction_of_a_word_is_its_probability(likelihood: str) -> None:
 def test_the_words_of_a_text_are_a_product_in_latex() -> None:
     model = NaiveBayes(likelihoods={"text": "multinomial", "hour": "kernel"}).fit(MAILS[["text", "hour"]], KINDS)
     working = derive(model, MAILS[["text", "hour"]].iloc[[0]], classes=["spam", "ham"])
-    latex = render.to_latex(working)
-    assert r"\underset{\text{prize}}{\left(\frac{3+1}{8+8}\right)}^{2}" in latex
-    (rule,) = render.latex_behind(working, working.steps[2], 0)
+    written = latex.to_latex(working)
+    assert r"\underset{\text{prize}}{\left(\frac{3+1}{8+8}\right)}^{2}" in written
+    (rule,) = latex.latex_behind(working, working.steps[2], 0)
     assert rule.startswith(r"h &= s\left(\tfrac{4}{3n}\right)^{1/5}")
     assert "prize × 2: 2 log (3+1)/(8+8)" in render.to_markdown(working)
 

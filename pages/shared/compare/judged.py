@@ -95,7 +95,7 @@ def _telling(specs: tuple[Spec, ...], at: int, table: data.InUse) -> list[str]:
     if spec.family == "naive-bayes" and any(s.preset != spec.preset for s in others):
         told.append(words.preset(spec.preset))
     knobs = [k for k in spec.knobs if any(k not in s.knobs for s in others)]
-    return told + [shelf.option(name, value, table) for name, value in knobs[:1]]
+    return told + [words.option(name, value, table) for name, value in knobs[:1]]
 
 
 def calibrator_in_use() -> str:

@@ -32,6 +32,8 @@ from pages.shared.tables import high, on_screen, select
 
 MOST = 8
 """What up to so many classes add is written out as a sum."""
+FEW, TERM = 4, 76
+"""Beyond so many levels a column of terms is so many pixels wide: no digit is cut."""
 CLASSES = 3
 """The tables of up to so many classes stand beneath each other."""
 
@@ -146,7 +148,9 @@ def _table_of(table: data.InUse, cells: Contingency, c: int, at: tuple[int, int,
             _terms(cells, c, own),
             hide_index=True,
             height=high(len(own), 388),
-            column_config=config,
+            column_config=config
+            if len(heads) <= FEW
+            else config | {name: st.column_config.TextColumn(head, width=TERM) for name, head in heads.items()},
             alt=_("each cell's term of the sum, in nats"),
         )
 

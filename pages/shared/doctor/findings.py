@@ -12,7 +12,7 @@ import streamlit as st
 
 from bayes_engine.doctor.finding import SEVERITIES, Finding, Mend, SetLikelihood
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import Message, _
+from bayes_engine.language import Listing, Message, _
 from bayes_engine.numerals import plain
 from pages.shared import columns, data, words
 from pages.shared.doctor import mends, said
@@ -119,7 +119,7 @@ def chips(table: data.InUse) -> None:
             )
         for position, role, kind, _levels in changed[:NAMED]:
             name = md(table.column(table.schema.variables[position].name), 28)
-            what = ", ".join(([words.role(role)] if role else []) + ([words.kind(kind)] if kind else []))
+            what = _(", ").join(([words.role(role)] if role else []) + ([words.kind(kind)] if kind else []))
             st.button(
                 _("set: {column} {what}").format(column=name, what=what),
                 key=f"reset_{position}",
@@ -233,6 +233,8 @@ def _number(value: Any, label: Message) -> str:
         return "< 1e-300"
     if isinstance(value, float):
         return f"{value:.4g}" if value and abs(value) < 1e-3 else plain(value)
+    if isinstance(value, Listing):
+        return clean(_(", ").join(map(str, value.parts)), 200)
     return f"{value:,}" if isinstance(value, int) else clean(value, 200)
 
 
@@ -303,7 +305,7 @@ def picked(table: data.InUse, found: Examined, name: str) -> None:
         for at, finding in enumerate(own):
             group = alone(finding)
             with st.container(key=f"finding_{finding.severity}_picked_{at}", gap="xsmall"):
-                left, right = st.columns([3, 2], gap="medium")
+                left, right = st.columns([4, 5], gap="medium")
                 with left:
                     st.markdown(f"{said.ICONS[finding.severity]} {said.sentence(table, finding.said)}")
                     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

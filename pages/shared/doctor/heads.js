@@ -77,8 +77,10 @@ function createHeads(host) {
       return Math.max(...cells.map(long), 0) + 18 + (column.dots ? 15 : 0)
     })
     pen.font = `600 13.5px ${font}`
+    const named = data.columns.map(column => long(column.name) + 18)
+    pen.font = `600 12px ${font}`
     return data.columns.map((column, j) =>
-      Math.ceil(Math.min(Math.max(natural[j], long(column.name) + 18, NARROW), WIDE)))
+      Math.ceil(Math.min(Math.max(natural[j], named[j], long(column.sub) + 18, NARROW), WIDE)))
   }
 
   function spread() {                // what room is left goes to the columns, up to half as much again

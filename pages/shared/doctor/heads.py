@@ -131,7 +131,7 @@ def _column(
     kind, role = words.kind(variable.kind), words.role(variable.role)
     sub = kind if variable.role == "feature" else _("{role} · {kind}").format(role=role, kind=kind)
     counts = [(severity, marks[severity]) for severity in SEVERITIES if marks[severity]]
-    told = ", ".join(said.severity(severity, n) for severity, n in counts)
+    told = _(", ").join(said.severity(severity, n) for severity, n in counts)
     read = variable.role in ("feature", "target")
     column = {
         "name": name,
@@ -139,7 +139,7 @@ def _column(
         "tone": variable.role if variable.role == "target" else "" if read else "off",
         "bars": [list(bar) for bar in glance.counts],
         "marks": [list(pair) for pair in counts],
-        "spoken": ", ".join(part for part in (name, sub, _spread(table, variable, glance), told) if part),
+        "spoken": _(", ").join(part for part in (name, sub, _spread(table, variable, glance), told) if part),
         "right": variable.numeric,
         "dots": variable.role == "target" and variable.discrete and "codes" in cells,
         **cells,
@@ -156,9 +156,9 @@ def _spread(table: data.InUse, variable: Variable, glance: Profile) -> str:
         what = _("{low} to {high}").format(low=f"{glance.edges[0]:.6g}", high=f"{glance.edges[-1]:.6g}")
     elif variable.discrete:
         first = variable.levels[: 3 if len(variable.levels) > LEVELS else 5]
-        what = ", ".join(clean(table.level(variable.name, level), 20) for level in first)
+        what = _(", ").join(clean(table.level(variable.name, level), 20) for level in first)
         what += " …" if len(variable.levels) > len(first) else ""
-    return ", ".join(part for part in (what, missing) if part)
+    return _(", ").join(part for part in (what, missing) if part)
 
 
 # what is the same in every language -------------------------------------------------------------------------------

@@ -333,8 +333,8 @@ def _how_many(table: data.InUse, run: Run, found: Climb) -> None:
     if got.notes:
         st.caption(
             ":material/info: K = "
-            + ", ".join(str(k) for k in dict.fromkeys(k for k, _note in got.notes))
-            + ": "
+            + _(", ").join(str(k) for k in dict.fromkeys(k for k, _note in got.notes))
+            + _(": ")
             + parts.whole(got.notes[0][1])
         )
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.truth import LearningCurve, TableTruth, best_in_cells
+from bayes_engine.decision.excess import LearningCurve
+from bayes_engine.decision.truth import TableTruth, best_in_cells
 from bayes_engine.figures import laboratory as figures
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed

@@ -5,15 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayes_engine.decision.truth import (
-    LearningCurve,
-    Risk,
-    bayes_risk,
-    fitted_once,
-    learning_curve,
-    rule_frontier,
-    sampled_points,
-)
+from bayes_engine.decision.excess import LearningCurve, fitted_once, learning_curve, sampled_points
+from bayes_engine.decision.rule import rule_frontier
+from bayes_engine.decision.truth import Risk, bayes_risk
 from bayes_engine.language import Message, _
 from bayes_engine.models.rivals import of_levels, of_numbers
 from pages.shared.jobs import lasting

@@ -197,7 +197,7 @@ def _suggestion(source: Source) -> None:
     story = source.stored.info.evidence
     pairs = tuple(sorted((source.place(n), source.network[n].variable.levels.index(v)) for n, v in story.items()))
     st.button(
-        _("Observe {findings}").format(findings=", ".join(_said(source, n, v) for n, v in story.items())),
+        _("Observe {findings}").format(findings=_(", ").join(_said(source, n, v) for n, v in story.items())),
         icon=":material/play_arrow:",
         key="net_try",
         on_click=change,
@@ -220,7 +220,7 @@ def _moved(source: Source, found: Answer, target: str) -> None:
     if not moved:
         lines = [_("No other node moved.")]
     elif still:
-        named, more = ", ".join(md(source.name(n), 24) for n in still[:STILL]), len(still) - STILL
+        named, more = _(", ").join(md(source.name(n), 24) for n in still[:STILL]), len(still) - STILL
         lines.append(
             _("Did not move: {nodes} and {n} more.").format(nodes=named, n=more)
             if more > 0
@@ -239,7 +239,7 @@ def _change(source: Source, c: Change) -> str:
 
 def _impossible(source: Source, found: Answer) -> None:
     assert found.conflict is not None
-    said = ", ".join(_said(source, n, v) for n, v in found.conflict.findings)
+    said = _(", ").join(_said(source, n, v) for n, v in found.conflict.findings)
     words = (
         _("No case can have these findings together: **{findings}** has probability 0 in this network.")
         if found.conflict.smallest
@@ -383,7 +383,7 @@ def _about(source: Source) -> None:
         )
     ]
     if source.rows.cut:
-        cut = ", ".join(md(source.table.column(n), 24) for n in source.rows.cut)
+        cut = _(", ").join(md(source.table.column(n), 24) for n in source.rows.cut)
         said.append(
             _("Numbers are cut into {bins} intervals with equally many rows each: {columns}.").format(
                 bins=bins, columns=cut

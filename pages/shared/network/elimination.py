@@ -76,7 +76,7 @@ def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
             width=260,
             **bound("net_target", source.place(target), choose_target),
         )
-        said = ", ".join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
+        said = _(", ").join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
         st.markdown(
             _("given {findings}").format(findings=said)
             if said
@@ -242,7 +242,7 @@ def _account(source: Source, film: Film, step: int, evidence: Mapping[str, Any])
             st.caption(
                 _(
                     "Left out at once: {nodes}. Nothing asked or observed is below them, so their tables sum to 1."
-                ).format(nodes=", ".join(md(source.name(n), 24) for n in trace.barren))
+                ).format(nodes=_(", ").join(md(source.name(n), 24) for n in trace.barren))
             )
     elif step <= len(trace.steps):
         s = trace.steps[step - 1]
@@ -253,7 +253,7 @@ def _account(source: Source, film: Film, step: int, evidence: Mapping[str, Any])
                 {
                     "variable": clean(source.name(s.variable), 30),
                     "k": len(s.factors),
-                    "factors": ", ".join(clean(_named(source, film, n), 80) for n in s.factors),
+                    "factors": _(", ").join(clean(_named(source, film, n), 80) for n in s.factors),
                     "cells": s.cells,
                     "result": clean(_named(source, film, s.result.name), 80),
                 },

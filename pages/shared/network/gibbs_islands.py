@@ -25,7 +25,7 @@ def islands(asked: Question, found: Moves, sea: Archipelago | None, mended: Move
     improved form."""
     tied = [asked.network.position[name] for name in found.tied]
     st.subheader(_("Why one chain is stuck"))
-    names = md(", ".join(asked.name(j) for j in tied), 200)
+    names = md(_(", ").join(asked.name(j) for j in tied), 200)
     reason = _(
         "**{a}** and **{b}** are both possible, but they cannot be reached from each other by changing one node at a "
         "time: every state on the way has probability 0."
@@ -78,7 +78,7 @@ def islands(asked: Question, found: Moves, sea: Archipelago | None, mended: Move
             ],
             key="net_g_islands",
             label=_("Possible states of {nodes}, joined where one draw leads between them").format(
-                nodes=", ".join(asked.name(j) for j in tied)
+                nodes=_(", ").join(asked.name(j) for j in tied)
             ),
         )
         st.caption(

@@ -118,7 +118,7 @@ def _story(source: Source, given: Pairs) -> None:
         return
     story = source.stored.info.evidence
     places = {source.place(n): source.network[n].variable.levels.index(v) for n, v in story.items()}
-    told = ", ".join(f"{source.name(n)} = {source.level(n, v)}" for n, v in story.items())
+    told = _(", ").join(f"{source.name(n)} = {source.level(n, v)}" for n, v in story.items())
     st.button(
         _("Observe {findings}").format(findings=md(told)),
         icon=":material/play_arrow:",

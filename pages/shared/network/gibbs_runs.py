@@ -272,7 +272,7 @@ def diagnostics(asked: Question, found: Compared) -> None:
         ]
         said = _("High for long: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
         if still:
-            said += " " + _("No line for {names}: it never saw a change.").format(names=", ".join(still))
+            said += " " + _("No line for {names}: it never saw a change.").format(names=_(", ").join(still))
         st.caption(said)
     with right:
         st.subheader(_("What the chains saw"))

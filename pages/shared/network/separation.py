@@ -185,7 +185,7 @@ def _pickers(source: Source, now: Asked) -> None:
 
 def _verdict(source: Source, found: Separation) -> None:
     a, b = (f"**{md(source.name(n), 30)}**" for n in (found.a, found.b))
-    given = ", ".join(md(source.name(n), 24) for n in found.given)
+    given = _(", ").join(md(source.name(n), 24) for n in found.given)
     if not found.separated:
         words = (
             _("{a} and {b} **can depend** on each other given {given}: this trail is open.")
@@ -282,7 +282,7 @@ def _blanket(source: Source, now: Asked) -> Marks:
         (_("Children: {names}"), children),
         (_("Other parents of its children: {names}"), spouses),
     ):
-        st.markdown("- " + words.format(names=", ".join(md(source.name(n), 24) for n in members) or "–"))
+        st.markdown("- " + words.format(names=_(", ").join(md(source.name(n), 24) for n in members) or "–"))
     st.caption(
         Message(
             "Given these {n} node(s), {node} depends on no other node of the network.",

@@ -8,7 +8,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from bayes_engine.models.naive_bayes import NaiveBayes
-from pages.shared import data, shelf
+from pages.shared import data, knobs, shelf
 from pages.shared.escape import md
 from pages.shared.ways import beside, compiled, moved
 
@@ -19,10 +19,10 @@ def ways(table: data.InUse) -> None:
     try:
         fitted = data.fit(table, spec)
     except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
-        shelf.knobs(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
+        knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
         st.error(error.message.local(md))
         return
-    shelf.knobs(table, spec, tuple(fitted.prior[c] for c in table.classes))
+    knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
     if fitted.calibrated is not None:
         st.caption(_("Shown is the model before it is calibrated: a calibrator is the same after all three ways."))
     three = isinstance(fitted.model, NaiveBayes)
