@@ -27,7 +27,7 @@ with wanted:
             "A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
             "them, right and wrong decisions are counted."
         ).format(
-            names=", ".join(f"**{md(name, 30)}**" for name in names[:12]) + (" …" if names[12:] else ""),
+            names=_(", ").join(f"**{md(name, 30)}**" for name in names[:12]) + (" …" if names[12:] else ""),
             target=f"**{md(table.target.name, 30)}**",
         )
     )

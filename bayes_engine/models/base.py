@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, tell
 from bayes_engine.factors import ClassPrior, Factor, Row
+from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.deciding import Deciding, refuse_undefined
@@ -466,7 +467,7 @@ def say_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:
     """Tell of classes that are never predicted, or that no row speaks for."""
     never = [str(c) for c, p in zip(levels, prior.p, strict=True) if p == 0]
     if never:
-        say("class(es) {names} have the prior 0: they are never predicted", names=", ".join(never))
+        say("class(es) {names} have the prior 0: they are never predicted", names=Listing(never))
     empty = [str(c) for c, p, w in zip(levels, prior.p, prior.weight, strict=True) if p > 0 == w]
     if empty:
-        say("class(es) {names} have no row: only their prior speaks for them", names=", ".join(empty))
+        say("class(es) {names} have no row: only their prior speaks for them", names=Listing(empty))

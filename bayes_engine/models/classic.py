@@ -22,6 +22,7 @@ from sklearn.utils.validation import validate_data
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, GaussianFactor, TableFactor, table_estimate
 from bayes_engine.factors.columns import Gaussians, Sum, Tables, Terms
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, say
 from bayes_engine.priors import checked_alpha, checked_word, class_prior
@@ -217,7 +218,7 @@ class GaussianNB(MatrixClassifier):
             say(
                 "column(s) {names}: a class has no spread there, and var_smoothing adds none; its variance is a "
                 "billionth of the column's",
-                names=", ".join(still),
+                names=Listing(still),
             )
         return Sum((self._prior(stats), Gaussians(tuple(parts))))
 

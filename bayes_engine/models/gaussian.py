@@ -37,7 +37,7 @@ from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import NotASubset, ParameterError, TableError
 from bayes_engine.factors import LOG_2PI, Factor, Row
 from bayes_engine.factors.gaussian import BLOCK, Discriminant, LinearFactor, QuadraticFactor
-from bayes_engine.language import Word
+from bayes_engine.language import Listing, Word
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
@@ -124,7 +124,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         if constant.any():
             say(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                names=", ".join(np.array(stats.schema.names, dtype=object)[constant]),
+                names=Listing(np.array(stats.schema.names, dtype=object)[constant]),
             )
         say_of_classes(prior, stats.target.levels)
         with one_thread():

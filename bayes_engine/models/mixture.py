@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayes_engine.covariance import pivots
 from bayes_engine.em import STOPS, Collapse, EMTrace, Runs, Stop, em, largest_change, runs
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
 from bayes_engine.models.base import say
 from bayes_engine.models.component_forms import given_seen, problem
@@ -302,7 +303,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             say(
                 "component(s) {names} have no more variance than reg_covar={floor}: they have collapsed on a few rows, "
                 "or columns are collinear",
-                names=", ".join(map(str, np.flatnonzero(low) + 1)),
+                names=Listing(map(str, np.flatnonzero(low) + 1)),
                 floor=f"{floor:g}",
             )
         if not self.converged_ and self.max_iter > 0:

@@ -29,6 +29,7 @@ from bayes_engine.factors import (
 from bayes_engine.factors.kernel import KernelFactor, kernel_factor
 from bayes_engine.factors.poisson import PoissonFactor, poisson_factor
 from bayes_engine.factors.text import TextFactor, text_factor
+from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.base import GenerativeClassifier, given_schema, say, say_of_classes
@@ -350,11 +351,11 @@ class NaiveBayes(GenerativeClassifier):
         if constant:
             say(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                names=", ".join(constant),
+                names=Listing(constant),
             )
         if floored:
             say(
                 "column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
                 "floor var_floor × the column's variance",
-                names=", ".join(floored),
+                names=Listing(floored),
             )

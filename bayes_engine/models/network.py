@@ -38,6 +38,7 @@ from bayes_engine.inference.completion import Completion
 from bayes_engine.inference.forward import Weighted, likelihood_weighting, sample
 from bayes_engine.inference.gibbs import GibbsRun, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import given_schema, say
 from bayes_engine.priors import (
@@ -423,7 +424,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         schema = observe(frame, Schema(tuple(self._cut(v, frame) for v in schema)))
         empty = [v.name for v in schema if not v.levels]
         if empty:
-            raise TableError("column(s) {names} hold no value at all; leave them out", names=", ".join(empty))
+            raise TableError("column(s) {names} hold no value at all; leave them out", names=Listing(empty))
         table = encode(frame, schema, unseen="error")
         _finite(table)
         for name in schema.names if self.missing == "error" else ():

@@ -29,6 +29,7 @@ from bayes_engine.inference.directed import (
     integrating,
 )
 from bayes_engine.inference.packed import EQUAL, scores_left_out
+from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
 from bayes_engine.models.base import GenerativeClassifier, say
@@ -152,14 +153,14 @@ class SemiNaive(GenerativeClassifier):
         if constant:
             say(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
-                names=", ".join(constant),
+                names=Listing(constant),
             )
         uncut = [v.name for v in stats.schema if v.cuts == ()]
         if uncut:
             say(
                 "column(s) {names}: no cut point was found, so they say nothing of the class here; discretize them by "
                 "quantiles, or not at all, if they should",
-                names=", ".join(uncut),
+                names=Listing(uncut),
             )
 
     # what the pairs say -------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor, Product, Row
+from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.base import say
 from bayes_engine.models.left_out import LeftOut, OnNaiveBayes, left_out_terms
@@ -235,5 +236,5 @@ def _refuse_never(names: list[str], terms: Array) -> None:
         raise ParameterError(
             "column(s) {names}: a conditional probability is 0, and 0 to the power of any weight but 0 stays 0; smooth "
             "the model (alpha > 0)",
-            names=", ".join(never),
+            names=Listing(never),
         )

@@ -136,7 +136,8 @@ def likelihood_help(name: str) -> str:
 def spec(model: Spec) -> str:
     """A model of the shelf on screen: its family, of naive Bayes the preset, marked where a knob differs."""
     named = preset(model.preset) if model.family == "naive-bayes" else family(model.family)
-    named += f", {preset(model.preset)}" if model.family in ("weighted", "selective") else ""
+    if model.family in ("weighted", "selective"):
+        named = _(", ").join((named, preset(model.preset)))
     return named + (" *" if model.knobs else "")
 
 

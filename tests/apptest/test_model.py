@@ -390,3 +390,9 @@ def test_a_family_that_cannot_take_the_table_says_why_and_can_be_left() -> None:
 def test_a_note_names_columns_as_the_page_does(labels: str, name: str) -> None:
     app = opened("model", State(table="watermelon3", language="en", labels=labels, shelf=(Spec("laplace", (), "tan"),)))
     assert name in said(app)
+
+
+def test_the_columns_of_a_note_are_listed_as_the_language_lists_them() -> None:
+    for language, names in (("en", "p00, p40, p47 have"), ("zh", "列 p00、p40、p47 ")):
+        app = opened("model", State(language=language, table="digits", shelf=(Spec("laplace"),)))
+        assert any(names in e.value for e in (*app.caption, *app.markdown, *app.info))

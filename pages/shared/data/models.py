@@ -13,7 +13,7 @@ from bayes_engine.decision.batch import free_names
 from bayes_engine.decision.evaluate import HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, hearing
-from bayes_engine.language import Message, _
+from bayes_engine.language import Listing, Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
@@ -403,9 +403,9 @@ def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
 
     def named(note: Message) -> Message:
         names = note.params.get("names")
-        if table.dataset is None or not isinstance(names, str):  # the columns of a file have no other names
+        if table.dataset is None or not isinstance(names, Listing):  # the columns of a file have no other names
             return note
-        on_screen = _(", ").join(shown.get(name, name) for name in names.split(", "))
+        on_screen = Listing(shown.get(str(name), str(name)) for name in names.parts)
         return replace(note, params={**note.params, "names": on_screen})
 
     return tuple(map(named, (*table.parts.notes, *fitted.notes)))
