@@ -218,7 +218,8 @@ def test_rounding_gives_what_a_calculator_gives() -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_copies_hold_the_working(language: str) -> None:
-    at = page(table="watermelon3", language=language)
+    assert not page(table="watermelon3", language=language).code  # what colours it is loaded by those who open it
+    at = page(table="watermelon3", language=language, view=(("copying", True),))
     working = derive(fitted("watermelon3"), melon(0), classes=["是", "否"])
     label = {"en": "navel", "zh": "脐部"}[language]
     for form, write in (("latex", latex.to_latex), ("markdown", render.to_markdown), ("text", render.to_text)):
