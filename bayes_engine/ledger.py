@@ -61,9 +61,16 @@ class Ledger:
         """(n,) log P(x) = log Σ_c p(c, x)."""
         return log_sum(self.joint(), axis=1)
 
+    def apart(self) -> Array:
+        """(n, C) log p(c, x) without the constants that all classes share: far from the data one may be so large that
+        in the sum it would drown all else."""
+        terms = [term for row, term in self.rows if row.kind != "constant" or (term != term[:, :1]).any()]
+        with np.errstate(over="ignore"):
+            return np.asarray(np.sum(terms, axis=0))
+
     def posterior(self) -> Array:
         """(n, C) P(c|x). A row whose status is not OK has no posterior and is all zeros."""
-        return np.where((self.status == Status.OK)[:, None], normalize(self.joint()), 0.0)
+        return np.where((self.status == Status.OK)[:, None], normalize(self.apart()), 0.0)
 
     def contributions(self, for_: Any, against: Any) -> pd.DataFrame:
         """(n, rows) log p(x_j|for)/p(x_j|against) by row name: they add up to the log-odds. ±inf where one side is
@@ -83,8 +90,8 @@ class Ledger:
         return replace(self, rows=tuple(merged.values()))
 
     def summed(self) -> Ledger:
-        """The same ledger with one row, the joint: what is kept of many cases."""
-        return replace(self, rows=((JOINT, self.joint()),))
+        """The same posteriors from one row, the joint but for what all classes share: what is kept of many cases."""
+        return replace(self, rows=((JOINT, self.apart()),))
 
     def at_prior(self, model: Mapping[Any, float], use: Mapping[Any, float] | None) -> Ledger:
         """The ledger with one more row, log π_use(c) − log π_model(c): the prior of use. None is the model's own.

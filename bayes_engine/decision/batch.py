@@ -48,7 +48,7 @@ Rows = Incoming | IncomingFile
 
 @dataclass(frozen=True)
 class Scored:
-    """The joints of n rows as a summed `ledger`, −inf for a row that was not given to the model; its class `prior`."""
+    """The joints of n rows as a `summed` ledger, −inf for a row that was not given to the model; its class `prior`."""
 
     ledger: Ledger
     prior: Mapping[Any, float]
@@ -159,7 +159,7 @@ def _joints(model: Any, rows: Incoming) -> tuple[Array, NDArray[np.int8]]:
     at = np.flatnonzero(~rows.unreadable)
     if len(at):
         ledger: Ledger = model.explain(rows.frame if len(at) == len(rows) else rows.frame.iloc[at])
-        joint[at], status[at] = ledger.joint(), ledger.status
+        joint[at], status[at] = ledger.apart(), ledger.status
     return joint, status
 
 

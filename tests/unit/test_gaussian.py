@@ -11,8 +11,10 @@ from scipy.stats import multivariate_normal
 
 from bayes_engine.covariance import inverse_root, pooled, shrunk
 from bayes_engine.datasets import load_dataset
+from bayes_engine.decision.batch import score
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.table.incoming import receive
 from bayes_engine.table.schema import Schema, Variable
 
 BOTH = pytest.mark.parametrize("model", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
@@ -244,6 +246,21 @@ def test_NF04_NF31_far_infinite_and_missing_cells_at_predict(model: Any, noise: 
     assert error.value.rows == (1, 2)
     np.testing.assert_allclose(fitted.predict_proba(X[3:]), [fitted.priors_])
     assert fitted.decide(X).status.tolist() == [0, 3, 2, 0]
+
+
+@BOTH
+@pytest.mark.parametrize("far", [1e10, 1e17, 1e100, 1e150])
+def test_NF04_what_all_classes_share_drowns_no_posterior(model: Any, far: float, noise: Any) -> None:
+    """Of LDA's joint the shared −½ (x−x̄)ᵀΣ⁻¹(x−x̄) grows as the square of what tells the classes apart."""
+    X, y = noise
+    names = ["x0", "x1", "x2"]
+    fitted, row = model().fit(pd.DataFrame(X, columns=names), y), pd.DataFrame([[far, 0.0, -0.5 * far]], columns=names)
+    posterior = fitted.predict_proba(row)
+    assert posterior.max() == 1.0
+    assert fitted.explain(row).posterior().tolist() == posterior.tolist()
+    assert fitted.explain(row).summed().posterior().tolist() == posterior.tolist()
+    cells = receive(row.map(repr), fitted.schema_, fitted.target_)
+    assert score(fitted, cells).posterior().tolist() == posterior.tolist()
 
 
 @BOTH
