@@ -31,6 +31,8 @@ from bayes_engine.table.numbers import (
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
+_SEEN = 200_000
+"""How many cells are looked at to find the header, in 20 rows or more."""
 COMMENT = ("#", "%", "//")
 KEEP: Offer = offer("Keep these lines as rows", "trim", False)
 
@@ -128,7 +130,9 @@ def _place(grid: Grid, header: int | Literal[False] | None, trim: bool) -> Place
             below = locate(grid.part(beneath))
             found = Place(None if below.header is None else beneath + below.header, beneath + below.first,
                           tuple(beneath + i for i in below.units))  # fmt: skip
-        return found if header is None else Place(None, found.first if found.header is None else found.header)
+        if header is False:
+            return Place(None, found.first if found.header is None or found.lone else found.header)
+        return found
     at = np.flatnonzero(grid.lines == header)
     if not at.size:
         raise ReadError("line {line} is empty or not in the file, so it cannot hold the column names", line=header)
@@ -142,6 +146,11 @@ def _note_place(grid: Grid, place: Place, notes: list[Note]) -> None:
         notes.append(note("lines above the table (comments, titles) that are left out: {n}, from line {line}: '{text}'",
                           "info", line, n=top, line=line, text=_shown(grid, 0))
                      .offering(offer("Line {line} holds the names", "header", line, line=line)))  # fmt: skip
+    if place.lone:
+        line = int(grid.lines[top])
+        notes.append(note("line {line} names only one column ('{text}'), and is taken as the header", "warning", line,
+                          line=line, text=_shown(grid, top))
+                     .offering(offer("It is a title: there are no names", "header", False)))  # fmt: skip
     for i in place.units:
         line = int(grid.lines[i])
         notes.append(note("line {line} is left out of the rows: it seems to hold units or a second header ('{text}'); "
@@ -295,11 +304,12 @@ def _shown(grid: Grid, i: int) -> str:
 
 class Place(NamedTuple):
     """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
-    between names and data that hold no data."""
+    between names and data that hold no data; `lone` whether the header is one name beside blanks, perhaps a title."""
 
     header: int | None
     first: int
     units: tuple[int, ...] = ()
+    lone: bool = False
 
 
 def locate(grid: Grid) -> Place:
@@ -307,12 +317,13 @@ def locate(grid: Grid) -> Place:
 
     >>> from bayes_engine.table.dialect import Dialect, tokenize
     >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
-    Place(header=1, first=3, units=(2,))
+    Place(header=1, first=3, units=(2,), lone=False)
     """
     widths = grid.widths
     said = ~grid.cells[0].str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
     usual = int(np.bincount(widths[said] if said.any() else widths).argmax())
-    head = [list(map(str, row)) for row in grid.cells.head(200).itertuples(index=False)]
+    rows = max(_SEEN // max(grid.cells.shape[1], 1), 20)
+    head = [list(map(str, row)) for row in grid.cells.head(min(rows, 200)).itertuples(index=False)]
     filled = [sum(cell.strip() != "" for cell in row) for row in head]
     need = max(min(usual, 2), int(np.median(filled)) // 2)
     k = next((i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i])), 0)
@@ -321,6 +332,8 @@ def locate(grid: Grid) -> Place:
     above = next((i for i in range(k - 1, -1, -1) if filled[i] >= min(usual, 2) and _names(head[i])), None)
     if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
         header: int | None = above if not _comment(head[above]) or widths[above] == usual else None
+    elif above is None and votes < 0 and _lone_name(grid, head[:k], usual):
+        return Place(k - 1, k, lone=True)
     else:
         header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
     if header is None:
@@ -335,6 +348,17 @@ def locate(grid: Grid) -> Place:
     return Place(header, first, tuple(range(header + 1, first)))
 
 
+def _lone_name(grid: Grid, top: Sequence[Sequence[str]], usual: int) -> bool:
+    """Whether of what stands above rows of data the last line names one of their columns and leaves the others blank: a
+    short word right above them, where no other line (but comments) is one of the table's."""
+    if not top or grid.lines[len(top)] - grid.lines[len(top) - 1] > 1:
+        return False
+    cell = max(top[-1], key=len).strip()
+    others = [row for row, width in zip(top[:-1], grid.widths, strict=False) if width == usual and not _comment(row)]
+    return (grid.widths[len(top) - 1] == usual > 1 and not others and _names(top[-1]) and not _comment(top[-1])
+            and len(cell.split()) <= 3)  # fmt: skip
+
+
 def second_table(grid: Grid) -> int | None:
     """The position of the record with which another table begins: one that repeats most of the first one's names in a
     row of another width, or names that follow an empty line, above columns of values that agree with them in width.
@@ -344,10 +368,10 @@ def second_table(grid: Grid) -> int | None:
     3
     """
     n = len(grid.widths)
-    start = next((i for i in range(min(n, 20)) if grid.widths[i] > 1 and _names(_row(grid, i))), None)
-    if start is None:
+    wide = ((i, _row(grid, i)) for i in range(min(n, 20)) if grid.widths[i] > 1)
+    start, names = next(((i, row) for i, row in wide if _names(row)), (n, []))
+    if start == n:
         return None
-    names = _row(grid, start)
     width = int(grid.widths[start])
     again = np.flatnonzero((grid.cells[0] == names[0]).to_numpy() & (grid.widths != width))
     after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
@@ -409,12 +433,17 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
         column = [r[j].strip() for r in below]
         if _typed(column):
             if cell not in MISSING_AMONG_NUMBERS:
-                votes += -1.0 if _value(cell) else 1.0
+                votes += -1.0 if _value(cell) and not _day_above(cell, column) else 1.0
         elif cell and cell in column:
             votes -= 0.5
         elif cell and len(column) >= 6 and len(set(column)) <= len(column) / 3:
             votes += 0.5
     return votes
+
+
+def _day_above(cell: str, column: Sequence[str]) -> bool:
+    """Whether a date stands above numbers, as the name of what was counted that day."""
+    return DATE.fullmatch(cell) is not None and not any(map(DATE.fullmatch, column))
 
 
 def _numbered(cells: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ import pandas as pd
 from bayes_engine.errors import ReadError
 from bayes_engine.table.assemble import unique_names
 from bayes_engine.table.dialect import Grid, check_size
-from bayes_engine.table.numbers import Note, convert_column, note, offer
+from bayes_engine.table.numbers import Note, convert_column, infinite_note, is_number, note, offer
 
 # ---- spreadsheets ----------------------------------------------------------------------------------------------------
 
@@ -155,6 +155,12 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
         others = [other for other in sorted(sheets, key=hidden.__contains__) if other != chosen][:4]
         notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen)
                      .offering(*(offer("Read '{sheet}'", "sheet", o, sheet=o) for o in others)))  # fmt: skip
+    long = raw.map(lambda value: isinstance(value, (int, float)) and abs(value) >= 2.0**53).to_numpy(dtype=bool)
+    if long.any():
+        row, column = np.argwhere(long)[0].tolist()
+        notes.append(note("numbers of more digits than a spreadsheet keeps: {n}, the first in line {line} ('{value}'); "
+                          "their last digits may be lost: enter them there as text", "warning", row + 1,
+                          n=int(long.sum()), line=row + 1, value=str(cells.iat[row, column])))  # fmt: skip
     used = np.flatnonzero(filled.any(axis=0).to_numpy())
     cells = cells.loc[rows, cells.columns[used[0] : used[-1] + 1]].reset_index(drop=True)
     cells.columns = pd.RangeIndex(cells.shape[1])
@@ -169,8 +175,9 @@ def _hidden(book: pd.ExcelFile) -> set[str]:
 
 
 def marred(data: bytes) -> list[Note]:
-    """What a workbook's cells hold instead of values: errors, and formulas of which no result was stored."""
-    errors = formulas = 0
+    """What a workbook's cells hold instead of values: errors, formulas of which no result was stored, and nothing where
+    they were merged with the one above."""
+    errors = formulas = merged = 0
     if data.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for part in archive.namelist():
@@ -180,8 +187,13 @@ def marred(data: bytes) -> list[Note]:
                     except _DAMAGED:
                         continue  # another sheet than the one that was read
                     errors += len(re.findall(rb'<c\b[^>]*\bt="e"', sheet))
+                    ranges = re.findall(rb'<mergeCell\b[^>]*\bref="[A-Z]+(\d+):[A-Z]+(\d+)"', sheet)
+                    merged += sum(int(last) > int(first) for first, last in ranges)
                     formulas += len(re.findall(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>", sheet))
     notes = []
+    if merged:
+        notes.append(note("the workbook holds cells merged over several rows: {n}; only the first row of each has the "
+                          "value, in the others it is missing", "warning", n=merged))  # fmt: skip
     if errors:
         notes.append(note("the workbook holds cells with an error such as #DIV/0!, read as missing: {n}", "warning",
                           n=errors))  # fmt: skip
@@ -227,7 +239,9 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
         size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
         if size > 8 * max_bytes:
             raise ReadError("the Parquet file unpacks to more than {most} MB", most=8 * max_bytes // 1_000_000)
-        frame: pd.DataFrame = file.read().to_pandas()
+        table = file.read()
+        frame: pd.DataFrame = table.to_pandas()
+        long = _long(table)
     except ReadError:
         raise
     except Exception as error:  # noqa: BLE001 - pyarrow's errors share no public base with its I/O errors
@@ -236,11 +250,24 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
         raise ReadError("the file is empty: there is no data in it")
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index()
-    frame.columns = pd.Index(unique_names([str(c) for c in frame.columns], notes))
+    given = [str(c) for c in frame.columns]
+    frame.columns = pd.Index(unique_names(given, notes))
     types = pd.api.types
-    for name in frame.columns:
+    for at, name in enumerate(frame.columns):
+        if given[at] in long and given.count(given[at]) == 1:
+            found = convert_column(pd.Series(long[given[at]], frame.index, name=name, dtype="str"), ".", at=at)
+            frame[name] = found.values
+            notes += found.notes
+            continue
         kind = frame[name].dtype
+        if isinstance(kind, np.dtype) and kind.kind == "f" and np.isinf(frame[name]).any():
+            notes.append(infinite_note(name, at))
         if isinstance(kind, pd.CategoricalDtype) or (isinstance(kind, np.dtype) and kind.kind in "biufM"):
+            continue
+        if isinstance(kind, pd.DatetimeTZDtype):
+            frame[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
+            notes.append(note("column '{column}': times of the zone {zone} are counted back to UTC", column=name,
+                              zone=str(kind.tz)))  # fmt: skip
             continue
         said = types.infer_dtype(frame[name], skipna=True) if len(frame[name].dropna()) else "empty"
         if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind):
@@ -259,6 +286,18 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
             frame[name] = frame[name].where(frame[name].notna(), None).map(str, na_action="ignore").astype("str")
             notes.append(note("column '{column}' ({kind}) is shown as text", "warning", column=name, kind=str(kind)))
     return frame
+
+
+def _long(table: Any) -> dict[str, list[str]]:
+    """The columns of an Arrow table that hold whole numbers of more than 15 digits, as text, to the last digit."""
+    arrow, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
+    long = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if arrow.types.is_integer(column.type) or arrow.types.is_decimal(column.type):
+            ends = compute.min_max(column).as_py().values()
+            if any(end is not None and abs(end) >= 10**15 for end in ends):
+                long[name] = ["" if cell is None else str(cell) for cell in column.to_pylist()]
+    return long
 
 
 def _days(column: pd.Series) -> pd.Series | None:
@@ -296,7 +335,7 @@ def arff(text: str, notes: list[Note]) -> pd.DataFrame:
     if not rows:
         raise ReadError("the file has a header, but no rows: there is no data in it")
     columns: dict[str, pd.Series] = {}
-    for name, kind, level, values in zip(names, kinds, levels, zip(*rows, strict=True), strict=True):
+    for at, (name, kind, level, values) in enumerate(zip(names, kinds, levels, zip(*rows, strict=True), strict=True)):
         column = pd.Series(list(values), name=name, dtype=object)
         if level is not None:
             strange = column[~column.isin([*level, "?"])]
@@ -305,10 +344,11 @@ def arff(text: str, notes: list[Note]) -> pd.DataFrame:
                                 column=name, value=str(strange.iloc[0]))  # fmt: skip
             columns[name] = pd.Series(pd.Categorical(column.where(column != "?", None), categories=level))
         elif kind.lower() in ("numeric", "real", "integer"):
-            numbers = convert_column(column, ".", ("?",)).values
-            if not pd.api.types.is_numeric_dtype(numbers.dtype):
+            numbers = convert_column(column, ".", ("?",), at=at)
+            if not (pd.api.types.is_numeric_dtype(numbers.values.dtype) or column[column != "?"].map(is_number).all()):
                 raise ReadError("column '{column}' is declared {kind}, but holds text", column=name, kind=kind)
-            columns[name] = numbers
+            columns[name] = numbers.values
+            notes += numbers.notes
         elif kind.lower() == "date" and (when := convert_column(column, None, ("?",)).values).dtype.kind == "M":
             columns[name] = when
         else:

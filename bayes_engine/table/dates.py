@@ -1,20 +1,31 @@
 """Dates as people write them → datetime64.
 
-Only numbers, signs and English months are read, by rules that do not depend on the machine's locale. Where day and
-month may be either, the whole column decides; where it cannot, the day stands first and that is in doubt.
+Numbers, signs and the months of seven languages are read, by rules that do not depend on the machine's locale. Where
+day and month may be either, the whole column decides; where it cannot, the day stands first and that is in doubt.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-           "december")  # fmt: skip
+_MONTHS = tuple(months.split() for months in (
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janner feber maerz april mai juni juli august september oktober november dezember",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+))  # fmt: skip
+"""The months, without accents, of each way to name them; a name may be cut to three letters and more."""
+_LETTERS = r"[A-Za-zÀ-ÿ\u0300-\u0308]{3,11}"
 _TIME = (
     r"(?:[T ] ?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?(?: ?(?P<zone>Z|[+-]\d{2}:?\d{2}))?)?"
@@ -24,8 +35,9 @@ _YEAR_LAST = re.compile(
     r"(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})" + _TIME
 )
 _NAMED = re.compile(
-    r"(?:(?P<d>\d{1,2})[- .]{1,2}(?P<name>[A-Za-z]{3,9})[- .,]{1,2}(?P<y>\d{4}|\d{2})"
-    r"|(?P<name2>[A-Za-z]{3,9})\.? (?P<d2>\d{1,2}),? (?P<y2>\d{4}))" + _TIME
+    rf"(?:(?P<d>\d{{1,2}})(?:[- .]{{1,2}}|(?:st|nd|rd|th|er|º|°)? (?:de )?)(?P<name>{_LETTERS})"
+    rf"(?:[- .,]{{1,2}}| de )(?P<y>\d{{4}}|\d{{2}})"
+    rf"|(?P<name2>{_LETTERS})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}}))" + _TIME
 )
 _FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED)
 DATE = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", "[-/.]") for form in _FORMS))
@@ -67,6 +79,14 @@ def dates(
     parts = [m for m in found if m is not None]
     if len(parts) < len(cells) or len({m["zone"] is None for m in parts}) > 1:
         return ""
+    if form is _NAMED:
+        named = {(m["name"] or m["name2"], m["name"] is None) for m in parts}
+        spoken = [months for months in _MONTHS if all(_month(*name, months) for name in named)]
+        if spoken:
+            return _made(cells, [_iso(m, False, spoken[0]) for m in parts], "", False)
+        known = {name for name, first in named if any(_month(name, first, months) for months in _MONTHS)}
+        strange = (cell for cell, m in zip(cells, parts, strict=True) if (m["name"] or m["name2"]) not in known)
+        return next(strange, "") if known else None
     if form is not _YEAR_LAST:
         return _made(cells, [_iso(m, False) for m in parts], "", False)
     day_first = any(int(m["a"]) > 12 for m in parts)
@@ -106,7 +126,17 @@ def _in_order(parts: Sequence[re.Match[str]], rows: NDArray[np.intp], month_firs
     return len(parts) > 2 and bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
 
 
-def _iso(match: re.Match[str], month_first: bool) -> str:
+def _month(name: str, first: bool, months: Sequence[str]) -> int:
+    """The number of the month so named, 0 where it is none of these; only in English it may stand `first`."""
+    if first and months is not _MONTHS[0]:
+        return 0
+    plain = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
+    plain = {"mrz": "marz", "maerz": "marz", "mrt": "maart"}.get(plain, plain)
+    found = [k for k, full in enumerate(months, 1) if full.startswith(plain)]
+    return found[0] if len(found) == 1 else 0
+
+
+def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) -> str:
     """A date as ISO 8601 has it, without a time zone (one that is told is counted back to UTC)."""
     part = match.groupdict()
     if "a" in part:
@@ -114,8 +144,7 @@ def _iso(match: re.Match[str], month_first: bool) -> str:
     elif "m" in part:
         month, day = part["m"], part["d"]
     else:
-        name = (part["name"] or part["name2"]).lower()
-        month = next((str(k) for k, full in enumerate(_MONTHS, 1) if full.startswith(name)), "0")
+        month = str(_month(part["name"] or part["name2"], part["name"] is None, months))
         day = part["d"] or part["d2"]
     year = part["y"] or part["y2"]
     if len(year) == 2:  # as POSIX and Excel have it: 69 to 99 are of the last century

@@ -22,19 +22,10 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
-from bayes_engine.table.numbers import (
-    ALWAYS_MISSING,
-    MISSING_AMONG_NUMBERS,
-    Column,
-    Mark,
-    Note,
-    convert_column,
-    is_number,
-    listed,
-    note,
-)
+from bayes_engine.table.numbers import ALWAYS_MISSING, Mark, Note, is_number, listed, note
 from bayes_engine.table.pieces import BLOCK, Cells
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.styles import Look, Style, read_mixed, read_numbers
 
 LISTED = 1000
 """How many bad cells of a file are named one by one; all are counted."""
@@ -243,7 +234,7 @@ class Reception:
         if self.amount:
             column = cells[self.called[self.amount]]
             bare = _bare(column, self.units.get(self.amount, ""))
-            amount = _take_amounts(column, *_read(bare, self.styles[self.amount], self.tokens)[:2], bad)
+            amount = _take_amounts(column, *read_numbers(bare, self.styles[self.amount], self.tokens)[:2], bad)
         truth = self._truth(cells, found)
         found.rows += len(cells)
         frame = pd.DataFrame(columns, index=cells.index)
@@ -275,12 +266,12 @@ class Reception:
             notes += found.columns[variable.name].notes(variable, found.rows, self.unseen)
         return (*notes, *self._truth_notes(found))
 
-    def _look(self) -> tuple[str, dict[str, _Style]]:
+    def _look(self) -> tuple[str, dict[str, Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
         names = [v.name for v in self.here if _of_numbers(v)] + ([self.amount] if self.amount else [])
         if self.decimal is not None:
             return self.decimal, dict.fromkeys(names, self.decimal)
-        looks = {name: _Look() for name in names}
+        looks = {name: Look() for name in names}
         for block in self.cells.blocks() if names else ():
             cells = block.set_axis(list(self.names), axis=1)
             for name, look in looks.items():
@@ -310,10 +301,10 @@ class Reception:
         bare = self._bare(name, cells)
         column: Any
         if _of_numbers(variable):
-            values, unreadable, told = _read(bare, self.styles[name], self.tokens)
+            values, unreadable, told = read_numbers(bare, self.styles[name], self.tokens)
             values, unreadable = self.treated.get(name, Treatment()).numbers(values, unreadable)
             column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
-            said.tell(told, hollow=bool(np.isnan(values).all()) and not unreadable.any())
+            said.tell(told, found.rows, hollow=bool(np.isnan(values).all()) and not unreadable.any())
         elif variable.textual:
             column = _take_texts(given, self.tokens, said)
         else:
@@ -367,10 +358,10 @@ def with_amounts(
     """
     if column not in rows.cells.columns:
         raise no_amounts(column)
-    look, bare = _Look(), _bare(rows.cells[column], unit)
+    look, bare = Look(), _bare(rows.cells[column], unit)
     look.over(bare, tokens)
     bad = _BadCells(len(rows))
-    amount = _take_amounts(rows.cells[column], *_read(bare, look.style("."), tokens)[:2], bad)
+    amount = _take_amounts(rows.cells[column], *read_numbers(bare, look.style("."), tokens)[:2], bad)
     cells = tuple(sorted((*rows.bad, *bad.in_order())))
     return replace(rows, unreadable=rows.unreadable | np.isnan(amount), bad=cells), amount
 
@@ -477,13 +468,20 @@ class _Column:
     fraction: tuple[int, str] = (0, "")
     strange: Counter[str] = field(default_factory=Counter)
 
-    def tell(self, notes: Iterable[Note], *, hollow: bool) -> None:
-        """What reading a block's numbers had to say; of what is said twice the first."""
+    def tell(self, notes: Iterable[Note], above: int, *, hollow: bool) -> None:
+        """What reading the numbers of a block, below so many rows, had to say; of what is said twice the first, with
+        all cells counted."""
         for told in notes:
+            template, params = told.message.template, dict[str, Any](told.message.params)
             if hollow:
                 self.hollow = self.hollow or told
-            elif "missing" not in told.message.template and "infinite" not in told.message.template:
-                self.told.setdefault(told.message.template, told)
+            elif "missing" not in template and "infinite" not in template:
+                if "row" in params:
+                    first = {**params, "row": params["row"] + above, "n": 0}
+                    before = dict[str, Any](self.told[template].message.params) if template in self.told else first
+                    params = {**before, "n": before["n"] + params["n"]}
+                    self.told[template] = replace(told, message=Message(template, params))
+                self.told.setdefault(template, told)
 
     def count(self, codes: NDArray[np.intp], values: Sequence[str]) -> None:
         """Values that are none of the levels, by their positions in `values`."""
@@ -577,99 +575,6 @@ def _of_numbers(variable: Variable) -> bool:
     return variable.numeric or variable.cuts is not None
 
 
-_Style = Literal["", ".", ",", "program"]
-"""How a column's numbers are read: as they show themselves, with a decimal mark, or only as a program writes them."""
-
-
-@dataclass
-class _Look:
-    """How a column writes its numbers, over the blocks: whether every cell is one, the decimal marks that it shows
-    beyond doubt, the signs (% $ or none) that its numbers bear, and whether a block contradicted itself."""
-
-    numeric: bool = True
-    marks: set[str] = field(default_factory=set)
-    signs: set[str] = field(default_factory=set)
-    contradictory: bool = False
-
-    def over(self, column: pd.Series, tokens: Sequence[str] | None) -> None:
-        """One more block."""
-        found = convert_column(column, None, tokens)
-        if not _is_numbers(found.values):
-            self.numeric = False
-            spelled = _spelled(column, tokens)[1]
-            if not len(spelled):
-                return
-            found = convert_column(spelled, None, ())
-            if not _is_numbers(found.values):
-                self.contradictory = True
-                return
-        if found.mark:
-            self.marks.add(found.mark)
-        if not found.values.isna().all():
-            self.signs.add(_sign(found))
-
-    @property
-    def torn(self) -> bool:
-        """Whether no one way of writing numbers fits the column."""
-        return self.contradictory or len(self.marks) > 1 or len(self.signs) > 1
-
-    def style(self, mark: str) -> _Style:
-        """How to read the column in a file with this decimal mark."""
-        own = next(iter(self.marks), "")
-        if self.torn or (not self.numeric and mark == "," and own == "."):
-            return "program"
-        return "," if "," in (own or mark) else ""
-
-
-def _sign(column: Column) -> str:
-    """What the numbers bear: %, a currency sign, or nothing."""
-    templates = {n.message.template: n for n in column.notes}
-    if any("is in percent" in template for template in templates):
-        return "%"
-    return next((str(n.message.params["sign"]) for t, n in templates.items() if "currency sign" in t), "")
-
-
-def _is_numbers(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
-
-
-def _read(
-    column: pd.Series, style: _Style, tokens: Sequence[str] | None
-) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
-    """(values, unreadable, what there is to say) of a column of numbers, read as a training table's would be."""
-    if style != "program":
-        found = convert_column(column, style or None, tokens)
-        if _is_numbers(found.values):
-            return found.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), found.notes
-    return _read_mixed(column, style, tokens)
-
-
-def _spelled(column: pd.Series, tokens: Sequence[str] | None) -> tuple[NDArray[np.intp], pd.Series, NDArray[np.bool_]]:
-    """(n,) codes of the different spellings, those of them that are numbers, and which mean missing."""
-    codes, levels = pd.factorize(column)
-    bare = [str(text).strip() for text in levels]
-    absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
-    readable = np.array([is_number(b) or b.lstrip("+-").lower() in ("inf", "infinity") for b in bare], dtype=bool)
-    return codes, pd.Series(bare, name=column.name, dtype=object)[readable & ~absent], absent
-
-
-def _read_mixed(
-    column: pd.Series, style: _Style, tokens: Sequence[str] | None
-) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
-    """Numbers from a column that is not numbers throughout, with the cells that are none flagged, and what there is to
-    say of the others."""
-    codes, spelled, absent = _spelled(column, tokens)
-    values = np.full(len(absent), np.nan)
-    told: tuple[Note, ...] = ()
-    if len(spelled):
-        found = None if style == "program" else convert_column(spelled, style or None, ())
-        if found is not None and _is_numbers(found.values):
-            values[spelled.index], told = found.values, found.notes
-        else:  # the styles contradict each other: only what is written as a program writes it is taken
-            values[spelled.index] = pd.to_numeric(spelled, errors="coerce")
-    return values[codes], (np.isnan(values) & ~absent)[codes], told
-
-
 def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
                   said: _Column, above: int) -> Array:  # fmt: skip
     def first(mask: NDArray[np.bool_]) -> tuple[int, str]:
@@ -752,6 +657,6 @@ def _by_value(texts: list[str], variable: Variable, mark: str) -> dict[str, int]
         return {t: levels[truth[t.strip().lower()]] for t in texts if truth.get(t.strip().lower()) in levels}
     if any(isinstance(level, str | bool) for level in levels) or not texts:
         return {}
-    style: _Style = "," if mark == "," else ""
-    values, unreadable, _told = _read_mixed(pd.Series(texts, dtype=object), style, None)
+    style: Style = "," if mark == "," else ""
+    values, unreadable, _told = read_mixed(pd.Series(texts, dtype=object), style, None)
     return {t: levels[v] for t, v, no in zip(texts, values.tolist(), unreadable, strict=True) if not no and v in levels}

@@ -78,6 +78,7 @@ ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
 MISSING_AMONG_NUMBERS = (
     *ALWAYS_MISSING, "NA", "N/A", "n/a", "na", "None", "none", "NULL", "null", "-", "--", "—", ".", "*",
     "#NA", "#NULL!", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "missing", "缺失", "n.a.", "N.A.", "–",
+    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
 
@@ -86,7 +87,9 @@ _NAMED = 5
 _DOUBTFUL = ("NA", "N/A", "n/a", "None", "NULL", "null", "-", "--", "—")
 
 _PLAIN_CHARACTERS = frozenset("0123456789+-.eE")
-_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+INFINITE = re.compile(r"[-+−]?(?:inf(?:inity)?|∞|1\.#INF)", re.IGNORECASE)
+"""How programs write infinity."""
 _GROUP = r"['’ \u00a0\u202f\u2009]"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
 _STYLE: dict[Mark, re.Pattern[str]] = {
@@ -140,7 +143,10 @@ def is_number(cell: str) -> bool:
     >>> [is_number(c) for c in ("1.234,56", "12 %", "$5", "-0", "1e5", "4D2", "")]
     [True, True, True, True, True, False, False]
     """
-    dressed = _DRESSED.fullmatch(cell.strip().translate(_UNIFORM))
+    bare = cell.strip()
+    if _PLAIN.fullmatch(bare):
+        return True  # most are: no need to undress it
+    dressed = _DRESSED.fullmatch(bare.translate(_UNIFORM))
     if dressed is None or not _signed_once(dressed):
         return False
     return any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
@@ -233,8 +239,10 @@ def convert_column(
     values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
     if numbers.whole and not absent:
         values = values.astype(np.int64)
-    doubtful = numbers.mark is None and re.search("[.,]", "".join(rest)) is not None
-    notes = tuple(_number_notes(name, numbers, decimal, at))
+    joined = "".join(rest)
+    doubtful = numbers.mark is None and re.search("[.,]", joined) is not None
+    extreme = "e" in joined or "E" in joined or max(map(len, rest)) > 15  # else it is a float64 to the last digit
+    notes = (*_number_notes(name, numbers, decimal, at), *(altered(column, values, at) if extreme else ()))
     return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
@@ -256,14 +264,18 @@ def _swift(column: pd.Series) -> Column | None:
 
     empty = compute.equal(text, "")
     plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+|\d{16,})$"):
+    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+$|\d{16})"):
         return None
     dotted = any_of(r"\.")
     if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
         return None  # 1.234 may be a thousand
     values = compute.cast(compute.if_else(empty, None, text), arrow.float64()).to_numpy(zero_copy_only=False) + 0.0
     missing = np.isnan(values)
-    if missing.all() or not np.isfinite(values[~missing]).all():
+    if (
+        missing.all()
+        or not np.isfinite(values[~missing]).all()
+        or ((values == 0).any() and any_of(r"[eE]-\d{3}|0{300}"))
+    ):
         return None
     whole = not dotted and not missing.any() and not any_of("[eE]") and bool((np.abs(values) < 2.0**53).all())
     return Column(pd.Series(values.astype(np.int64) if whole else values, index=column.index), (),
@@ -309,7 +321,8 @@ def _as_numbers(column: pd.Series, codes: NDArray[np.intp], bare: list[str], kno
                     "({values})", "warning", column=name, n=n, values=listed(lost))  # fmt: skip
     else:
         told = note("column '{column}' is read as numbers, as chosen", column=name)
-    return Column(pd.Series(values, index=column.index), (told.offering(_by_rule(at)),), absent,
+    notes = (told.offering(_by_rule(at)), *altered(column, values, at))
+    return Column(pd.Series(values, index=column.index), notes, absent,
                   mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
 
 
@@ -389,7 +402,7 @@ def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
     matches = []
     for cell in rest:
         found = _DRESSED.fullmatch(cell.translate(_UNIFORM))
-        infinite = None if found else _INFINITE.fullmatch(cell)
+        infinite = None if found else INFINITE.fullmatch(cell)
         if not (found or infinite) or (found and not _signed_once(found)):
             return None
         matches.append(found)
@@ -402,7 +415,8 @@ def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
     if not fitting:
         return None
     mark = fitting[0]
-    values = np.array([_value(m, mark) if m else float(cell) for m, cell in zip(matches, rest, strict=True)])
+    values = np.array([_value(m, mark) if m else -np.inf if cell[0] in "-−" else np.inf
+                       for m, cell in zip(matches, rest, strict=True)])  # fmt: skip
     plain = not any(c in m["body"] for m in dressed for c in ".eE,")
     example = next((r for r in rest if "," in r), None) or max(rest, key=lambda r: not _PLAIN_CHARACTERS.issuperset(r))
     certain = mark if len(fitting) == 1 and not plain else None
@@ -456,8 +470,7 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -
         notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
                           column=name, sign=numbers.unit).offering(_keep_text(at)))  # fmt: skip
     if not np.isfinite(numbers.values).all():
-        notes.append(note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
-                          column=name).offering(_keep_text(at)))  # fmt: skip
+        notes.append(infinite_note(name, at))
     if numbers.behind and all(n.message.params.get("example") != numbers.behind[0] for n in notes):
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=numbers.behind[0],
                           value=f"{numbers.behind[1]:.15g}").offering(_keep_text(at)))  # fmt: skip
@@ -465,6 +478,57 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
                           value=value).offering(_keep_text(at)))  # fmt: skip
     return notes
+
+
+def infinite_note(name: str, at: int) -> Note:
+    """That a column, at this position, holds infinite numbers."""
+    return note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
+                column=name).offering(_keep_text(at))  # fmt: skip
+
+
+def altered(column: pd.Series, values: NDArray[Any], at: int = 0) -> list[Note]:
+    """What is said of cells whose numbers are no float64: too near to 0, too large, or of more digits than it keeps.
+
+    >>> [str(n.message) for n in altered(pd.Series(["1", "1e-400"], name="x"), np.array([1.0, 0.0]))]
+    ["column 'x': numbers too near to 0 to be kept, read as 0: 1, the first in row 2 ('1e-400')"]
+    """
+    rows = np.flatnonzero((values == 0) | (np.abs(values) >= 2.0**53))
+    if not rows.size:
+        return []
+    codes, cells = pd.factorize(column.iloc[rows])
+    firsts = rows[np.unique(codes, return_index=True)[1]]
+    kinds = np.array([_loss(str(cell), float(values[i])) for cell, i in zip(cells, firsts.tolist(), strict=True)])
+
+    def where(kind: str) -> dict[str, Any]:
+        found = rows[(kinds == kind)[codes]]
+        first = int(found[0])
+        return {"column": str(column.name), "n": len(found), "row": first + 1,
+                "value": str(column.iloc[first]).strip()[:40], "read": f"{values[first]:.17g}"}  # fmt: skip
+
+    notes = []
+    if "flat" in kinds:
+        notes.append(note("column '{column}': numbers too near to 0 to be kept, read as 0: {n}, the first in row {row} "
+                          "('{value}')", "warning", **where("flat")))  # fmt: skip
+    if "infinite" in kinds:
+        notes.append(note("column '{column}': numbers too large to be kept, read as infinite: {n}, the first in row "
+                          "{row} ('{value}')", "warning", **where("infinite")))  # fmt: skip
+    if "rounded" in kinds:
+        notes.append(note("column '{column}': numbers of more digits than can be kept, rounded: {n}, the first in row "
+                          "{row} ('{value}' is read as {read})", "warning", **where("rounded")))  # fmt: skip
+    return [told.offering(_keep_text(at)) for told in notes]
+
+
+def _loss(cell: str, value: float) -> Literal["", "flat", "infinite", "rounded"]:
+    """What became of a cell's number that is read as 0 or as 2**53 and more."""
+    mantissa, *power = re.split("[eE]", cell.translate(_UNIFORM), maxsplit=1)
+    digits = re.sub(r"\D", "", mantissa).strip("0")
+    if not digits:
+        return ""
+    if not value:
+        return "flat"
+    if np.isinf(value):
+        return "infinite"
+    return "rounded" if not power and digits != str(abs(int(value))).strip("0") else ""
 
 
 def _text(

@@ -21,7 +21,7 @@ from bayes_engine.table.assemble import assemble
 from bayes_engine.table.containers import arff, is_arff, marred, parquet, pick, workbook, written
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import Grid, cut
-from bayes_engine.table.numbers import Mark, Note, Offer, ReadAs, convert, listed, note
+from bayes_engine.table.numbers import Mark, Note, Offer, ReadAs, convert, convert_column, listed, note
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable
 
 __all__ = ["MAX_BYTES", "Note", "Offer", "Reading", "Recipe", "read_table"]
@@ -108,7 +108,9 @@ def read_table(
         recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing),
                          types=tuple(wanted.items()), trim=trim)  # fmt: skip
     else:
-        frame = found
+        wanted = _positions(dict(types), list(found.columns)) if typed else {}
+        frame, notes = _otherwise(found, wanted, decimal, missing, notes)
+        recipe = replace(recipe, types=tuple(wanted.items()))
     if not typed:
         frame = frame.apply(written)
     schema = Schema.infer(frame) if typed else Schema(tuple(Variable(str(c), "text") for c in frame))
@@ -131,6 +133,18 @@ def _positions(types: Mapping[int | str, ReadAs], names: list[str]) -> dict[int,
             raise ReadError("there is no column '{column}'; the columns are {known}", column=str(column),
                             known=", ".join(f"'{n}'" for n in names[:20]))  # fmt: skip
     return {at: kind for at, kind in sorted(wanted.items()) if kind != "auto"}
+
+
+def _otherwise(
+    frame: pd.DataFrame, wanted: Mapping[int, ReadAs], decimal: Mark | None, missing: Sequence[str] | None,
+    notes: list[Note],
+) -> tuple[pd.DataFrame, list[Note]]:  # fmt: skip
+    """The columns of a format that brings its types, some of which a person wants to be read otherwise."""
+    columns = {at: convert_column(written(frame.iloc[:, at]), decimal, missing, kind, at)
+               for at, kind in wanted.items()}  # fmt: skip
+    names = {str(frame.columns[at]) for at in columns}
+    notes = [n for n in notes if n.column not in names] + [n for column in columns.values() for n in column.notes]
+    return frame.assign(**{str(frame.columns[at]): column.values for at, column in columns.items()}), notes
 
 
 def _set_aside(schema: Schema, n: int) -> list[Note]:

@@ -160,7 +160,7 @@ class Schema:
         >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
         [('Tid', 'identifier', 'id'), ('sex', 'binary', 'target'), ('age', 'continuous', 'feature')]
         """
-        schema = cls(tuple(_infer(str(name), frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
+        schema = cls(tuple(_infer(str(name), column) for name, column in frame.items()))
         labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
         return schema.with_role(labels[-1].name, "target") if labels else schema
 

@@ -1,0 +1,246 @@
+"""What people and programs write otherwise: half a header, numbers that no float64 is, months in other languages, and
+what a container holds that a CSV file does not. Each is read as a careful person would, and said."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bayes_engine.table import assemble
+from bayes_engine.table.dates import Dates, dates
+from bayes_engine.table.incoming import Found, Reception
+from bayes_engine.table.numbers import convert_column, is_number
+from bayes_engine.table.pieces import Cells
+from bayes_engine.table.read import read_table
+from bayes_engine.table.schema import Schema, Variable
+from tests.unit.test_read_hostile import book, packed
+from tests.unit.test_read_otherwise import offers, said, taken
+
+ROWS = "".join(f"{150 + 1.5 * i},{50 + i},{['Oslo', 'Rome', 'Lima'][i % 3]}\n" for i in range(9))
+
+
+# ---- half a header ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("header", "names"), [
+    ("height,,", ["height", "column_2", "column_3"]), (",weight,", ["column_1", "weight", "column_3"]),
+    ("# by hand\nheight,,", ["height", "column_2", "column_3"]), ("height,,city", ["height", "column_2", "city"]),
+])  # fmt: skip
+def test_one_name_beside_blanks_is_a_header(header: str, names: list[str]) -> None:
+    reading = read_table(f"{header}\n{ROWS}".encode())
+    assert list(reading.frame) == names
+    assert reading.frame.iloc[:, 0].tolist()[0] == 150
+    assert "column 2 has no name" in said(reading) or "column 1 has no name" in said(reading)
+    assert "no header" not in said(reading)
+    assert reading.recipe.header == header.count("\n") + 1
+
+
+def test_a_lone_name_may_be_a_title() -> None:
+    data = f"height,,\n{ROWS}".encode()
+    assert "line 1 names only one column ('height')" in said(read_table(data))
+    [title] = offers(data, "header")
+    assert list(taken(data, title).frame.iloc[0]) == [150, 50, "Oslo"]
+    assert len(taken(data, title).frame) == 9
+
+
+@pytest.mark.parametrize("top", ["Report of the year 2024,,\n", "Report,,\nby hand,,\n", "Report\n\n", ",,\n",
+                                 "2024,,\n", "Report,,\n\n"])  # fmt: skip
+def test_a_title_above_rows_is_no_header(top: str) -> None:
+    reading = read_table((top + ROWS).encode())
+    assert "no header was found" in said(reading)
+    assert reading.frame.shape == (9, 3)
+    named = read_table((top + "height,weight,city\n" + ROWS).encode())
+    assert list(named.frame) == ["height", "weight", "city"]
+
+
+def test_days_above_numbers_are_names() -> None:
+    reading = read_table(b"name,2021-01-01,2021-02-01\nx,1,2\ny,3,4\n")
+    assert list(reading.frame) == ["name", "2021-01-01", "2021-02-01"]
+    assert read_table(b"2021-01-01,5\n2021-01-02,6\n2021-01-03,7\n").recipe.header is False
+
+
+# ---- numbers that no float64 is --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [3, 6000])
+@pytest.mark.parametrize(("cell", "value", "what"), [
+    ("1e-400", 0, "too near to 0 to be kept, read as 0: {n}, the first in row 1 ('1e-400')"),
+    ("-3E-999", 0, "too near to 0 to be kept, read as 0: {n}, the first in row 1 ('-3E-999')"),
+    ("0." + "0" * 330 + "1", 0, "too near to 0 to be kept, read as 0: {n}, the first in row 1 ('0.000"),
+    ("1e400", np.inf, "too large to be kept, read as infinite: {n}, the first in row 1 ('1e400')"),
+    ("9007199254740993.5", 9007199254740994, "rounded: {n}, the first in row 1 ('9007199254740993.5' is read as 9"),
+])  # fmt: skip
+def test_a_number_that_is_changed_is_said(cell: str, value: float, what: str, rows: int) -> None:
+    reading = read_table(("x,y\n" + f"{cell},u\n2.5,v\n" * rows).encode())
+    assert reading.frame["x"][0] == value
+    assert what.format(n=rows) in said(reading)
+
+
+@pytest.mark.parametrize("cells", [["0", "2.5"], ["0e-400", "2.5"], ["0.000", "1e5"], ["inf", "1.5"], ["1e22", "1.5"],
+                                   ["9007199254740992.0", "2.5"], ["-0", "1"], ["1e-300", "0"]])  # fmt: skip
+def test_a_number_that_is_kept_is_not(cells: list[str]) -> None:
+    for times in (2, 6000):
+        found = convert_column(pd.Series(cells * times, name="x"))
+        assert not any("the first in row" in str(n.message) for n in found.notes), cells
+
+
+def test_grouped_and_wanted_numbers_say_it_too() -> None:
+    grouped = read_table(b"x;y\n9,007,199,254,740,993;u\n2,345,678;v\n")
+    assert "rounded: 1, the first in row 1 ('9,007,199,254,740,993' is read as 9007199254740992)" in said(grouped)
+    wanted = read_table(b"x,y\n12345678901234567,u\n5,v\n", types={"x": "number"})
+    assert "rounded: 1, the first in row 1" in said(wanted)
+
+
+def test_rows_to_classify_count_them_over_all_blocks() -> None:
+    cells = Cells.of(pd.DataFrame({"size": ["1", "1e-400", "big", "5e-999", "3", "9007199254740993.5"]}))
+    reception = Reception(cells, Schema((Variable("size", "continuous"),)), Variable("y", "binary", ("n", "y")))
+    for rows in (1, 2, 6):
+        found = assembled(reception, rows)
+        assert "read as 0: 2, the first in row 2 ('1e-400')" in found
+        assert "rounded: 1, the first in row 6" in found
+
+
+def assembled(reception: Reception, rows: int) -> str:
+    found = Found()
+    for block in reception.cells.blocks(rows):
+        reception.take(block, found)
+    return "\n".join(str(n.message) for n in reception.notes(found))
+
+
+def test_infinity_as_programs_write_it() -> None:
+    reading = read_table("x;y\n1.#INF;u\n-∞;v\n−inf;u\n-1.#IND;v\n2.5;u\n".encode())
+    np.testing.assert_array_equal(reading.frame["x"], [np.inf, -np.inf, -np.inf, np.nan, 2.5])
+    assert "infinite numbers" in said(reading)
+    assert "cells read as missing: 1 ('-1.#IND')" in said(reading)
+
+
+# ---- long whole numbers, whatever they came in -----------------------------------------------------------------------
+
+LONG = [9007199254740993, 5, 6]
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    out = io.BytesIO()
+    frame.to_parquet(out)
+    return out.getvalue()
+
+
+def test_long_whole_numbers_stay_text_in_every_container() -> None:
+    column = "".join(f"{n},u\n" for n in LONG)
+    declared = "@relation r\n@attribute n numeric\n@attribute y {u}\n@data\n"
+    files = [f"n,y\n{column}".encode(), f"{declared}{column}".encode(),
+             parquet(pd.DataFrame({"n": LONG, "y": "u"})),
+             parquet(pd.DataFrame({"n": pd.array(LONG, "Int64"), "y": "u"}, index=["a", "b", "c"]))]  # fmt: skip
+    for data in files:
+        reading = read_table(data)
+        assert reading.frame["n"].tolist() == [str(n) for n in LONG]
+        assert "column 'n' stays text, because '9007199254740993' as a number would lose digits" in said(reading)
+        [number] = [o for o in offers(data, "types") if str(o.said) == "Read as numbers"]
+        assert taken(data, number).frame["n"].tolist() == [9007199254740992.0, 5, 6]
+        assert "rounded: 1" in said(taken(data, number))
+
+
+def test_parquet_keeps_the_digits_beside_missing_cells() -> None:
+    out = io.BytesIO()
+    columns = {"n": pa.array([LONG[0], None, 6]), "u": pa.array([2**64 - 1, 1, None], pa.uint64()),
+               "k": pa.array([1, None, 3])}  # fmt: skip
+    pq.write_table(pa.table(columns), out)
+    frame = read_table(out.getvalue()).frame
+    assert frame["n"].tolist()[::2] == ["9007199254740993", "6"]
+    assert frame["u"].tolist()[0] == "18446744073709551615"
+    assert frame["k"].dtype == float
+    assert read_table(out.getvalue(), typed=False).frame["n"].tolist() == ["9007199254740993", "", "6"]
+
+
+def test_a_spreadsheet_says_that_it_keeps_fewer_digits() -> None:
+    made = book()
+    made.active["A4"] = 1234567890123456789
+    reading = read_table(packed(made))
+    assert "numbers of more digits than a spreadsheet keeps: 1, the first in line 4" in said(reading)
+    assert "spreadsheet keeps" not in said(read_table(packed(book())))
+
+
+# ---- what else a container holds -------------------------------------------------------------------------------------
+
+
+def test_types_of_parquet_and_arff_can_be_had_otherwise() -> None:
+    data = parquet(pd.DataFrame({"code": [7, 8, 9], "x": ["1", "2", "3"], "f": [1.5, np.inf, 2]}))
+    reading = read_table(data, types={"code": "text", "x": "number"})
+    assert reading.frame["code"].tolist() == ["7", "8", "9"]
+    assert reading.frame["x"].tolist() == [1, 2, 3]
+    assert reading.recipe.types == ((0, "text"), (1, "number"))
+    assert "column 'f' holds infinite numbers" in said(reading)
+    arff = b"@relation r\n@attribute a numeric\n@attribute b {u,v}\n@data\n1e-400,u\n012,v\n"
+    assert "read as 0: 1" in said(read_table(arff))
+    assert read_table(arff, types={"a": "text"}).frame["a"].tolist() == ["0", "12"]
+
+
+def test_times_of_a_zone_and_merged_cells_are_said() -> None:
+    when = pd.to_datetime(["2024-01-05 01:00", None, "2024-07-05 02:00"]).tz_localize("Europe/Berlin")
+    zoned = read_table(parquet(pd.DataFrame({"t": when, "x": [1, 2, 3]})))
+    assert zoned.frame["t"].tolist()[::2] == [pd.Timestamp("2024-01-05"), pd.Timestamp("2024-07-05")]
+    assert "times of the zone Europe/Berlin are counted back to UTC" in said(zoned)
+    made = openpyxl.Workbook()
+    for row in [["region", "a"], ["North", 1.5], [None, 2.5], ["South", 3.5], ["East", 4.5]]:
+        made.active.append(row)
+    made.active.merge_cells("A2:A3")
+    assert "merged over several rows: 1" in said(read_table(packed(made)))
+    made.active.unmerge_cells("A2:A3")
+    made.active.merge_cells("A1:B1")
+    assert "merged" not in said(read_table(packed(made)))
+
+
+# ---- months ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cells", [
+    ["3. März 2021", "14. Mai 2020", "5. Dez. 2020"], ["3-Mrz-21", "14-Mai-20", "05-Dez-20"],
+    ["3 mars 2021", "14 mai 2020", "5 déc. 2020"], ["3 mars 2021", "14 MAI 2020", "5 de\u0301cembre 2020"],
+    ["3 de marzo de 2021", "14 de mayo de 2020", "5 de diciembre de 2020"],
+    ["3 marzo 2021", "14 maggio 2020", "5 dic 2020"], ["3 mrt 2021", "14 mei 2020", "5 december 2020"],
+    ["3 de março de 2021", "14 de maio de 2020", "5 dez 2020"],
+    ["March 3rd, 2021", "May 14th, 2020", "Dec 5, 2020"], ["3rd March 2021", "14th May 2020", "5th Dec 2020"],
+])  # fmt: skip
+def test_months_are_read_in_seven_languages(cells: list[str]) -> None:
+    reading = read_table(("when;y\n" + "".join(f"{c};u\n" for c in cells)).encode())
+    assert reading.frame["when"].dt.strftime("%Y-%m-%d").tolist() == ["2021-03-03", "2020-05-14", "2020-12-05"]
+    assert f"dates ('{cells[0]}' is 2021-03-03)" in said(reading)
+    data = ("when;y\n" + "".join(f"{c};u\n" for c in cells)).encode()
+    assert taken(data, offers(data, "types")[0]).frame["when"].tolist() == cells
+
+
+def test_months_that_disagree_stay_text() -> None:
+    assert dates(["3 mars 2021", "4 März 2020"]) == ""
+    assert dates(["31 février 2021", "2 mars 2020"]) == "31 février 2021"
+    assert dates(["3 mars 2021", "4 Foo 2020"]) == "4 Foo 2020"
+    assert dates(["12 items 50", "5 boxes 12"]) is None
+    assert not isinstance(dates(["3 jui 2021"]), Dates)  # juin or juillet
+    assert isinstance(dates(["1er juin 2021"]), Dates)
+
+
+# ---- wide tables -----------------------------------------------------------------------------------------------------
+
+
+def test_the_short_way_to_a_number_is_the_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = ("1", "-2.5", "+.5", "7.", "1e5", "-1E-3", "007", ".", "-", "1.2.3", "e5", "１2", "1e", "+-1", "")
+    cells = [cell + sign for cell in bare for sign in ("", " ", "%")]
+    short = [is_number(c) for c in cells]
+    monkeypatch.setattr("bayes_engine.table.numbers._PLAIN", re.compile("(?!)"))
+    assert [is_number(c) for c in cells] == short
+
+
+def test_a_wide_table_is_judged_by_its_first_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(assemble, "is_number", lambda cell: looked.append(cell) or is_number(cell))
+    monkeypatch.setattr(assemble, "_SEEN", 2000)
+    data = (",".join(f"f{j}" for j in range(100)) + "\n" + (",".join(["1.5"] * 100) + "\n") * 150).encode()
+    reading = read_table(data)
+    assert (reading.frame.shape, reading.recipe.header) == ((150, 100), 1)
+    assert len(looked) < 100 * 50
