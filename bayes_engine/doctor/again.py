@@ -60,9 +60,11 @@ def _merging(levels: tuple[object, ...]) -> Callable[[pd.Series], pd.Series]:
 
 def _counting(dates: pd.Series, month_first: bool) -> Callable[[pd.Series], pd.Series]:
     first = when(dates).min()
+    numbers = dates.dtype.kind in "fiu"
 
     def texts(column: pd.Series) -> pd.Series:
-        read = when(column.where(column.str.strip() != ""), month_first)
+        cells = column.where(column.str.strip() != "")
+        read = when(cells.str.replace(r"[.,]0+$", "", regex=True) if numbers else cells, month_first)
         days = ((read - first) / pd.Timedelta(days=1)).to_numpy(dtype=float)
         told = [text if np.isnan(day) else repr(float(day)) for text, day in zip(column, days, strict=True)]
         return pd.Series(told, column.index, dtype=object)

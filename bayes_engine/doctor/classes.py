@@ -4,7 +4,7 @@ not expect."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import ndtr
 
 from bayes_engine.decision.evaluate import TINY
+from bayes_engine.doctor.columns import same_spelling
 from bayes_engine.doctor.finding import (
     AddModel,
     BalanceLosses,
@@ -23,10 +24,11 @@ from bayes_engine.doctor.finding import (
     SetRole,
 )
 from bayes_engine.doctor.look import Look, holm
-from bayes_engine.doctor.pairs import discriminable
+from bayes_engine.doctor.pairs import BY_CHANCE, discriminable
 from bayes_engine.errors import TableError
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
+from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, box_m
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import scatter
@@ -72,7 +74,8 @@ def sizes(look: Look) -> Iterator[Finding]:
     name, rows, labels = look.target.name, look.class_rows, look.target.levels
     n, there = int(rows.sum()), rows > 0
     need = 2 if n <= TINY else FOLDS
-    rare = np.flatnonzero(there & (rows < need))
+    alone = there & ~_misspelt(labels, rows)  # of a slip of the pen `spellings` speaks
+    rare = np.flatnonzero(alone & (rows < need))
     if rare.size:
         shown = Listing(f"{labels[c]} ({rows[c]})" for c in rare[:6])
         least = int(rows[rare].min())
@@ -95,9 +98,11 @@ def sizes(look: Look) -> Iterator[Finding]:
                 ((Message("folds in which every class can be"), least), *evidence),
                 (Repair("drop-rare", name),), look.shown(np.isin(look.y, rare)),
             )  # fmt: skip
-    if there.sum() < 2:
+    held = alone & (rows >= need)  # of the others that was said already, and no loss makes up for it
+    held = held if held.sum() > 1 else alone
+    if held.sum() < 2:
         return
-    most, least_at = int(rows.argmax()), int(np.where(there, rows, n + 1).argmin())
+    most, least_at = int(rows.argmax()), int(np.where(held, rows, n + 1).argmin())
     ratio = float(rows[most] / rows[least_at])
     if ratio >= UNEVEN:
         cost = tuple(
@@ -113,6 +118,13 @@ def sizes(look: Look) -> Iterator[Finding]:
                   for c in np.argsort(-rows, kind="stable")[:8] if rows[c]),
             (BalanceLosses(cost),),
         )  # fmt: skip
+
+
+def _misspelt(labels: tuple[Any, ...], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(K,) whether a class is a rarer spelling of another."""
+    size = dict(zip(labels, rows.tolist(), strict=True))
+    slips = {s for g in same_spelling(labels).values() for s in sorted(g, key=lambda label: -size[label])[1:]}
+    return np.array([label in slips for label in labels], dtype=bool)
 
 
 # leaks ----------------------------------------------------------------------------------------------------------------
@@ -171,41 +183,60 @@ def leaks(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, finding.columns) for finding in leaks(seen)]
     [('copy-of-target', ('paid',))]
     """
-    if look.target is None or look.k < 2:
+    if look.target is None or (np.bincount(look.y, minlength=look.k) > 0).sum() < 2:
         return
-    base = look.n - int(np.bincount(look.y, minlength=look.k).max())
-    if base < ERRORS:
-        return
-    columns = {**look.codes, **{name: levels_of_numbers(x) for name, x in look.numbers.items()}}
-    share = np.bincount(look.y, minlength=look.k) / look.n
-    entropy = -float(share[share > 0] @ log(share[share > 0]))
-    for name, codes in columns.items():
-        wrong = errors_alone(codes, look.y, look.k)
-        if wrong > GIVEN_AWAY * base:
+    for name in steps((*look.codes, *look.numbers)):
+        codes = look.codes[name] if name in look.codes else levels_of_numbers(look.numbers[name])
+        known = codes >= 0
+        own, y = codes[known], look.y[known]
+        rows = np.bincount(y, minlength=look.k)
+        n, there = len(y), int((rows > 0).sum())
+        if there < 2:
+            known, own, y, n = np.ones(look.n, dtype=bool), codes, look.y, look.n
+            rows = np.bincount(y, minlength=look.k)
+        wrong, base = errors_alone(own, y, look.k), n - int(rows.max())
+        share = rows[rows > 0] / n
+        entropy = -float(share @ log(share))
+        cells = look.codes[name][known] if name in look.codes else look.numbers[name][known]
+        copied = wrong == 0 and len(np.unique(cells)) == there == int((look.class_rows > 0).sum())
+        by_chance = entropy * n < BY_CHANCE + float(log(float(max(len(look.features), 1))))
+        if not ((base >= ERRORS and wrong <= GIVEN_AWAY * base) or (copied and base and not by_chance)):
             continue
-        told = _information(codes, look.y, look.k)
         evidence = (
             (Message("rows it decides wrongly alone, each left out"), wrong),
             (Message("rows that always the largest class decides wrongly"), base),
-            (Message("I(column; class), nats"), round(told, 4)),
+            (Message("I(column; class), nats"), round(_information(own, y, look.k), 4)),
             (Message("H(class), nats"), round(entropy, 4)),
         )
         mends = (SetRole(name, "ignore"),)
-        own = look.codes.get(name)
-        levels = len(np.unique(look.numbers[name][codes >= 0])) if own is None else len(np.unique(own[own >= 0]))
-        if wrong == 0 and levels == int((share > 0).sum()) and (codes >= 0).all():
+        facts = {"column": name, "other": look.target.name, "right": 1.0 - wrong / n, "base": 1.0 - base / n, "n": n}
+        if copied and n == look.n:
             yield Finding(
                 "copy-of-target", "serious", (name,),
                 Message("'{column}' is the target '{other}' under another name: each of its values goes with one "
-                        "class, and each class with one value.", {"column": name, "other": look.target.name}),
+                        "class, and each class with one value.", facts),
                 evidence, mends,
             )  # fmt: skip
-        else:
+        elif copied:
+            yield Finding(
+                "copy-of-target", "serious", (name,),
+                Message("'{column}' is the target '{other}' under another name in all {n:,} rows where it is known: "
+                        "each of its values goes with one class, and each class with one value.", facts),
+                evidence, mends,
+            )  # fmt: skip
+        elif n == look.n:
             yield Finding(
                 "leak", "serious", (name,),
                 Message("'{column}' alone decides the class: {right:.2%} of the rows are right by it, each left out "
                         "({base:.1%} by always deciding for the largest class). Is it known before the class is?",
-                        {"column": name, "right": 1.0 - wrong / look.n, "base": 1.0 - base / look.n}), evidence, mends,
+                        facts), evidence, mends,
+            )  # fmt: skip
+        else:
+            yield Finding(
+                "leak", "serious", (name,),
+                Message("'{column}' alone decides the class: of the {n:,} rows where it is known {right:.2%} are right "
+                        "by it, each left out ({base:.1%} by always deciding for the largest class). Is it known "
+                        "before the class is?", facts), evidence, mends,
             )  # fmt: skip
 
 
@@ -295,7 +326,8 @@ def shapes(look: Look) -> dict[str, Shape]:
     ([50.0, 50.0, 50.0], [0.0296, 0.2164, 0.2985])
     """
     return {
-        name: _shape([x[rows] for rows in (look.rows_of or [np.arange(look.n)])]) for name, x in look.numbers.items()
+        name: _shape([x[rows] for rows in (look.rows_of or [np.arange(look.n)])])
+        for name, x in steps(look.numbers.items())
     }
 
 
@@ -347,7 +379,7 @@ def forms(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, finding.columns) for finding in forms(seen)]
     [('not-normal', ('malic acid',))]
     """
-    found = shapes(look)
+    found = shapes(look) if look.target is not None else {}
     names = list(found)
     if not names:
         return

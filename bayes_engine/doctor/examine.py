@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pandas as pd
 
@@ -61,11 +62,19 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)
         for check in steps(CHECKS):
-            found += check(seen)
+            found += check(_without_copies(seen, found) if check in (pairs.collinear, pairs.dependent) else seen)
         findings = tuple(sorted(_without_echoes(found), key=lambda f: SEVERITIES.index(f.severity)))
         suggestions = suggest(seen, findings)
     rows = int(seen.class_rows.sum()) if seen.target else len(seen.whole)
     return Report(findings, suggestions, rows, seen.n, seen.features.names)
+
+
+def _without_copies(seen: Look, found: list[Finding]) -> Look:
+    """The table without the columns that stand in it twice: what they share with the others is said already."""
+    schema = seen.schema
+    for name in {f.columns[0] for f in found if f.code == "duplicate-column"}:
+        schema = schema.with_role(name, "ignore")
+    return seen if schema is seen.schema else replace(seen, schema=schema)
 
 
 SILENCED = (
@@ -87,6 +96,7 @@ def _without_echoes(found: list[Finding]) -> list[Finding]:
     named = {f.columns[0] for f in found if f.code in ("identifier", "constant", "nearly-constant")}
     misread = {f.columns[0] for f in found if f.code in ("mixed-types", "date")}
     marked = {f.columns[0] for f in found if f.code in ("sentinel", "outliers")}
+    telling = {f.columns[0] for f in found if f.code == "missing-tells"}
     kept = []
     for f in found:
         first = f.columns[0] if f.columns else ""
@@ -94,7 +104,9 @@ def _without_echoes(found: list[Finding]) -> list[Finding]:
             continue
         if first in misread and f.code in (*SILENCED, "identifier"):
             continue
-        if first in marked and f.code in ("skew", "heavy-tails", "not-normal"):
+        if first in marked and f.code in ("skew", "heavy-tails", "not-normal", "tiny-variance"):
+            continue
+        if first in telling and f.code == "constant":
             continue
         kept.append(f)
     return kept

@@ -188,7 +188,7 @@ class Repair:
         if self.what == "merge-spellings":
             return Message("Make one level of the spellings in '{column}'", {"column": self.column})
         if self.what == "value-missing":
-            return Message("{value:g} in '{column}' means missing", {"column": self.column, "value": self.value})
+            return Message("{value:.12g} in '{column}' means missing", {"column": self.column, "value": self.value})
         if self.what == "days":
             return Message("Count '{column}' in days", {"column": self.column})
         return Message("Make these cells of '{column}' missing", {"column": self.column})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from bayes_engine.table.encode import positions
 from bayes_engine.table.roles import Parts, put
 from bayes_engine.table.schema import Schema, Variable
 
+T = TypeVar("T")
 SAMPLE = 20_000
 """Rows whose cells are looked at: so many tell any share above 0.1 % from none, and cost two seconds at most."""
 SHOWN = 20
@@ -33,6 +35,14 @@ class Look:
     target: Variable | None
     y: NDArray[np.intp]
     class_rows: NDArray[np.intp]
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, what: str, make: Callable[[], T]) -> T:
+        """What more than one check asks for, made by the first of them."""
+        if what not in self._made:
+            self._made[what] = make()
+        made: T = self._made[what]
+        return made
 
     @property
     def n(self) -> int:

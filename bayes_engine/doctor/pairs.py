@@ -25,6 +25,8 @@ BY_CHANCE = 7.0
 thousand such tables."""
 LINEAR = 1e-4
 """1 − r² of two columns that are one in other units: what rounding to a hundredth of the standard deviation leaves."""
+NEARLY_LINEAR = 0.05
+"""1 − r² beyond which, around the means of all their cells, two columns with gaps are not looked at again."""
 TWICE, BEYOND_CHANCE = 0.01, 10.0
 """A share of rows that stand a second time, and how many times more such pairs there are than the columns make by
 themselves: rounded measurements meet by chance."""
@@ -68,33 +70,50 @@ def duplicate_columns(look: Look) -> Iterator[Finding]:
         for other in names[1:]:
             same = _equal(look.frame[names[0]], look.frame[other])
             said.add(other)
-            yield _twice(names[0], other, same)
+            yield _twice(look, names[0], other, same)
     numeric = [name for name in look.numbers if name not in said]
     if len(numeric) >= 2 and look.n >= 10:
         Z, M = _standardized([look.numbers[name] for name in numeric])
-        r = _correlations(Z, M)
-        for i, j in zip(*np.triu_indices(len(numeric), 1), strict=True):
+        squares = 1.0 - _correlations(Z, M) ** 2
+        both = M.T @ M
+        for i, j in zip(*np.nonzero(np.triu((squares < NEARLY_LINEAR) & (both >= look.n / 2.0), 1)), strict=True):
             a, b = numeric[i], numeric[j]
-            if 1.0 - r[i, j] ** 2 < LINEAR and b not in said and (M[:, i] == M[:, j]).all():
+            shared = (M[:, i] * M[:, j]) > 0  # where one of them has gaps, the rest must agree as well
+            x, z = look.numbers[a][shared], look.numbers[b][shared]
+            if a in said or b in said or shared.sum() < 10 or x.std() == 0.0 or z.std() == 0.0:
+                continue
+            r = float(np.corrcoef(x, z)[0, 1])
+            if 1.0 - r**2 < LINEAR:
+                if M[:, i].sum() < M[:, j].sum():  # the one with more gaps is the one to do without
+                    a, b = b, a
                 said.add(b)
-                yield _twice(a, b, False, float(r[i, j]))
+                yield _twice(look, a, b, bool((x == z).all()), r)
 
 
 def _equal(a: pd.Series, b: pd.Series) -> bool:
     return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
 
 
-def _twice(a: str, b: str, same: bool, r: float | None = None) -> Finding:
+def _twice(look: Look, a: str, b: str, same: bool, r: float | None = None) -> Finding:
+    known = (look.frame[a].notna() & look.frame[b].notna()).to_numpy(dtype=bool)
+    n = int(known.sum())
+    gaps = bool((look.frame[a].isna() != look.frame[b].isna()).any())
+    facts = {"column": b, "other": a, "r": r, "n": n}
     said = Message("'{column}' and '{other}' are one column under other names for the same values: what it says counts "
-                   "twice.", {"column": b, "other": a})  # fmt: skip
-    evidence: tuple[tuple[Message, object], ...] = ()
-    if same:
-        said = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.",
-                       {"column": b, "other": a})  # fmt: skip
+                   "twice.", facts)  # fmt: skip
+    if same and gaps:
+        said = Message("'{column}' is the same as '{other}' in all {n:,} rows where both are known: what it says "
+                       "counts twice.", facts)  # fmt: skip
+    elif same:
+        said = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.", facts)
     elif r is not None:
-        said = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.",
-                       {"column": b, "other": a, "r": r})  # fmt: skip
-        evidence = ((Message("correlation"), r),)
+        said = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.", facts)
+    evidence: tuple[tuple[Message, object], ...] = (
+        (Message("rows in which both are known"), n),
+        (Message("different values"), int(look.frame[a][known].nunique())),
+    )
+    if r is not None:
+        evidence = (*evidence, (Message("correlation"), r))
     return Finding("duplicate-column", "warning", (b, a), said, evidence, (SetRole(b, "ignore"), SetRole(a, "ignore")))
 
 
@@ -177,6 +196,10 @@ def within(look: Look) -> Within | None:
     >>> found.names[2:], round(float(found.pooled[2, 3]), 4)
     (('petal length', 'petal width'), 0.4845)
     """
+    return look.once("within", lambda: _within(look))
+
+
+def _within(look: Look) -> Within | None:
     names = tuple(
         name for name, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf)
     )
@@ -253,12 +276,18 @@ def collinear(look: Look) -> Iterator[Finding]:
     worst = int(found.vif.argmax())
     order = [int(j) for j in np.argsort(-found.vif) if found.vif[j] >= VIF]
     name, other, vif = found.names[worst], found.names[int(found.partner[worst])], float(found.vif[worst])
-    shrunk: tuple[Mend, ...] = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),) if discriminable(look) else ()
+    shrunk: tuple[Mend, ...] = ()
+    if look.k and discriminable(look):
+        shrunk = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),)
+    facts = {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}
+    said = Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all from "
+                   "'{other}': their covariance is hardly invertible, and coefficients mean little.",
+                   facts)  # fmt: skip
+    if not look.k:
+        said = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': their "
+                       "covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
     yield Finding(
-        "collinear", "warning" if vif >= VIF**2 else "note", tuple(found.names[j] for j in order),
-        Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all from "
-                "'{other}': their covariance is hardly invertible, and coefficients mean little.",
-                {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}),
+        "collinear", "warning" if vif >= VIF**2 else "note", tuple(found.names[j] for j in order), said,
         ((Message("condition number of the correlations"), float(f"{found.condition:.4g}")),
          *((Message("variance inflation of '{column}'", {"column": found.names[j]}), round(float(found.vif[j]), 1))
            for j in order[:6])),
@@ -288,8 +317,8 @@ def discriminable(look: Look) -> bool:
 
 
 class Shared(NamedTuple):
-    """A pair of columns, `nats` a row that they share given the class beyond chance (information less degrees/2n), and
-    the `p_value`, adjusted over all pairs."""
+    """A pair of columns, `nats` a row that they share given the class beyond chance (information less degrees/2n; none
+    in a row where one of them is missing), and the `p_value`, adjusted over all pairs."""
 
     pair: tuple[str, str]
     nats: float
@@ -308,20 +337,22 @@ def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Sha
     >>> [(shared.pair, round(shared.nats, 2)) for shared in numbers]
     [(('sepal length', 'petal length'), 0.37), (('sepal length', 'sepal width'), 0.22)]
     """
-    found: dict[tuple[str, str], Dependence] = {**_with_levels(look), **_of_numbers(look)}
-    if not found:
-        return (), ()
-    p = holm(np.array([d.p_value for d in found.values()]))
-    pairs = [
-        Shared(pair, d.information - d.degrees / (2.0 * max(d.n, 1.0)), float(own))
-        for (pair, d), own in zip(found.items(), p, strict=True)
-    ]
+    pairs = look.once("pairs", lambda: _pairs(look))
     strong = sorted((s for s in pairs if s.p_value < LEVEL and s.nats >= least), key=lambda s: -s.nats)
     both = [all(name in look.numbers for name in s.pair) for s in strong]
     return (
         tuple(s for s, numeric in zip(strong, both, strict=True) if not numeric),
         tuple(s for s, numeric in zip(strong, both, strict=True) if numeric),
     )
+
+
+def _pairs(look: Look) -> list[Shared]:
+    found: dict[tuple[str, str], Dependence] = {**_with_levels(look), **_of_numbers(look)}
+    p = holm(np.array([d.p_value for d in found.values()]))
+    return [
+        Shared(pair, (d.information - d.degrees / (2.0 * max(d.n, 1.0))) * d.n / max(look.n, 1), float(own))
+        for (pair, d), own in zip(found.items(), p, strict=True)
+    ]
 
 
 def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
@@ -360,7 +391,7 @@ def _of_numbers(look: Look) -> dict[tuple[str, str], Dependence]:
     found = within(look)
     if found is None:
         return {}
-    lost = -0.5 * log(np.maximum(1.0 - found.r**2, 1e-12))
+    lost = np.where(found.n > 3, -0.5 * log(np.maximum(1.0 - found.r**2, 1e-12)), 0.0)  # of two rows r is always 1
     n = found.n.sum(axis=0)
     information_ = (found.n * lost).sum(axis=0) / np.maximum(n, 1.0)
     degrees = (found.n > 3).sum(axis=0)
@@ -374,13 +405,17 @@ def _of_numbers(look: Look) -> dict[tuple[str, str], Dependence]:
 
 
 def dependent(look: Look) -> Iterator[Finding]:
-    """Columns that depend on one another given the class, against what naive Bayes assumes.
+    """Columns that depend on one another given the class, against what naive Bayes assumes; nothing without a class.
 
+    >>> from bayes_engine.table.schema import Schema
     >>> from bayes_engine.doctor.look import look
-    >>> seen = look(pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30}))
+    >>> frame = pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30, "c": ["p", "p", "q"] * 20})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("c", "target"))
     >>> [(finding.code, finding.columns) for finding in dependent(seen)]
     [('dependence', ('a', 'b'))]
     """
+    if look.target is None:
+        return
     with_levels, of_numbers = dependences(look, DEPENDENT)
     with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(look.numbers))
     of_numbers = tuple(s for s in of_numbers if s.nats >= OF_NUMBERS)

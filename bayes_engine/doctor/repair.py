@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.decision.evaluate import TINY
 from bayes_engine.doctor.classes import FOLDS
-from bayes_engine.doctor.columns import outlying, same_spelling
+from bayes_engine.doctor.columns import compact_days, outlying, same_spelling
 from bayes_engine.doctor.finding import Repair
 from bayes_engine.doctor.look import as_numbers
 from bayes_engine.errors import TableError
@@ -88,6 +88,10 @@ def when(column: pd.Series, month_first: bool | None = None) -> pd.Series:
     >>> when(pd.Series(["2 Jan 2024", "3 Feb 2024", "soon"])).dt.strftime("%Y-%m-%d").tolist()
     ['2024-01-02', '2024-02-03', nan]
     """
+    if column.dtype.kind in "fiu":
+        days = compact_days(as_numbers(column))
+        none = pd.Series(pd.NaT, column.index, dtype="datetime64[ns, UTC]")
+        return none if days is None else days.set_axis(column.index)
     if column.dtype.kind != "M":
         cells = column.dropna().astype(str).str.strip()
         distinct = cells.unique().tolist()

@@ -12,7 +12,7 @@ from bayes_engine.decision.evaluate import TINY
 from bayes_engine.doctor.classes import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.doctor.finding import AddModel, Finding, Suggestion
 from bayes_engine.doctor.look import Look
-from bayes_engine.doctor.pairs import WEAK, Shared, dependences, discriminable, within
+from bayes_engine.doctor.pairs import OF_NUMBERS, WEAK, Shared, dependences, discriminable, within
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message
 from bayes_engine.models.base import GenerativeClassifier
@@ -55,7 +55,7 @@ def suggest(look: Look, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion,
     for model, reason in _candidates(look, findings):
         found.setdefault(model, reason)
     possible = ((model, reason) for model, reason in found.items() if _possible(look, model))
-    if look.n * len(look.features) * look.k > CHEAP or any(v.textual for v in look.features):
+    if not _cheap(look):
         return tuple(Suggestion(model, reason) for model, reason in islice(possible, THREE))
     return _best([Suggestion(model, reason, _error(look, model)) for model, reason in possible], look.n)
 
@@ -74,29 +74,54 @@ def _best(judged: list[Suggestion], n: int) -> tuple[Suggestion, ...]:
     return tuple([*chosen, *(s for s in judged if s.error is None)][:THREE])
 
 
+def _cheap(look: Look) -> bool:
+    """Whether every candidate can be judged by leaving out one row at a time."""
+    return look.n * len(look.features) * look.k <= CHEAP and not any(v.textual for v in look.features)
+
+
+def _rows(look: Look) -> int:
+    """The rows of the table that have a class, of which some are looked at."""
+    return int(look.class_rows.sum())
+
+
 def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
     """Models that fit, the first the likeliest, at least three."""
     numbers, levels = list(look.numbers), list(look.codes)
     with_levels, of_numbers = dependences(look, WEAK)
-    odd = [f.columns[0] for f in findings if f.code in ("skew", "heavy-tails", "not-normal")]
+    shape = {f.columns[0]: f.code for f in findings if f.code in ("skew", "heavy-tails", "not-normal")}
+    odd = list(shape)
+    bent = sum(code != "not-normal" for code in shape.values())
+    mostly = bent > len(numbers) / 2  # what most numbers are, a covariance of their own for each class cannot say
     yield from _texts(look)
-    yield from _discriminants(look)
+    if not mostly:
+        yield from _discriminants(look)
+    tree = () if with_levels else _tree_of_numbers(of_numbers)
+    if not (mostly or _cheap(look)):
+        yield from tree
     if odd:
-        yield from _other_shapes(look, odd)
+        first, *others = _other_shapes(look, odd, cut_first=mostly or not _cheap(look))
+        yield first
+        if mostly:
+            yield from tree
+            yield from (own for own in _discriminants(look) if own[0].family == "lda")
+        yield from others
     if levels:
         yield from _joined(look, with_levels)
+    yield from tree
+    if any(f.code == "collinear" for f in findings) and discriminable(look):
+        yield _shrunk(look)
     yield AddModel("naive-bayes"), _naive(look, bool(with_levels or of_numbers))
     if numbers and not odd:
-        yield from _other_shapes(look, odd)
+        yield from _other_shapes(look, odd, cut_first=True)
     if len(levels) >= 2:
         yield AddModel("aode"), Message(
             "{levels} columns of levels are parents in turn, and the average of {levels} models with {n:,} rows is "
-            "steadier than any one tree", {"levels": len(levels), "n": look.n})  # fmt: skip
-        if look.n >= max(ROWS_A_CELL * _cells(look), TINY):
+            "steadier than any one tree", {"levels": len(levels), "n": _rows(look)})  # fmt: skip
+        if _rows(look) >= max(ROWS_A_CELL * _cells(look), TINY):
             yield AddModel("tan"), Message(
                 "a tree lets each of {d} columns depend on one other besides the class, and {n:,} rows suffice for its "
                 "tables of {cells} cells or so",
-                {"d": len(look.features), "cells": _cells(look), "n": look.n})  # fmt: skip
+                {"d": len(look.features), "cells": _cells(look), "n": _rows(look)})  # fmt: skip
     if numbers and len(look.features) > 1 and look.n > TINY:
         yield AddModel("tan"), Message(
             "{numbers} column(s) of numbers cut where the classes change can then depend on one another in a tree",
@@ -104,7 +129,7 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
     if levels:
         yield AddModel("naive-bayes", "zero-only"), Message(
             "only pairs of a value and a class that never occur are smoothed; all other frequencies of the {n:,} rows "
-            "stay as they are", {"n": look.n})  # fmt: skip
+            "stay as they are", {"n": _rows(look)})  # fmt: skip
     yield AddModel("naive-bayes", knobs=(("priors", "uniform"),)), Message(
         "with every class as likely as any other ({k} classes, the largest holds {share:.0%} of the rows), only the "
         "columns speak", {"k": look.k, "share": float(look.class_rows.max() / look.class_rows.sum())})  # fmt: skip
@@ -139,11 +164,11 @@ def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
         reason = Message("all {d} columns are numbers, but within a class some have no spread or determine one "
                          "another: one covariance for all classes, shrunk towards its diagonal, is what {n:,} rows "
                          "carry",
-                         {"d": d, "n": look.n})  # fmt: skip
+                         {"d": d, "n": _rows(look)})  # fmt: skip
         if least <= d:
             reason = Message("all {d} columns are numbers, but the smallest class has {least} row(s): one covariance "
                              "for all classes, shrunk towards its diagonal, is what {n:,} rows carry",
-                             {"d": d, "least": least, "n": look.n})  # fmt: skip
+                             {"d": d, "least": least, "n": _rows(look)})  # fmt: skip
         yield AddModel("lda", knobs=(("shrinkage", "auto"),)), reason
         return
     quadratic = AddModel("qda"), Message(
@@ -155,17 +180,49 @@ def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
             "(Box's M = {m:.1f})", {"gain": found.gain, "m": found.box.m})  # fmt: skip
     linear = AddModel("lda"), Message(
         "all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} rows estimate "
-        "one covariance for all classes well", {"d": d, "r": r, "n": look.n})  # fmt: skip
+        "one covariance for all classes well", {"d": d, "r": r, "n": _rows(look)})  # fmt: skip
     yield from ((quadratic, linear) if found.gain >= GAIN else (linear, quadratic) if found.gain > 0 else (linear,))
 
 
-def _other_shapes(look: Look, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
-    """Numbers as densities of any shape, or as intervals."""
+def _shrunk(look: Look) -> tuple[AddModel, Message]:
+    """LDA with shrinkage, where columns determine one another."""
+    return AddModel("lda", knobs=(("shrinkage", "auto"),)), Message(
+        "some of the {d} columns of numbers can be told from the others: a covariance shrunk towards its diagonal is "
+        "steadier for it", {"d": len(look.numbers)})  # fmt: skip
+
+
+def _tree_of_numbers(strong: tuple[Shared, ...]) -> tuple[tuple[AddModel, Message], ...]:
+    """TAN, where numbers depend on one another given the class more than naive Bayes should count twice."""
+    pairs = sum(s.nats >= OF_NUMBERS for s in strong)
+    if not pairs:
+        return ()
+    (a, b), nats, _p = strong[0]
+    return ((AddModel("tan"), Message(
+        "numbers depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats; strong pairs: "
+        "{pairs}); cut where the classes change, each can hang on one other in a tree",
+        {"column": a, "other": b, "nats": nats, "pairs": pairs})),)  # fmt: skip
+
+
+def _other_shapes(look: Look, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
+    """Numbers as densities of any shape, or as intervals; these first where the shapes are skew rather than odd, or
+    where there are many rows."""
+    found = list(_shapes(look, odd))
+    yield from sorted(found, key=lambda own: dict(own[0].knobs).get("discretize") is None) if cut_first else found
+
+
+def _shapes(look: Look, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
     names = look.features.names
     kernel = tuple((names.index(name), "kernel") for name in (odd or look.numbers))
-    d, n = len(look.numbers), look.n
+    d, n = len(look.numbers), _rows(look)
     cut = AddModel("naive-bayes", knobs=(("discretize", "mdlp"),))
     dense = AddModel("naive-bayes", knobs=(("likelihoods", kernel),))
+    if len(odd) == 1:
+        if look.class_rows.sum() <= KERNEL_ROWS:
+            yield dense, Message("1 column of numbers, '{column}', is not Gaussian within the classes: a kernel "
+                                 "density takes its shape from the {n:,} rows", {"column": odd[0], "n": n})  # fmt: skip
+        yield cut, Message("1 column of numbers, '{column}', is not Gaussian within the classes: intervals cut where "
+                           "the classes change need no shape", {"column": odd[0]})  # fmt: skip
+        return
     if odd:
         if look.class_rows.sum() <= KERNEL_ROWS:
             yield dense, Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as "
@@ -187,14 +244,14 @@ def _joined(look: Look, strong: tuple[Shared, ...]) -> Iterator[tuple[AddModel, 
     if not strong:
         return
     (a, b), nats, _p = strong[0]
-    facts = {"column": a, "other": b, "nats": nats, "n": look.n, "cells": _cells(look), "pairs": len(strong)}
+    facts = {"column": a, "other": b, "nats": nats, "n": _rows(look), "cells": _cells(look), "pairs": len(strong)}
     tree = AddModel("tan"), Message(
         "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats), "
         "and {n:,} rows suffice for a tree's tables of {cells} cells or so", facts)  # fmt: skip
     averaged = AddModel("aode"), Message(
         "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
         "an average over parents needs no choice among them", facts)  # fmt: skip
-    if look.n >= ROWS_A_CELL * _cells(look):
+    if _rows(look) >= ROWS_A_CELL * _cells(look):
         yield tree
     if len(look.codes) >= 2:
         yield averaged
@@ -202,19 +259,23 @@ def _joined(look: Look, strong: tuple[Shared, ...]) -> Iterator[tuple[AddModel, 
 
 def _naive(look: Look, dependent: bool) -> Message:
     """Why naive Bayes: it always can be, and sometimes should."""
-    gaps = sum(int(look.frame[name].isna().sum()) for name in look.features.names)
-    d = len(look.features)
+    rows = look.frame if look.target is None else look.whole[look.whole[look.target.name].notna()]
+    gaps = sum(int(rows[name].isna().sum()) for name in look.features.names)
+    d, n = len(look.features), _rows(look)
     if gaps:
         return Message("{gaps:,} missing cells need not be filled in: a factor that is not known is left out, and {d} "
-                       "columns take {n:,} rows", {"gaps": gaps, "d": d, "n": look.n})  # fmt: skip
+                       "columns take {n:,} rows", {"gaps": gaps, "d": d, "n": n})  # fmt: skip
     if d == 1:
         return Message("there is one column: nothing can depend on another, and naive Bayes is Bayes")
+    if not dependent and n <= TINY:
+        return Message("{n} rows are too few to tell which of the {d} columns depend on one another, and naive Bayes "
+                       "has the fewest parameters of all", {"n": n, "d": d})  # fmt: skip
     if not dependent:
         return Message("nothing in {n:,} rows shows that two of the {d} columns share {least:g} nats or more given the "
                        "class: what naive Bayes assumes holds well enough",
-                       {"n": look.n, "d": d, "least": WEAK})  # fmt: skip
+                       {"n": n, "d": d, "least": WEAK})  # fmt: skip
     return Message("it has the fewest parameters of all: for {d} columns and {k} classes {n:,} rows are plenty, even "
-                   "where columns say the same", {"d": d, "k": look.k, "n": look.n})  # fmt: skip
+                   "where columns say the same", {"d": d, "k": look.k, "n": n})  # fmt: skip
 
 
 def _cells(look: Look) -> int:

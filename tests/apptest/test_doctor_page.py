@@ -24,17 +24,18 @@ from pages.shared.data import InUse
 from pages.shared.doctor import mends
 from pages.shared.state import START, Spec, State, decode, encode
 from tests.apptest.opened import opened, sent_to, uploaded
+from tests.conftest import PATIENCE
 
 
 def settled(at: AppTest) -> AppTest:
     """The page once nothing is computed any more."""
-    for _round in range(100):
-        if not any(b.key == "job_cancel" for b in at.button):
-            return at
+    end = time.monotonic() + PATIENCE
+    while any(b.key == "job_cancel" for b in at.button):
+        assert time.monotonic() < end
         time.sleep(0.1)
         at.run()
         assert not at.exception
-    raise AssertionError("still examining")
+    return at
 
 
 def page(content: str) -> AppTest:
@@ -125,7 +126,7 @@ CASES: dict[str, tuple[str, str, str]] = {
                       "next to no spread", "One variance for all"),
     "skew": (table(400, h=lambda i: round(math.exp(2.2 * U[i]), 4), x=lambda i: X[i], y=y), "is skewed", "by MDLP"),
     "not-normal": (table(400, h=lambda i: round(((-1) ** int(U[i] * 100)) * 5 + Z[i] / 3, 3), x=lambda i: X[i], y=y),
-                   "is not Gaussian", "Kernel density for h"),
+                   "are lost by taking it so", "Kernel density for h"),
     "collinear": (table(300, a=lambda i: X[i], b=lambda i: Z[i], c=lambda i: round(X[i] + Z[i] + U[i] / 30, 4), y=y),
                   "can be told from the other numbers", "Leave out"),
     "dependence": (table(300, a=word, b=lambda i: word(i) if i % 9 else "a", x=lambda i: X[i], y=y),
@@ -173,6 +174,47 @@ def test_a_repair_is_a_chip_that_undoes_it_and_is_in_the_link():
     settled(at)
     assert at.session_state["state"].repairs == ()
     assert CASES["sentinel"][1] in told(at)
+
+
+def test_days_written_as_whole_numbers_are_counted_and_given_back():
+    content = table(120, x=lambda i: X[i], when=lambda i: months(i).replace("-", ""), y=y)
+    at = page(content)
+    assert "dates written as whole numbers" in told(at)
+    press(at, "Count 'when' in days")
+    texts = next(c["texts"] for c in sent_to(at, "bayes_heads")["columns"] if c["name"] == "when")
+    assert "0" in texts and max(map(float, texts)) > 365.0
+    assert "dates written as whole numbers" not in told(at)
+    at.button(key="undo_0").click().run()
+    settled(at)
+    assert at.session_state["state"].repairs == ()
+    assert "dates written as whole numbers" in told(at)
+
+
+def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
+    at = page(table(200, x=lambda i: X[i], mark=lambda i: "x" if y(i) == "pos" and i % 3 else "", y=y))
+    assert shown_role(at, "mark").startswith("ignore")
+    assert "That 'mark' is missing says something of the class" in told(at)
+    press(at, "Read 'mark' as categorical")
+    assert shown_role(at, "mark") == "categorical"
+    press(at, "Count missing as a level")
+    assert "That 'mark' is missing" not in told(at)
+    state = at.session_state["state"]
+    assert ("missing", "category") in state.shelf[state.active].knobs
+    at.button(key="reset_1").click().run()
+    assert shown_role(settled(at), "mark").startswith("ignore")
+
+
+def test_without_a_target_buttons_mend_the_table_alone():
+    at = page(table(200, a=lambda i: X[i], b=lambda i: Z[i], c=lambda i: round(X[i] + Z[i] + U[i] / 40, 4),
+                    h=lambda i: -999.9 if i in (4, 40, 77) else 170 + round(abs(U[i]) * 5, 1)))  # fmt: skip
+    said = told(at)
+    assert "can be told from the other numbers" in said and "the class" not in said
+    labels = [b.label for b in at.button if str(b.key).startswith("mend_")]
+    assert not [label for label in labels if "Add" in label or "MDLP" in label], labels
+    press(at, "-999.9 in 'h' means missing")
+    assert "hold -999.9" not in told(at)
+    press(at, "Leave out 'c'")
+    assert "can be told from the other numbers" not in told(at)
 
 
 def test_a_link_with_repairs_that_fit_no_column_changes_nothing():
@@ -320,6 +362,13 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     assert [reception.take(file[at : at + 1]).frame["when"].item() for at in range(2)] == [10.0, 10.0]
     assert math.isnan(got["h"][0]) and got["h"][1] == 171.5
     assert [repair.what for repair in left] == ["outliers-missing"]
+
+
+def test_amounts_counted_in_days_by_a_forged_link_are_refused_in_words(held: Callable[[str], State]):
+    state = held(table(60, cost=lambda i: 20210000 + 7 * i % 60 + i, x=lambda i: X[i], y=y))
+    assert data.in_use(state).schema["cost"].kind == "count"
+    problem = data.in_use(replace(state, repairs=(("days", 0, 0.0),))).problem
+    assert problem is not None and "cannot be read" in str(problem)
 
 
 def test_changes_of_columns_stay_where_cells_are_mended(held: Callable[[str], State]):

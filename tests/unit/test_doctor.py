@@ -637,6 +637,16 @@ def test_what_is_suggested_follows_the_table() -> None:
     assert examine(mushroom.frame, mushroom.schema).suggestions[0].model.family in ("tan", "aode")
 
 
+@pytest.mark.parametrize(("odd", "says"), [(1, "1 column of numbers, 'a', is"), (2, "2 of 3 columns of numbers are")])
+def test_one_odd_column_is_not_spoken_of_as_many(odd: int, says: str) -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(400, 3))
+    numbers[:, :odd] = np.exp(2.0 * numbers[:, :odd])
+    frame = pd.DataFrame(numbers, columns=list("abc")).assign(y=["no", "yes"] * 200)
+    reasons = [str(s.reason) for s in examine(frame, Schema.from_dtypes(frame).with_role("y", "target")).suggestions]
+    assert any(says in reason for reason in reasons), reasons
+
+
 def test_texts_are_read_by_naive_bayes_alone() -> None:
     mails = pd.DataFrame({"text": ["win a prize now", "lunch at noon then"] * 20, "y": ["spam", "ham"] * 20})
     schema = Schema.from_dtypes(mails).with_role("y", "target")

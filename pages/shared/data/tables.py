@@ -200,7 +200,7 @@ _OF_KIND: Mapping[str, Callable[[Variable], bool]] = {
     "value-missing": lambda v: v.numeric,
     "outliers-missing": lambda v: v.numeric,
     "text-missing": lambda v: not v.numeric and v.kind != "date",
-    "days": lambda v: not v.numeric,
+    "days": lambda v: not v.numeric or v.kind == "count",
 }
 """The columns that a repair can be done to."""
 OF_LEVELS = ("merge-spellings", "drop-rare")

@@ -23,7 +23,7 @@ from pages.shared import data, words
 from pages.shared.doctor import said
 from pages.shared.escape import clean
 from pages.shared.kept import kept
-from pages.shared.state import State, bound, change, current
+from pages.shared.state import State, bound, change, current, said_by
 
 _HERE = Path(__file__).parent
 _heads = st.components.v2.component(
@@ -70,7 +70,7 @@ def heads(table: data.InUse, findings: Sequence[Finding]) -> None:
     }
 
     def clicked() -> None:
-        place = st.session_state["heads"].get("picked")
+        place = said_by("heads", "picked")
         if isinstance(place, int) and not isinstance(place, bool) and 0 <= place < len(shown):
             change(lambda state: picking(state, None if picked == names[place] else start + place))
 

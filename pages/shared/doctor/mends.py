@@ -46,7 +46,9 @@ def done(state: State, mends: Iterable[Mend]) -> State:
 def _one(state: State, mend: Mend) -> State:
     table = data.in_use(state)
     if isinstance(mend, SetKind):
-        return columns.with_kind(state, table.schema.position[mend.column], mend.kind)
+        at = table.schema.position[mend.column]
+        state = columns.with_kind(state, at, mend.kind)
+        return columns.with_role(state, at, "feature") if table.schema.variables[at].role == "ignore" else state
     if isinstance(mend, ReadText):
         at = table.schema.position[mend.column]
         return columns.with_role(columns.with_kind(state, at, "text"), at, "feature")

@@ -11,6 +11,7 @@ import pandas as pd
 from bayes_engine.doctor.examine import examine
 from bayes_engine.doctor.finding import (
     AddModel,
+    BalanceLosses,
     Code,
     Finding,
     Mend,
@@ -34,6 +35,8 @@ LOOKED = 512
 GROUPED = 3
 """From so many columns with the same finding on they are one line."""
 OF_CLASSES = ("single-row-class", "rare-class", "imbalance")
+OF_MODELS = (AddModel, SetKnob, SetLikelihood, BalanceLosses)
+"""Mends of a model, or of the losses, rather than of the table."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ def examined(table: data.InUse) -> Examined:
         spec = data.shelf(table)[min(current().active, len(data.shelf(table)) - 1)]
         model = ModelInUse(spec.family, data.settings(spec))
     stated = bool(current().losses)
-    return Examined(report, report.open(model, stated), report.settled(model, stated), left)
+    found = report.open(model, stated)
+    if table.parts is None:  # no model that could be mended, nor losses
+        found = tuple(replace(f, mends=tuple(m for m in f.mends if not isinstance(m, OF_MODELS))) for f in found)
+    return Examined(report, found, report.settled(model, stated), left)
 
 
 def _some(schema: Schema) -> Schema:

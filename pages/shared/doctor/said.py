@@ -223,4 +223,4 @@ def mended(table: data.InUse, repair: Repair) -> str:
         "text-missing": _("{column}: text cells missing"),
         "days": _("{column}: counted in days"),
     }[repair.what]
-    return text.format(column=md(name, 28), value=md(f"{repair.value:g}"))
+    return text.format(column=md(name, 28), value=md(f"{repair.value:.12g}"))

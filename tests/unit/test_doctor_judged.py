@@ -1,0 +1,350 @@
+"""The doctor judged: near misses, gaps, few rows, no target; what it says is true of the table, and said once."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayes_engine.doctor.again import treatments
+from bayes_engine.doctor.columns import compact_days, outlying, sentinel
+from bayes_engine.doctor.examine import examine
+from bayes_engine.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetRole
+from bayes_engine.doctor.look import look
+from bayes_engine.doctor.pairs import dependences
+from bayes_engine.doctor.repair import repaired, when
+from bayes_engine.doctor.suggest import suggest
+from bayes_engine.progress import Cancelled, watching
+from bayes_engine.table.schema import Schema, recast
+from tests.unit.test_doctor import N, examined, found, rng, sound, table
+
+
+def codes(frame: pd.DataFrame, schema: Schema) -> list[str]:
+    return [f.code for f in examined(frame, schema).findings]
+
+
+# identifiers ----------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_of_rows_of_which_two_came_again() -> None:
+    cells = np.r_[rng().permutation(N - 2) + 1, [5, 9]]
+    frame, schema = table(who=cells)
+    assert schema["who"].role == "feature"
+    [finding] = found(frame, schema, "identifier")
+    assert (finding.severity, finding.evidence[0][1], finding.mends[0]) == ("serious", N - 2, SetRole("who", "id"))
+    by_lot = rng().integers(1, N, N)  # of the same range, but 63 % different
+    assert not found(*table(who=by_lot), "identifier")
+
+
+@pytest.mark.parametrize("rows", [12, N])
+def test_amounts_in_order_are_no_identifier_where_they_are_few(rows: int) -> None:
+    frame, schema = table(rows, weight=np.cumsum(rng().integers(2, 9, rows)))
+    assert bool(found(frame, schema, "identifier")) == (rows == N)
+
+
+def test_round_amounts_of_six_digits_are_no_identifier() -> None:
+    price = rng().choice(9_000, N, replace=False) * 100 + 100_000
+    assert not found(*table(price=price), "identifier")
+    case = price + rng().integers(0, 10, N)
+    assert found(*table(case=case), "identifier")
+
+
+def test_long_keys_name_rows_and_have_no_words_to_count() -> None:
+    keys = np.array([f"{v:032x}" for v in range(10**9, 10**9 + N)], dtype=object)
+    frame, schema = table(key=keys)
+    assert (schema["key"].kind, schema["key"].role) == ("text", "ignore")
+    [finding] = examined(frame, schema).findings
+    assert (finding.code, finding.settled, finding.mends) == ("identifier", True, ())
+
+
+# leaks ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_copy_of_the_target_with_gaps() -> None:
+    data = sound()
+    copy = np.where(data["y"] == "a", "yes", "no").astype(object)
+    copy[::9] = None
+    frame, schema = table(copy=copy)
+    [finding] = found(frame, schema, "copy-of-target")
+    known = frame["copy"].notna()
+    assert f"all {int(known.sum())} rows where it is known" in str(finding.said)
+    assert finding.evidence[1][1] == int(frame.loc[known, "y"].value_counts().min())
+    copy[[2, 4, 6]] = "no"  # three errors of some hundred
+    assert not found(*table(copy=copy), "leak")
+
+
+def test_a_leak_with_gaps_is_judged_where_it_is_known() -> None:
+    late = (sound()["y"] == "a") * 10.0 + rng().normal(size=N)
+    late[::3] = np.nan
+    [finding] = found(*table(late=late), "leak")
+    assert "of the 160 rows where it is known 100.00% are right" in str(finding.said)
+
+
+@pytest.mark.parametrize(("rare", "said"), [(8, True), (1, False)])
+def test_a_copy_of_a_rare_class(rare: int, said: bool) -> None:
+    y = np.where(np.arange(N) < rare, "ill", "well").astype(object)
+    frame, schema = table(test=np.where(y == "ill", "pos", "neg").astype(object), y=y)
+    assert bool(found(frame, schema, "copy-of-target")) == said  # that two single rows meet is no wonder
+
+
+def test_of_ten_rows_a_copy_may_be_chance() -> None:
+    frame = pd.DataFrame({"res": list("uuvvuuvvuv"), "x": rng().normal(size=10), "y": list("aabbaabbab")})
+    assert not found(frame, Schema.infer(frame).with_role("y", "target"), "copy-of-target")
+
+
+# constants ------------------------------------------------------------------------------------------------------------
+
+
+def test_one_value_and_gaps_is_not_the_same_in_every_row() -> None:
+    unit = np.array(["cm"] * N, dtype=object)
+    unit[np.arange(N) % 4 < 2] = None  # in both classes alike
+    frame, schema = table(unit=unit)
+    [finding] = [f for f in examined(frame, schema).findings if f.code == "constant"]
+    assert "every row" not in str(finding.said)
+    assert "missing in 120 of the 240 rows" in str(finding.said)
+    assert [value for _label, value in finding.evidence] == [120, 120]
+
+
+def test_a_mark_or_nothing_tells_of_the_class() -> None:
+    mark = np.where((sound()["y"] == "a") & (np.arange(N) % 3 > 0), "x", None)
+    frame, schema = table(mark=mark)
+    assert (schema["mark"].kind, schema["mark"].role) == ("constant", "ignore")
+    [finding] = examined(frame, schema).open()
+    assert (finding.code, finding.mends) == ("missing-tells", (SetKind("mark", "categorical"),))
+    read = recast(schema["mark"], frame["mark"], "categorical")
+    after = schema.with_variable(read).with_role("mark", "feature")
+    [finding] = found(frame, after, "missing-tells")
+    assert finding.mends == (SetKnob("missing", "category"),)
+    assert "constant" not in codes(frame, after)
+
+
+# columns that stand twice ---------------------------------------------------------------------------------------------
+
+
+def test_equal_numbers_are_said_to_be_equal_and_once() -> None:
+    frame, schema = table(again=sound()["size"])
+    [finding] = examined(frame, schema).findings  # and neither collinear nor dependent as well
+    assert (finding.code, finding.columns) == ("duplicate-column", ("size", "again"))
+    assert "the same as" in str(finding.said)
+    assert {str(label): value for label, value in finding.evidence}["rows in which both are known"] == N
+
+
+def test_a_copy_with_gaps_is_the_one_to_leave_out() -> None:
+    again = sound()["size"].copy()
+    again[::7] = np.nan
+    frame, schema = table(again=again)
+    [finding] = examined(frame, schema).findings
+    assert (finding.code, finding.mends[0]) == ("duplicate-column", SetRole("again", "ignore"))
+    assert f"all {int(frame['again'].notna().sum())} rows where both are known" in str(finding.said)
+    half = again.copy()
+    half[: N // 2 + 20] = np.nan  # in too few rows to say so
+    assert not found(*table(half=half), "duplicate-column")
+
+
+def test_what_a_copy_shares_with_others_is_said_of_the_column() -> None:
+    touch = np.where(rng().random(N) < 0.8, sound()["skin"], "soft").astype(object)
+    renamed = np.vectorize({"dull": "1", "crisp": "2", "soft": "3"}.get)(touch).astype(object)
+    frame, schema = table(touch=touch, tact=renamed)
+    assert found(frame, schema, "duplicate-column")[0].columns == ("tact", "touch")
+    [finding] = found(frame, schema, "dependence")
+    assert set(finding.columns) == {"touch", "skin"}
+
+
+# classes --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_class_of_two_rows_is_not_balanced_by_losses() -> None:
+    y = sound()["y"].copy()
+    y[:2] = "z"
+    assert {"rare-class"} == set(codes(*table(y=y))) & {"rare-class", "imbalance"}
+    rare = np.array(["well"] * (N - 3) + ["ill"] * 3, dtype=object)
+    assert {"rare-class", "imbalance"} <= set(codes(*table(y=rare)))  # of two classes it is the one that matters
+
+
+def test_a_misspelt_class_is_a_spelling_and_nothing_else() -> None:
+    y = sound()["y"].copy()
+    y[:3] = "A"
+    assert set(codes(*table(y=y))) - {"zero-cells"} == {"spellings"}
+
+
+# dates ----------------------------------------------------------------------------------------------------------------
+
+
+def test_days_written_as_whole_numbers() -> None:
+    days = pd.Timestamp("2021-12-20") + pd.to_timedelta(rng().integers(0, 400, N), unit="D")
+    frame, schema = table(when=days.strftime("%Y%m%d").astype(int))
+    assert (schema["when"].kind, schema["when"].role) == ("count", "feature")
+    [finding] = examined(frame, schema).findings
+    assert (finding.code, finding.severity, finding.mends[0]) == ("date", "warning", Repair("days", "when"))
+    mended, kinds = repaired(frame, schema, [Repair("days", "when")])
+    np.testing.assert_array_equal(mended["when"], (days - days.min()).days)
+    assert kinds["when"].kind == "continuous"
+    taken, _rest = treatments(frame, kinds, [Repair("days", "when")])
+    assert taken["when"].texts is not None
+    start = days.min()
+    later = (start + pd.Timedelta(days=33)).strftime("%Y%m%d")
+    assert taken["when"].texts(pd.Series([later, f"{later}.0", "", "soon"])).tolist() == ["33.0", "33.0", "", "soon"]
+
+
+@pytest.mark.parametrize("value", [20211301, 20210230, 18991231, 21010101, 20210101.5])
+def test_whole_numbers_that_are_no_days(value: float) -> None:
+    assert compact_days(np.array([20210101.0, 20210102.0, np.nan, 20210103.0])) is not None
+    assert compact_days(np.array([20210101.0, 20210102.0, 20210103.0, value])) is None
+
+
+def test_years_and_other_amounts_are_no_dates() -> None:
+    assert when(pd.Series([1999.0, 2001.0, 2004.0])).isna().all()
+    assert not found(*table(year=rng().integers(1990, 2020, N)), "date")
+    assert not found(*table(cost=rng().integers(20_000_000, 20_300_000, N)), "date")
+
+
+def test_a_date_has_evidence() -> None:
+    days = pd.Timestamp("2024-02-28") + pd.to_timedelta(np.arange(N) % 90, unit="D")
+    [finding] = found(*table(when=days), "date")
+    assert [str(value) for _label, value in finding.evidence] == ["90", "2024-02-28, 2024-05-27"]
+
+
+# numbers --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value", [-999.9, 999.9, -9.99, -888.0, 99_999_999.0, -1000.0, 1e9, 1e20, 2.0**31 - 1, -32768.0, 998.0]
+)
+def test_what_is_written_for_unknown(value: float) -> None:
+    height = 170.0 + 8.0 * rng().normal(size=N).round(2)
+    height[[2, 5, 11]] = value
+    [finding] = examined(*table(height=height)).findings
+    assert (finding.code, finding.mends[0]) == ("sentinel", Repair("value-missing", "height", value))
+    assert f"{value:.12g}" in str(finding.said)
+    assert f"{value:.12g}" in str(finding.mends[0].said)
+
+
+def test_a_few_answers_and_a_number_for_none() -> None:
+    likert = rng().integers(1, 6, N).astype(float)
+    assert sentinel(likert) is None
+    assert sentinel(np.where(np.arange(N) % 20 == 0, 99.0, likert)) == 99.0
+    assert sentinel(np.where(np.arange(N) % 20 == 0, -9.0, likert)) == -9.0
+    assert sentinel(np.where(np.arange(N) % 2 == 0, -1.0, np.arange(N) % 4 // 2 * 1.0)) is None  # −1, 0, 1: answers
+    assert sentinel(np.where(np.arange(N) % 5 > 0, -999.0, 170.0 + np.arange(N) % 30)) == -999.0  # in most of the rows
+    assert sentinel(np.r_[np.arange(60.0, 99.0), 99.0, 99.0]) is None  # nearly a hundred of a hundred
+
+
+def test_what_is_no_measurement_makes_no_columns_dependent() -> None:
+    a, b = rng().normal(100.0, 5.0, (2, N))
+    a[:9], a[9:14], b[:9], b[9:14] = -999.0, 999.0, -999.0, 999.0
+    frame, schema = table(a=a, b=b)
+    assert dependences(look(frame, schema), 0.1) == ((), ())
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_products_of_either_sign_have_no_outliers(sign: float) -> None:
+    income = sign * 10.0 ** (4.0 + 0.7 * rng().normal(size=N))
+    assert not outlying(income).any()
+
+
+def test_an_age_of_455_is_an_outlier() -> None:
+    age = np.clip(rng().normal(53.0, 19.0, 3000).round(), 1.0, 94.0)
+    age[77] = 455.0
+    assert np.flatnonzero(outlying(age)).tolist() == [77]  # though its logarithm is not far: the others grow by sums
+
+
+def test_a_long_tail_of_levels() -> None:
+    city = np.array([f"c{i}" for i in range(60)] + ["Rome"] * 2000 + ["Oslo"] * 1000, dtype=object)
+    frame = pd.DataFrame({"city": city, "y": np.array(["a", "b"], dtype=object)[np.arange(len(city)) % 2]})
+    [finding] = found(frame, Schema.infer(frame).with_role("y", "target"), "high-cardinality")
+    assert str(finding.said).startswith("60 of the 62 levels of 'city' have fewer than 5 rows")
+    assert finding.severity == "note"
+
+
+def test_pairs_known_in_a_few_rows_share_little() -> None:
+    a, b = np.full((2, N), np.nan)
+    a[:4] = b[:4] = [1.0, 3.0, 2.0, 7.0]  # of two rows a class the correlation is always one
+    a[10:60], b[60:120] = rng().normal(size=50), rng().normal(size=60)
+    frame, schema = table(a=a, b=b)
+    assert not found(frame, schema, "dependence")
+
+
+# without a target -----------------------------------------------------------------------------------------------------
+
+
+def test_without_a_target_no_class_is_spoken_of() -> None:
+    x, z = rng().normal(size=(2, N))
+    frame = pd.DataFrame({"a": x, "b": z, "c": x + z + 0.05 * rng().normal(size=N), "d": np.exp(2.0 * x)})
+    schema = Schema.infer(frame)
+    assert schema.target is None
+    report = examine(frame, schema)
+    assert {f.code for f in report.findings} == {"collinear"}
+    assert not any("class" in str(f.said) for f in report.findings)
+    assert not any(isinstance(m, AddModel) for f in report.findings for m in f.mends)
+
+
+# suggestions ----------------------------------------------------------------------------------------------------------
+
+
+def test_of_few_rows_nothing_is_claimed() -> None:
+    frame, schema = table(17)
+    reasons = [str(s.reason) for s in examine(frame, schema).suggestions]
+    assert not any("holds well enough" in reason for reason in reasons)
+
+
+def test_numbers_that_are_mostly_skew_are_cut_before_covariances_are_thought_of() -> None:
+    n, d = 4000, 12
+    random = rng()
+    y = np.array(["a", "b"], dtype=object)[np.arange(n) % 2]
+    wide = np.where(y == "a", 1.0, 4.0)
+    counts = {f"f{j}": np.where(random.random(n) < 0.7, 0.0, random.exponential(wide)).round(2) for j in range(d)}
+    frame = pd.DataFrame({**counts, "y": y})
+    suggestions = examine(frame, Schema.infer(frame).with_role("y", "target")).suggestions
+    assert suggestions[0].model == AddModel("naive-bayes", knobs=(("discretize", "mdlp"),))
+    assert AddModel("qda") not in {s.model for s in suggestions}
+
+
+def test_columns_that_determine_one_another_ask_for_shrinkage() -> None:
+    random = rng()
+    n = 200
+    y = np.arange(n) % 2
+    size = random.normal(size=n)
+    numbers = {f"x{j}": size + 0.3 * j * y + 0.05 * random.normal(size=n) for j in range(4)}
+    frame = pd.DataFrame({**numbers, "y": np.array(["a", "b"], dtype=object)[y]})
+    schema = Schema.infer(frame).with_role("y", "target")
+    report = examine(frame, schema)
+    assert "collinear" in {f.code for f in report.findings}
+    seen = suggest(look(frame, schema), report.findings)
+    assert AddModel("lda", knobs=(("shrinkage", "auto"),)) in {s.model for s in seen}
+
+
+def test_reasons_speak_of_all_rows_of_the_table() -> None:
+    n = 25_000
+    data: dict[str, Any] = {f"c{j}": rng(j).choice(list("uvw"), n) for j in range(4)}
+    data["c0"] = data["c0"].astype(object)
+    data["c0"][:1000] = None
+    frame = pd.DataFrame({**data, "y": rng(9).choice(["a", "b"], n)})
+    report = examine(frame, Schema.infer(frame).with_role("y", "target"))
+    assert report.looked_at < n
+    reasons = " ".join(str(s.reason) for s in report.suggestions)
+    assert "1,000 missing cells" in reasons
+    assert "25,000 rows" in reasons
+    assert "20,000" not in reasons
+
+
+# time -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_long_look_is_called_off_at_once() -> None:
+    frame = pd.DataFrame(rng().normal(size=(2000, 300)), columns=[f"x{j}" for j in range(300)])
+    frame["y"] = np.array(["a", "b"], dtype=object)[np.arange(2000) % 2]
+    schema = Schema.infer(frame).with_role("y", "target")
+    start, longest, last = time.monotonic(), 0.0, time.monotonic()
+
+    def asked() -> bool:
+        nonlocal longest, last
+        now = time.monotonic()
+        longest, last = max(longest, now - last), now
+        return now - start > 1.5
+
+    with pytest.raises(Cancelled), watching(asked, pace=0.0):
+        examine(frame, schema)
+    assert longest < 1.0
