@@ -325,10 +325,12 @@ def _coding(scope: Event, codings: Sequence[str]) -> str:
 
 
 def _pack(file: Path, coding: str) -> bytes:
-    if coding == "gzip":
-        return gzip.compress(file.read_bytes(), 9, mtime=0)
-    packed: bytes = import_module("brotli").compress(file.read_bytes(), quality=9, lgwin=24)  # 11: 20 times the time
-    return packed
+    whole = file.read_bytes()
+    if coding == "br":
+        return bytes(import_module("brotli").compress(whole, quality=9, lgwin=24))  # 11: 20 times the time
+    if find_spec("deflate"):  # twice the time of zlib's best, and a twentieth less
+        return bytes(import_module("deflate").gzip_compress(whole, 12))
+    return gzip.compress(whole, 9, mtime=0)
 
 
 def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:

@@ -40,6 +40,7 @@ _STYLE = """<style>
 @media (max-width: 640px) {
   section[data-testid="stSidebar"] { width: 18rem !important; }
   [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 3rem; }
+  [data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
   [data-testid="stLayoutWrapper"]:has(> .st-key-settles_verdict) {
     position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
     min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);

@@ -18,6 +18,7 @@ from pages.shared import data, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import Spec, dark
+from pages.shared.tables import written
 
 MOST = 200
 """So many rows of the class's table are listed."""
@@ -68,11 +69,10 @@ def how_many(table: data.InUse, fitted: data.Fitted) -> None:
         free = "–" if found.factor_free is None else _big(found.factor_free)
         lines = [
             ("", *heads),
-            (":--", *("--:" for _head in heads)),
             (_("table cells"), *(f"${_big(n)}$" for n in (found.joint_cells, *naive[0], found.factor_cells))),
             (_("free parameters"), *(f"${_big(n)}$" for n in (found.joint_free, *naive[1])), f"${free}$"),
         ]
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        written(lines)
         st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
                                                   "every distribution sums to 1."))  # fmt: skip
     alone = found.joint_cells <= len(table.classes)

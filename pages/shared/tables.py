@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from pages.shared import data
+from pages.shared.state import selected
 
 
 def high(rows: int, most: int) -> int:
@@ -16,10 +18,17 @@ def high(rows: int, most: int) -> int:
     return min(38 + 35 * max(rows, 1), most)
 
 
+def written(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
+    """A table of few lines as text, the first of them its heads, and its first columns flush left. Cells are Markdown.
+    (`st.dataframe` can be sorted and scrolled, for 0.3 MB of scripts at a first visit.)"""
+    heads, *rest = lines
+    rule = [":--" if j < left else "--:" for j in range(len(heads))]
+    st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *rest)))
+
+
 def clicked(key: str, before: int) -> int:
     """The row of a table that was clicked, at its mark or in any cell; without either the one from before."""
-    selection = st.session_state[key]["selection"]
-    cells, rows = selection.get("cells", ()), selection.get("rows", ())
+    cells, rows = selected(key, "cells"), selected(key, "rows")
     return int(cells[0][0] if cells else rows[0] if rows else before)
 
 

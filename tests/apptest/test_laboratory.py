@@ -18,7 +18,7 @@ from bayes_engine.numerals import number
 from bayes_engine.working.demonstrations import climb, numbers_drawn
 from pages.shared.laboratory import setup as lab
 from pages.shared.state import START, State
-from tests.apptest.opened import opened
+from tests.apptest.opened import opened, written
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 """Two unit circles two apart: Φ(−1) under equal priors."""
@@ -60,7 +60,7 @@ def test_every_risk_of_the_sample_is_the_engine_s() -> None:
     app = at(lab_parts=ROUND, lab_n=100, lab_seed=3)
     truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2)] * 2, classes=["A", "B"])
     found = fitted_once(truth, of_numbers(), LossMatrix.zero_one(truth.classes), 100, 3)
-    table = app.dataframe[0].value
+    table = written(app, "classifier")
     assert table["risk of the sample shown"].tolist() == [number(r) for r in found.risks.values()]
     misfit = [float(v) for v in table["misfit R(h∞) − R*"]]
     assert max(misfit) < 1e-4  # circles: all four become the truth
@@ -71,11 +71,11 @@ def test_every_risk_of_the_sample_is_the_engine_s() -> None:
 
 def test_draw_again_changes_the_sample_and_neither_bayes_nor_the_mean() -> None:
     app = at(lab_parts=ROUND)
-    points, table = drawn(app)["points"], app.dataframe[0].value
+    points, table = drawn(app)["points"], written(app, "classifier")
     app.button(key="lab_again").click().run()
     assert view(app)["lab_seed"] == 1
     assert drawn(app)["points"] != points
-    again = app.dataframe[0].value
+    again = written(app, "classifier")
     assert again["mean risk"].tolist() == table["mean risk"].tolist()
     assert again["risk of the sample shown"].tolist() != table["risk of the sample shown"].tolist()
 
@@ -105,14 +105,14 @@ def test_every_preset_opens_and_states_how_r_star_was_found(scene: str) -> None:
     assert lab.lesson_of(scene) in text
     how = {"equal": "in closed form", "table": "summed exactly over the cells"}.get(scene, "error below")
     assert how in text
-    assert len(app.dataframe[0].value) == 4
+    assert len(written(app, "classifier")) == 4
 
 
 def test_naive_bayes_fails_where_the_presets_say() -> None:
-    table = at(lab_scene="xor").dataframe[0].value.set_index("classifier")["misfit R(h∞) − R*"].astype(float)
+    table = written(at(lab_scene="xor"), "classifier").set_index("classifier")["misfit R(h∞) − R*"].astype(float)
     assert table["naive Bayes"] > 0.25
     assert table["QDA"] < 0.02
-    cells = at(lab_scene="table").dataframe[0].value.set_index("classifier")["misfit R(h∞) − R*"].astype(float)
+    cells = written(at(lab_scene="table"), "classifier").set_index("classifier")["misfit R(h∞) − R*"].astype(float)
     assert cells["naive Bayes"] > 0.05
     assert cells["TAN"] == pytest.approx(0.0, abs=1e-4)
 

@@ -13,7 +13,8 @@ from bayes_engine.exchange import read_bif
 from bayes_engine.inference.answer import answer
 from pages.shared.network import source as sources
 from pages.shared.state import State, decode, encode
-from tests.apptest.opened import APP, opened, sent_to
+from tests.apptest.opened import APP, opened, sent_to, written
+from tests.conftest import PATIENCE
 
 PLACE = load_network("asia").network.position
 
@@ -97,10 +98,10 @@ def test_the_most_probable_explanation_is_shown_with_its_probability() -> None:
     evidence = {"敲声": "浊响", "根蒂": "蜷缩"}
     app = network(net="watermelon", net_evidence=((2, 0), (4, 0)))
     found = answer(load_network("watermelon").network, evidence)
-    table = app.dataframe[0].value
+    table = written(app, "node")
     assert table["node"].tolist() == ["good melon", "sweetness", "colour"]
     assert table["in the explanation"].tolist() == ["good", "high", "green"]
-    assert table["alone"].tolist() == ["good", "high", "dark  ≠"]
+    assert table["alone"].tolist() == ["good", "high", "dark **≠**"]
     assert found.best["色泽"] == "青绿" and "= **0.1399**" in text(app)
 
 
@@ -224,7 +225,7 @@ def test_a_hostile_file_is_shown_as_the_characters_it_holds() -> None:
     levels = '{ type discrete [ 2 ] { "<i>", "[y](z)" }; }'
     bif = f'variable "{evil}" {levels} probability ( "{evil}" ) {{ table 0.5 0.5; }}'
     for part in ("beliefs", "tables", "separation", "elimination", "exchange"):
-        app = AppTest.from_file(APP, default_timeout=30)
+        app = AppTest.from_file(APP, default_timeout=PATIENCE)
         app.session_state["networks"] = {"abc": (f"{evil}.bif", read_bif(bif))}
         view = State(language="en").showing(net="file:abc", net_part=part, net_evidence=((0, 0),))
         app.query_params["s"] = encode(view)
@@ -245,7 +246,7 @@ def test_a_network_out_of_reach_of_exact_inference_is_refused_in_words_and_can_b
     grid = read_bif("\n".join(["network g { }", *lines]))
 
     def shown(**view: object) -> AppTest:
-        app = AppTest.from_file(APP, default_timeout=60)
+        app = AppTest.from_file(APP, default_timeout=PATIENCE)
         app.session_state["networks"] = {"g": ("grid.bif", grid)}
         app.query_params["s"] = encode(State(language="en").showing(net="file:g", **view))
         app.switch_page("pages/network.py").run()

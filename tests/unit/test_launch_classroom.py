@@ -260,6 +260,15 @@ def test_without_brotli_there_is_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
     assert launch._coding({"headers": [(b"accept-encoding", b"br, gzip")]}, front.codings) == "gzip"
 
 
+def test_gzip_is_packed_tighter_where_libdeflate_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = max(launch.Front(None).files.values(), key=lambda file: file.stat().st_size)  # type: ignore[arg-type]
+    tight = launch._pack(script, "gzip")
+    monkeypatch.setattr(launch, "find_spec", lambda name: None)
+    plain = launch._pack(script, "gzip")
+    assert gzip.decompress(tight) == gzip.decompress(plain) == script.read_bytes()
+    assert len(tight) < 0.97 * len(plain)
+
+
 # the icons ------------------------------------------------------------------------------------------------------------
 
 

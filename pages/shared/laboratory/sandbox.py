@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.excess import LearningCurve
@@ -14,12 +13,14 @@ from bayes_engine.figures import laboratory as figures
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from pages.shared.chart import chart
+from pages.shared.escape import md
 from pages.shared.laboratory import setup as lab
 from pages.shared.laboratory import study
 from pages.shared.laboratory.canvas import draw, pen
 from pages.shared.laboratory.setup import Setup
 from pages.shared.laboratory.study import Sample, model_name
 from pages.shared.state import State, bound, change, current, dark
+from pages.shared.tables import written
 
 BENEATH = ("curve", "numbers")
 
@@ -201,20 +202,22 @@ def _beneath(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
 
 
 def _numbers(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
-    rows = []
+    heads = [_("classifier"), _("misfit R(h∞) − R*"), _("finite sample"), _("± standard error"), _("mean risk"),
+             _("risk of the sample shown")]  # fmt: skip
+    lines = [[md(head) for head in heads]]
     for m, name in enumerate(curve.names):
         mean, error = float(curve.mean[m, 0]), float(curve.error[m, 0])
-        rows.append(
-            {
-                _("classifier"): model_name(name),
-                _("misfit R(h∞) − R*"): _plain(float(curve.misfit[m])),
-                _("finite sample"): signed(float(curve.finite[m, 0]), 4) if math.isfinite(mean) else "–",
-                _("± standard error"): f"{error:.4f}" if math.isfinite(error) else "–",
-                _("mean risk"): number(mean),
-                _("risk of the sample shown"): number(sample.risks[name]),
-            }
+        lines.append(
+            [
+                model_name(name),
+                _plain(float(curve.misfit[m])),
+                signed(float(curve.finite[m, 0]), 4) if math.isfinite(mean) else "–",
+                f"{error:.4f}" if math.isfinite(error) else "–",
+                number(mean),
+                number(sample.risks[name]),
+            ]
         )
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    written(lines)
     st.caption(
         _(
             "R(h) = R\\* + misfit + finite sample. Every risk is that of the classifier's decisions under the true "

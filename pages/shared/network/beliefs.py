@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import TooLarge
@@ -23,6 +22,7 @@ from pages.shared.network import source as sources
 from pages.shared.network.draw import Marks, draw, is_wide, shown_levels
 from pages.shared.network.source import Source
 from pages.shared.state import State, bound, change, current, dark
+from pages.shared.tables import written
 
 MOVED = 3
 """So many nodes are named as moved most."""
@@ -34,6 +34,8 @@ ACROSS = 185
 """Height in pixels of what stands above a drawing that takes the whole width."""
 CHIPS = 12
 """So many findings are listed one by one."""
+LINES, TALLEST = 12, 440
+"""A longer explanation is scrolled, in so many pixels."""
 
 
 def beliefs(source: Source) -> None:
@@ -268,7 +270,7 @@ def _impossible(source: Source, found: Answer) -> None:
 def _explanation(source: Source, found: Answer) -> None:
     """The most probable values of all nodes together, beside the most probable one of each."""
     st.subheader(_("Most probable explanation"))
-    rows, other = [], 0
+    lines, other = [[_("node"), _("in the explanation"), _("alone"), "p"]], 0
     for name in source.network.names:
         if name in found.evidence:
             continue
@@ -276,21 +278,22 @@ def _explanation(source: Source, found: Answer) -> None:
         alone = levels[max(range(len(p)), key=lambda k: p[k])]
         best = found.best[name]
         other += alone != best
-        rows.append(
-            {
-                _("node"): clean(source.name(name), 40),
-                _("in the explanation"): clean(source.level(name, best), 40),
-                _("alone"): clean(source.level(name, alone), 40) + ("" if alone == best else "  ≠"),
-                "p": f"{certain(p[levels.index(alone)])}",
-            }
+        lines.append(
+            [
+                md(source.name(name), 40),
+                md(source.level(name, best), 40),
+                md(source.level(name, alone), 40) + ("" if alone == best else " **≠**"),
+                certain(p[levels.index(alone)]),
+            ]
         )
     st.markdown(
         _("$\\arg\\max_x P(x\\mid e)$, all nodes at once: $P(x\\mid e)$ = **{p}**.").format(
             p=number_of_log(found.log_best)
         )
     )
-    if rows:
-        st.dataframe(pd.DataFrame(rows), hide_index=True, key="net_mpe")
+    if len(lines) > 1:
+        with st.container(height=TALLEST if len(lines) > LINES else "content", border=False, key="net_mpe"):
+            written(lines, left=3)
     if other:
         st.caption(
             Message(

@@ -14,6 +14,7 @@ from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import Search
 from pages.shared.escape import clean, md
 from pages.shared.network.learn_search import Ground, Task, scorer
+from pages.shared.tables import written
 
 
 def method(name: str) -> str:
@@ -154,7 +155,7 @@ def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
         lines.insert(1, (_("free"), str(before.free), str(after.free), more))
         cells = [[f":small[{cell}]" if cell else "" for cell in line] for line in (heads, *lines)]
         cells[-1] = [f"**{cell}**" for cell in cells[-1]]
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (cells[0], [":--", *["--:"] * 3], *cells[1:])))
+        written(cells)
 
 
 def whole(here: Ground, yours: Bill, theirs: Bill, *, key: str) -> None:

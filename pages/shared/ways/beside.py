@@ -17,6 +17,7 @@ from pages.shared.chart import chart
 from pages.shared.escape import clean, plotly_text
 from pages.shared.kept import kept
 from pages.shared.state import Spec, change, current, dark
+from pages.shared.tables import written
 
 RATIOS = tuple(10 ** (k / 10) for k in range(-20, 31))
 """Predictions for each row that comes, from one in a hundred to a thousand."""
@@ -95,11 +96,11 @@ def _bill(table: data.InUse, bill: Sequence[Cost]) -> None:
         "update": _("one row more"),
         "predict": _("one prediction"),
     }
-    lines = [["", *map(way_name, WAYS)], [":--", ":--", ":--", ":--"]]
+    lines = [["", *map(way_name, WAYS)]]
     for moment, named in moments.items():
         lines.append([f"**{named}**", *(_done(at[way, moment]) for way in WAYS)])
     lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in WAYS)])
-    st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    written(lines, left=len(lines[0]))
     st.caption(
         _(
             "A row's cells are its columns and its class; an entry is one logarithm, or one of a Gaussian's three "
