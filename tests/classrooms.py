@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.conftest import ROOT, App, ended
+from tests.conftest import PATIENCE, ROOT, App, ended
 
 COMMAND = [sys.executable, "-c", "from bayes_engine.launch import main; main()"]
 """What `bayes-workbench` runs."""
@@ -37,9 +37,9 @@ def classroom(folder: Path, address: str, port: int = 0, **environment: str) -> 
         yield App(_opened(process, log), log)
 
 
-def _opened(process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> str:
+def _opened(process: subprocess.Popen[bytes], log: Path) -> str:
     """The address that the terminal names, once it answers."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
         urls = [line.strip() for line in log.read_text(encoding="utf-8").splitlines() if "http://" in line]
         if urls:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from tests.browser.looking import settled
 from tests.conftest import CHROMIUM_FLAGS, ROOT, running_app
 
 
@@ -20,7 +21,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800}, locale="en-GB", device_scale_factor=1.5)
         page.goto(app.url)
         page.wait_for_selector('[data-testid="plane"][data-regions]')
-        page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        settled(page)
         page.get_by_role("button", name="The story's losses").click()
         page.get_by_text("The stall earns").wait_for()
         page.wait_for_timeout(500)

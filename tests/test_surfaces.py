@@ -25,7 +25,7 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/shared/dependence/growth.py", "_roots_differ", "said.format("): "alpha is formatted as a number",
     ("pages/shared/dial.py", "_controls", "name_of"): PLACE,
     ("pages/shared/dial.py", "_words", "said"): PLACE,
-    ("pages/shared/dial.py", "dial", "f'{name_of(place)}"): PLACE,
+    ("pages/shared/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
     ("pages/shared/doctor/findings.py", "summary", "note if"): "a sentence made of words and numbers, or through md",
     ("pages/shared/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",
     ("pages/shared/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,

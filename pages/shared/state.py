@@ -30,6 +30,8 @@ REPAIRS = 200
 """How many repairs of cells and rows a state holds at most."""
 LATE = 0.5
 """Seconds after the run of an edit within which a page link may still carry the token from before it."""
+UNHEARD = 2.0
+"""Seconds within which a browser may not yet have heard of the value that a widget was told."""
 REMEMBERED = 200
 """How many tokens of its own a session recognizes."""
 
@@ -290,22 +292,43 @@ def finish() -> NoReturn:
 # widgets as views -----------------------------------------------------------------------------------------------
 
 
+def said_by(key: str, part: str) -> Any:
+    """What a widget of this key has said under a name, for its callback; None where the last run drew no such widget:
+    in a slow browser an older one can still be used."""
+    said = st.session_state.get(key)
+    return None if said is None else said.get(part)
+
+
+def selected(key: str, part: str) -> list[Any]:
+    """The `rows`, `cells` or `points` that are selected in a table or chart of this key, for its callback."""
+    return list((said_by(key, "selection") or {}).get(part, ()))
+
+
 def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of the state: it shows `value`, and a change of it edits the state.
 
     `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
     """
     state, mounted = current(), st.session_state.setdefault("mounted", {})
+    unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
     # another page's widget of the same key is a new one, which must be told its value; and a browser holds an option by
     # its words, so where the words may have changed it must be told anew, or it would send back words nobody knows
     table = (state.table, state.columns, state.repairs)
     drawn = (st.session_state.get("visit", 0), current_language(), state.labels, *table)
     if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
+        if st.session_state.get(key, value) != value:
+            unheard[:] = [*filter(_recent, unheard), (st.session_state[key], time.monotonic())]
         st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
     mounted[key] = drawn
 
     def changed() -> None:
-        entered = st.session_state[key]
-        change(lambda state: edit(state, entered))
+        entered = st.session_state.get(key, value)
+        if not any(was == entered for was, _when in filter(_recent, unheard)):
+            change(lambda state: edit(state, entered))
 
     return {"key": key, "on_change": changed}
+
+
+def _recent(was: tuple[Any, float]) -> bool:
+    """Whether a widget may still send the value that it had until it was told another: that is no edit of a person."""
+    return time.monotonic() - was[1] < UNHEARD

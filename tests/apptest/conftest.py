@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared import jobs
+from pages.shared import jobs, state
 from pages.shared.network import learn_run
 
 PATIENT = 60.0
@@ -15,3 +15,4 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that."""
     monkeypatch.setattr(jobs, "GRACE", PATIENT)
     monkeypatch.setattr(learn_run, "GRACE", PATIENT)
+    monkeypatch.setattr(state, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test

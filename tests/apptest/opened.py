@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
 from pages.shared import data
 from pages.shared.losses import read_edit, with_edit
 from pages.shared.state import START, State, encode
+from tests.conftest import PATIENCE
 
 Losses = tuple[tuple[float, ...], ...]
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -19,7 +21,7 @@ APP = str(Path(__file__).parents[2] / "app.py")
 
 def opened(page: str, state: State = START) -> AppTest:
     """`pages/<page>.py` in this state, run once, without an exception."""
-    app = AppTest.from_file(APP, default_timeout=30)
+    app = AppTest.from_file(APP, default_timeout=PATIENCE)
     if token := encode(state):
         app.query_params["s"] = token
     app.switch_page(f"pages/{page}.py").run()
@@ -47,10 +49,18 @@ def sent_to(app: AppTest, component: str) -> dict[str, Any]:
     return dict(json.loads(found[0].json or found[0].mixed.json))
 
 
+def written(app: AppTest, head: str) -> pd.DataFrame:
+    """The table that `pages.shared.tables.written` drew, whose first head is this one."""
+    drawn = next(e.value for e in app.markdown if e.value.startswith(f"| {head} |"))
+    read = drawn.replace("\\", "").replace("\u2060", "")  # what `md` puts in
+    heads, _rule, *rest = (line.strip("| ").split(" | ") for line in read.split("\n"))
+    return pd.DataFrame(rest, columns=heads)
+
+
 def uploaded(content: bytes, *, page: str = "dependence", **view: object) -> AppTest:
     """A page with a file, in this view, run once, without an exception."""
     mark = data.digest(content)
-    app = AppTest.from_file(APP, default_timeout=30)
+    app = AppTest.from_file(APP, default_timeout=PATIENCE)
     reading = read_table(content, name="t.csv")
     app.session_state["uploads"] = {mark: data.Upload("t.csv", content, (), reading)}
     app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en").showing(**view))

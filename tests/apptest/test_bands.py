@@ -231,7 +231,7 @@ def test_of_three_classes_each_has_a_band_and_one_a_histogram() -> None:
     state = State(table="iris", language="en", shelf=(Spec("laplace"),), case=(6.1, 2.8, 4.9, 1.7))
     app = opened("case", state)
     assert "P(virginica | x) lies between" in said(app)
-    app.segmented_control(key="plausible_class").set_value(1).run()
+    app.selectbox(key="plausible_class").set_value(1).run()
     assert "P(versicolor | x) lies between" in said(app)
 
 

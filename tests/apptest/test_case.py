@@ -24,6 +24,7 @@ from bayes_engine.working.derive import derive, rounded
 from bayes_engine.working.exercise import draw
 from pages.shared.state import Spec, State, decode, encode
 from tests.apptest.opened import opened
+from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests/golden"
@@ -455,7 +456,7 @@ HOSTILE = (
 
 def uploaded(text: str) -> AppTest:
     """The page with a table that was uploaded on the page Data."""
-    at = AppTest.from_file(ROOT / "app.py", default_timeout=30).run()
+    at = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     at.switch_page("pages/data.py").run()
     at.file_uploader(key="upload_file").set_value(("table.csv", text.encode(), "text/csv")).run()
     assert state(at).table.startswith("upload:")

@@ -1,6 +1,7 @@
 """The page Classify a file: what it shows is what the model decides, and one bad row costs itself only."""
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.language import _, set_language
 from bayes_engine.models.naive_bayes import PRESETS
+from pages.shared.state import State
 from tests.apptest.opened import APP, opened
+from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 MELONS = "含糖率,密度,名,好瓜\n0.46,0.697,一,是\n0.09,0.24,二,否\n甜,0.5,三,是\n,0.36,四,TRUE\n"
@@ -66,6 +69,13 @@ def test_the_summary_counts_decisions_and_right_ones(page: AppTest):
     assert "column '含糖率': missing cells: 1" in notes
 
 
+@pytest.mark.parametrize(("cost", "digits"), [(1.0, "%.6f"), (5000.0, "%.2f")])
+def test_amounts_of_money_have_two_decimals(cost: float, digits: str):
+    at = drop(opened("classify", State(language="en", losses=((0.0, cost), (cost, 0.0)))), MELONS.encode())
+    config = json.loads(at.dataframe[0].proto.columns)
+    assert [config[name]["type_config"]["format"] for name in ("risk", "gap")] == [digits, digits]
+
+
 def test_losses_redecide_without_a_new_file(page: AppTest):
     drop(page, MELONS.encode())
     before = page.dataframe[0].value["P(是)"].tolist()
@@ -112,7 +122,7 @@ def test_the_data_sets_own_file_is_read_with_its_units(page: AppTest):
 
 def test_a_link_to_a_second_file_asks_for_it(page: AppTest):
     drop(page, MELONS.encode())
-    other = AppTest.from_file(APP, default_timeout=30)
+    other = AppTest.from_file(APP, default_timeout=PATIENCE)
     other.switch_page("pages/classify.py")
     other.query_params["s"] = page.query_params["s"]
     other.run()

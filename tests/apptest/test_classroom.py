@@ -9,7 +9,7 @@ from bayes_engine.language import _, set_language
 from bayes_engine.launch import CLASSROOM
 from pages.shared import classroom
 from pages.shared.state import START, State, encode
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 
 def shared(state: State, monkeypatch: pytest.MonkeyPatch, *, room: bool) -> AppTest:
@@ -18,7 +18,7 @@ def shared(state: State, monkeypatch: pytest.MonkeyPatch, *, room: bool) -> AppT
     monkeypatch.setattr(
         classroom.st, "get_option", lambda name: "192.168.1.20" if name == "browser.serverAddress" else real(name)
     )
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     at.query_params["s"] = encode(state)
     at.run()
     at.button(key="share").click().run()

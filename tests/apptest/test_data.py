@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import load_dataset
 from pages.shared.state import State
 from tests.apptest.opened import APP, opened, sent_to
+from tests.conftest import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01"
 HEIGHTS = "height,city,job,tall\n" + "".join(
@@ -209,7 +210,7 @@ def test_the_same_file_again_restores_what_the_state_says_of_it(page: AppTest):
     upload(page, "h.csv", HEIGHTS.encode())
     edit_columns(page, city={"role": "ignore"})
     state = page.session_state["state"]
-    other = AppTest.from_file(APP, default_timeout=30)
+    other = AppTest.from_file(APP, default_timeout=PATIENCE)
     other.switch_page("pages/data.py")
     other.query_params["s"] = page.query_params["s"]
     other.run()

@@ -90,7 +90,9 @@ def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
     told = said(app)
     assert f"Kept {len(model.kept_)} of 8 columns" in told
     assert "The selection left this column out" in told
-    assert "色泽 · not selected" in app.dataframe[1].value["name"].tolist() + app.dataframe[0].value.iloc[:, 1].tolist()
+    listed = next(d.value for d in app.dataframe if "kept" in d.value.columns)
+    assert dict(zip(listed["name"], listed["kept"], strict=True))["色泽"] == "–"
+    assert (listed["kept"] == "✓").sum() == len(model.kept_)
 
 
 def test_backward_by_log_loss_and_by_risk_under_the_losses_of_then() -> None:

@@ -14,13 +14,14 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.margins import flip_margins, implied_losses
 from bayes_engine.table.roles import take_apart
 from pages.shared.state import State, encode
+from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 REFUSING = {"losses": ((0.0, 5.0), (1.0, 0.0), (0.5, 0.5)), "extra": "refuse"}
 
 
 def page(**changes: Any) -> AppTest:
-    at = AppTest.from_file(ROOT / "app.py", default_timeout=30).run()
+    at = AppTest.from_file(ROOT / "app.py", default_timeout=PATIENCE).run()
     at.session_state["state"] = State(language="en", **changes)
     at.switch_page("pages/case.py").run()
     assert not at.exception

@@ -11,6 +11,7 @@ from bayes_engine.table.read import read_table
 from pages.shared import data, shelf
 from pages.shared.state import Spec, State, encode
 from tests.apptest.opened import APP, opened
+from tests.conftest import PATIENCE
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 KNOCK, DENSITY = 2, 6
@@ -183,7 +184,7 @@ https://evil.test,4.5,*no* :red[x]
 def test_strange_names_stand_as_they_are(column: int) -> None:
     content = STRANGE.encode()
     mark = data.digest(content)
-    app = AppTest.from_file(APP, default_timeout=30)
+    app = AppTest.from_file(APP, default_timeout=PATIENCE)
     app.session_state["uploads"] = {
         mark: data.Upload("strange.csv", content, (), read_table(content, name="strange.csv"))
     }

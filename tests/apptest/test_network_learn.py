@@ -22,6 +22,7 @@ from bayes_engine.structure.search import Search, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
+from pages.shared import state
 from pages.shared.network import learn_run
 from pages.shared.network.learn_run import Run
 from pages.shared.network.learn_words import gain, nats
@@ -364,3 +365,32 @@ def test_a_change_of_many_free_numbers_is_told_to_the_last_digit() -> None:
     r = len(schema[names[-1]].levels)
     fewer = math.prod(q[:-1]) * (q[-1] - 1) * (r - 1)
     assert fewer >= 10_000 and f"−{fewer}" in said(app)
+
+
+def test_a_slow_browser_that_still_holds_the_step_before_edits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a film plays, a message that left before the new step arrived brings the old one."""
+    monkeypatch.setattr(state, "UNHEARD", 60.0)
+    app = opened("network", MELONS.showing(learn_step=1))
+    app.button(key="learn_next").click().run()
+    assert app.slider(key="learn_slider").value == 2
+    app.slider(key="learn_slider").set_value(1).run()
+    assert app.slider(key="learn_slider").value == 2 and "Step 2 of 6" in said(app)
+    app.slider(key="learn_slider").set_value(4).run()  # a hand
+    assert app.slider(key="learn_slider").value == 4 and "Step 4 of 6" in said(app)
+    monkeypatch.setattr(state, "UNHEARD", 0.0)
+    app.slider(key="learn_slider").set_value(1).run()
+    assert app.slider(key="learn_slider").value == 1 and "Step 1 of 6" in said(app)
+
+
+def test_what_is_no_longer_drawn_says_nothing() -> None:
+    """In a slow browser a drawing can still be clicked after a run that left it out; Streamlit holds no such key."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from pages.shared.state import said_by, selected
+
+        st.write(said_by("graph", "clicked"), selected("counts", "cells"))
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception and [e.value for e in app.markdown] == ["`None`"]

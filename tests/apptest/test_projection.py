@@ -151,10 +151,10 @@ def test_sliders_outside_their_limits_are_brought_back(monkeypatch: pytest.Monke
 
 def test_three_classes_on_two_directions() -> None:
     app = opened("projection", shown(IRIS, section="planes"))
-    assert "**Fisher projection** · 98.0% right" in said(app) and "**PCA** · 86.0% right" in said(app)
+    assert "**Fisher projection**  \n98.0% right" in said(app) and "**PCA**  \n86.0% right" in said(app)
     assert "show the same plane" in said(app)
     app.segmented_control(key="objective").set_value("trace-ratio").run()
-    assert not app.exception and "It never falls." in said(app) and "**Fisher projection** · 96.7% right" in said(app)
+    assert not app.exception and "It never falls." in said(app) and "**Fisher projection**  \n96.7% right" in said(app)
     assert "planes" not in opened("projection", MELONS).segmented_control(key="section").options
 
 

@@ -17,6 +17,7 @@ from pages.shared import data
 from pages.shared.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, COLUMNS, FILE, MARK, table
 from tests.apptest.opened import APP
+from tests.conftest import PATIENCE
 
 NB, AODE, TAN = Spec(), Spec(family="aode", preset="laplace"), Spec(family="tan", preset="laplace")
 VIEWS: dict[str, tuple[str, State, bool]] = {  # a test's name: the page, its state, and whether the table has numbers
@@ -57,7 +58,7 @@ def app_in(page: str, state: State, *, numbers: bool) -> AppTest:
     """The page with the hostile table, run once without an exception."""
     content = table(numbers=numbers)
     mark = data.digest(content)
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=PATIENCE)
     app.session_state["uploads"] = {mark: data.Upload(FILE, content, (), read_table(content, name=FILE))}
     app.query_params["s"] = encode(State(**{**state.__dict__, "table": f"upload:{mark}"}))
     app.switch_page(f"pages/{page}.py").run()

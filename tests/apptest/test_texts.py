@@ -18,6 +18,7 @@ from pages.shared import data
 from pages.shared.message import read_typed, with_text
 from pages.shared.state import Spec, State, decode, encode
 from tests.apptest.opened import APP, opened, sent_to
+from tests.conftest import PATIENCE
 
 SMS = State(table="sms-spam", language="en", labels="file")
 FRAME = load_dataset("sms-spam").frame
@@ -134,7 +135,7 @@ def upload(page: str, columns=((0, "feature", "text", ()),), **state) -> AppTest
             for i, text in enumerate(PAYLOADS * 12)]  # fmt: skip
     content = pd.DataFrame(rows, columns=["mess*age", "label", "amount"]).to_csv(index=False).encode()
     mark = data.digest(content)
-    app = AppTest.from_file(APP, default_timeout=60)
+    app = AppTest.from_file(APP, default_timeout=PATIENCE)
     app.session_state["uploads"] = {mark: data.Upload("t.csv", content, (), read_table(content, name="t.csv"))}
     app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en", columns=columns, **state))
     app.switch_page(f"pages/{page}.py").run()

@@ -20,6 +20,7 @@ from pages.shared.state import START, Spec, State, encode
 from pages.shared.workspace import session
 from pages.shared.workspace.form import Given, Workspace, read, without_data, write
 from tests.apptest.opened import APP, opened
+from tests.conftest import PATIENCE
 
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
 ROWS = "\n".join(f"{('青绿', '乌黑', '浅白')[i % 3]};{i % 7},{i % 4};{('是', '否')[i % 5 // 3]}" for i in range(30))
@@ -45,7 +46,7 @@ DEAR = tuple(tuple(0.0 if i == j else 1 / 3 + (i * 26 + j) / 7 for j in range(26
 
 def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
     """A session on this page in this state, which was given these files."""
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=PATIENCE)
     at.session_state["state"] = state
     at.session_state["edited"] = True
     at.session_state["tokens"] = [""]

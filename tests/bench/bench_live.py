@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Page, sync_playwright
 
+from tests.browser.looking import settled
 from tests.conftest import CHROMIUM_FLAGS, running_app
 
 RELEASES = 7
@@ -76,10 +77,6 @@ def five_blobs(n: int, seed: int = 0) -> pd.DataFrame:
         "x": np.cos(angle) * 2.2 + rng.normal(0, 1.1, n), "y": np.sin(angle) * 2.2 + rng.normal(0, 1.1, n),
         "u": rng.normal(k, 2.0), "v": rng.normal(0, 1.0, n), "class": np.array(list("ABCDE"))[k],
     }).round(4)  # fmt: skip
-
-
-def settled(page: Page) -> None:
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
 def opened(page: Page, url: str, rows: int, folder: Path) -> None:

@@ -14,11 +14,13 @@ from bayes_engine import LossMatrix
 from bayes_engine.decision.simplex import cuts, regions
 from pages.shared.state import State, encode
 from pages.shared.stories import opened as story_state
+from tests.browser import looking
+from tests.browser.looking import becomes, soon, state_of, still
 
 
 def settled(page: Page) -> None:
     """Wait until no script is running and the server's numbers stand."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    looking.settled(page)
     expect(page.get_by_test_id("consequences")).to_have_attribute("data-live", "")
 
 
@@ -58,8 +60,7 @@ def test_a_drag_moves_everything_without_the_server_which_then_agrees(page: Page
     opened(page, app.url, MELONS)
     before, address = seen(page), page.url
     grab(page, cell(page, 0, 1), 700)
-    page.wait_for_timeout(300)
-    during = seen(page)
+    during = still(page, lambda: seen(page))
     assert page.url == address  # nothing has reached the server yet
     for name in ("risk", "confusion", "risks", "cuts", "regions"):
         assert during[name] != before[name], name
@@ -67,7 +68,7 @@ def test_a_drag_moves_everything_without_the_server_which_then_agrees(page: Page
     page.mouse.up()
     page.wait_for_url(lambda url: url != address)
     settled(page)
-    assert seen(page) == during  # the engine's numbers, to the last digit, where the browser's stood
+    becomes(page, lambda: seen(page), during)  # the engine's numbers, to the last digit, where the browser's stood
 
 
 def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -> None:
@@ -78,7 +79,7 @@ def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -
     before = plane.get_attribute("data-wrong")
     grab(page, cell(page, 0, 1), 120)
     expect(plane).not_to_have_attribute("data-wrong", before or "")
-    during = plane.get_attribute("data-wrong") or ""
+    during = still(page, lambda: plane.get_attribute("data-wrong") or "")
     assert page.url == address
     page.mouse.up()
     page.wait_for_url(lambda url: url != address)
@@ -90,35 +91,36 @@ def test_one_drag_is_one_step_of_back(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     before = seen(page)
     for dx in (40, 60):
+        address, once = page.url, cell(page, 1, 0).input_value()
         grab(page, cell(page, 1, 0), dx)
         page.mouse.up()
+        page.wait_for_url(lambda url, address=address: url != address)
         settled(page)
     page.go_back()
+    expect(cell(page, 1, 0)).to_have_value(once)
     settled(page)
     page.go_back()
     expect(cell(page, 1, 0)).to_have_value("1")
-    settled(page)
-    assert seen(page) == before
+    becomes(page, lambda: seen(page), before)
 
 
 def test_three_classes_and_the_prior_of_use_move_together(page: Page, app) -> None:
     opened(page, app.url, State(table="penguins", language="en"))
     before = seen(page)
+    address = page.url
     grab(page, cell(page, 0, 2), 60)
-    during = seen(page)
+    during = still(page, lambda: seen(page))
     assert during["areas"] != before["areas"]
     page.mouse.up()
+    page.wait_for_url(lambda url: url != address)
     settled(page)
-    assert seen(page) == during
+    becomes(page, lambda: seen(page), during)
     slider = page.get_by_test_id("prior-slider-1")
     slider.focus()
     for _ in range(6):
         slider.press("PageUp")
-    settled(page)
-    page.wait_for_function("() => location.search.length > 10")
-    after = seen(page)
-    assert after["confusion"] != during["confusion"]
-    assert float(page.get_by_test_id("prior-1").input_value()) > 0.5
+    soon(page, lambda: seen(page)["confusion"], lambda now: now != during["confusion"])
+    soon(page, lambda: float(page.get_by_test_id("prior-1").input_value()), lambda prior: prior > 0.5)
 
 
 def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
@@ -155,6 +157,7 @@ def test_keys_step_and_escape_takes_back(page: Page, app) -> None:
     field.focus()
     field.press("Shift+ArrowUp")
     expect(field).to_have_value("2")
+    becomes(page, lambda: state_of(page).losses, ((0.0, 2.0), (1.0, 0.0)))
     settled(page)
     field.fill("44")
     expect(page.get_by_test_id("plane")).to_have_attribute("data-decision", "bad")  # while it is typed
@@ -205,6 +208,7 @@ def test_a_phone_holds_the_page(new_page: Callable[..., Page], app) -> None:
     assert 0 <= grip["x"] < grip["x"] + grip["width"] <= 390
 
 
+MOVED = ("risk", "confusion", "risks", "regions", "cuts", "wrong")
 CREDITS = story_state(State(language="en"), "loan")
 
 
@@ -213,26 +217,27 @@ def test_a_cell_taken_off_the_amount_moves_everything_and_the_server_agrees(page
     opened(page, app.url, replace(CREDITS, losses=((0.0, 0.6), (500.0, 0.0))))
     plane, times = page.get_by_test_id("plane"), page.get_by_test_id("times-1-0")
     expect(times).to_have_text("× credit amount")
-    before = seen(page) | {"wrong": plane.get_attribute("data-wrong")}
+
+    def whole() -> dict[str, str | None]:
+        return seen(page) | {"wrong": plane.get_attribute("data-wrong")}
+
+    before = whole()
     times.focus()
     times.press("Space")
     expect(times).to_have_attribute("aria-pressed", "false")
     expect(times).to_have_text("a fixed sum")
     page.wait_for_url(lambda url: "?s=" in url and url.split("?s=")[1] != encode(CREDITS))
     settled(page)
-    after = seen(page) | {"wrong": plane.get_attribute("data-wrong")}
-    for name in ("risk", "confusion", "risks", "regions", "cuts", "wrong"):
-        assert after[name] != before[name], name
+    after = soon(page, whole, lambda now: all(now[k] != before[k] for k in MOVED))
     grab(page, cell(page, 1, 0), 90)  # now while it is dragged, and then by the engine
-    page.wait_for_timeout(300)
-    during = seen(page) | {"wrong": plane.get_attribute("data-wrong")}
+    during = still(page, whole)
     assert during["risk"] != after["risk"]
     assert during["wrong"] != after["wrong"]
     address = page.url
     page.mouse.up()
     page.wait_for_url(lambda url: url != address)
     settled(page)
-    assert seen(page) | {"wrong": plane.get_attribute("data-wrong")} == during
+    becomes(page, whole, during)
 
 
 def test_typing_on_after_a_cell_that_has_an_amount_reaches_the_next_number(page: Page, app) -> None:
@@ -259,4 +264,5 @@ def test_the_sidebar_leaves_a_phone_the_page(new_page: Callable[..., Page], app)
     for width, shown in ((390, False), (1440, True)):
         page = new_page(viewport={"width": width, "height": 900}, locale="en-US")
         opened(page, app.url, MELONS)
-        assert (page.get_by_test_id("stSidebar").evaluate("e => e.getBoundingClientRect().right") > 0) is shown
+        sidebar = page.get_by_test_id("stSidebar")
+        expect(sidebar).to_be_in_viewport() if shown else expect(sidebar).not_to_be_in_viewport()

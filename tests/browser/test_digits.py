@@ -7,8 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, soon, state_of
 
 FIRST = f"s={encode(State(table='digits'))}"
 
@@ -34,17 +33,15 @@ def test_a_drawn_digit_is_judged_and_back_undoes_it(page: Page, app) -> None:
     page.mouse.up()
     three = page.get_by_role("heading", name=re.compile("Judged 3"))
     expect(three).to_be_visible()
+    case = soon(page, lambda: state_of(page).case, any)
     settled(page)
-    page.wait_for_function("location.search.length > 40")
-    case = state_of(page).case
     assert len(case) == 64
     assert all(isinstance(v, int) and 0 <= v <= 16 for v in case)
     assert max(case) == 16
 
     page.go_back()  # one stroke is one step
     expect(three).to_be_hidden()
-    settled(page)
-    assert not any(state_of(page).case)
+    becomes(page, lambda: any(state_of(page).case), False)
 
 
 def test_keys_set_the_ink_and_undo_takes_it_back(page: Page, app) -> None:
@@ -56,17 +53,15 @@ def test_keys_set_the_ink_and_undo_takes_it_back(page: Page, app) -> None:
     expect(pixels.locator(".quiet")).to_have_text(re.compile("^p43: row 4, column 3 · ink 15 of 16 · .* nats for"))
     page.keyboard.press("9")
     page.keyboard.press("+")
-    page.wait_for_function("location.search.length > 40")
+    becomes(page, lambda: state_of(page).case[35:36], (10,))
     settled(page)
-    assert state_of(page).case[35] == 10
     page.keyboard.press("m")
     expect(pixels.locator(".readout")).to_have_text(re.compile("missing · says nothing"))
+    becomes(page, lambda: state_of(page).case[35:36], (None,))
     settled(page)
     pixels.get_by_role("button", name="Undo").click()
     expect(pixels.locator(".readout")).not_to_have_text(re.compile("missing"))
-    page.wait_for_timeout(1500)
-    settled(page)
-    assert state_of(page).case[35] == 10
+    becomes(page, lambda: state_of(page).case[35:36], (10,))
 
 
 def test_a_pixel_of_a_class_opens_its_class_conditionals(page: Page, app) -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, state_of
 
 
 def test_a_column_is_chosen_by_keys_mended_and_back_undoes_it(page: Page, app, tmp_path: Path) -> None:
@@ -29,8 +28,8 @@ def test_a_column_is_chosen_by_keys_mended_and_back_undoes_it(page: Page, app, t
     page.get_by_role("button", name="-999 in 'height' means missing").click()
     chip = page.get_by_role("button", name="mended:")
     expect(chip).to_be_visible()
+    becomes(page, lambda: state_of(page).repairs, (("value-missing", 1, -999.0),))
     settled(page)
-    assert state_of(page).repairs == (("value-missing", 1, -999.0),)
     expect(heads.nth(1).locator(".mark.warning")).to_have_count(0)
     page.go_back()
     expect(chip).to_be_hidden()

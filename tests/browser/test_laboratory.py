@@ -8,8 +8,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, soon, view_of
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))
 
@@ -32,17 +31,14 @@ def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
     expect(shown).to_have_text("Bayes risk R* ≈ 0.023")  # Φ(−2), computed in the browser, before any answer
     page.mouse.up()
     expect(shown).to_have_text(re.compile(r"R\* = 0\.02[23]\d"))
+    soon(page, lambda: view_of(page)["lab_parts"][1][0], lambda mean: abs(mean - 3.0) < 0.06)
     settled(page)
-    (_first, second) = dict(state_of(page).view)["lab_parts"]
-    assert abs(second[0] - 3.0) < 0.06
     page.get_by_test_id("laboratory-handle-4").focus()
     for _press in range(3):
         page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowUp")
-    page.wait_for_timeout(900)
+    becomes(page, lambda: view_of(page)["lab_parts"][1][2:], (1.1, 1.0, 15.0))
     settled(page)
-    (_first, second) = dict(state_of(page).view)["lab_parts"]
-    assert second[2:] == (1.1, 1.0, 15.0)
     assert json.loads(stage.get_attribute("data-parts") or "[]")[1][6] == 15
     page.go_back()
     expect(shown).to_have_text(re.compile(r"R\* = 0\.02[23]\d"))
@@ -56,11 +52,7 @@ def test_a_point_is_drawn_and_taken_away(page: Page, app) -> None:
     assert size is not None
     place = {"x": size["width"] * 0.9, "y": size["height"] * 0.3}
     canvas.click(position=place)
-    page.wait_for_function("location.search.includes('s=')")
-    page.wait_for_timeout(900)
+    becomes(page, lambda: len(view_of(page).get("lab_points", ())), 25)
     settled(page)
-    assert len(dict(state_of(page).view)["lab_points"]) == 25
     canvas.click(position=place)
-    page.wait_for_timeout(900)
-    settled(page)
-    assert len(dict(state_of(page).view)["lab_points"]) == 24
+    becomes(page, lambda: len(view_of(page).get("lab_points", ())), 24)

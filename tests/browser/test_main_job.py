@@ -15,11 +15,7 @@ from playwright.sync_api import Page, expect
 
 from bayes_engine import LossMatrix, NaiveBayes
 from bayes_engine.models.naive_bayes import PRESETS
-
-
-def settled(page: Page) -> None:
-    """Wait until no script is running."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+from tests.browser.looking import becomes, settled, soon, state_of
 
 
 def regions(page: Page) -> str:
@@ -66,9 +62,8 @@ def test_a_loss_moves_decision_regions_and_risk_and_back_undoes_it(page: Page, a
 
     set_cell(page, 0, 1, "30")
     expect(page.get_by_test_id("plane")).to_have_attribute("data-decision", "bad")
+    soon(page, lambda: (regions(page), risk(page)), lambda now: now[0] != before and now[1] != price)
     settled(page)
-    assert regions(page) != before
-    assert risk(page) != price
     expect(page.get_by_text("Judged bad although")).to_be_visible()
     page.wait_for_url("**s=**")
 
@@ -89,8 +84,8 @@ def test_a_loss_moves_decision_regions_and_risk_and_back_undoes_it(page: Page, a
     page.go_back()
     expect(cell(page, 0, 1)).to_have_value("1")
     expect(page.get_by_test_id("plane")).to_have_attribute("data-regions", before)
+    becomes(page, lambda: risk(page), price)
     settled(page)
-    assert risk(page) == price
     page.go_forward()
     expect(cell(page, 0, 1)).to_have_value("30")
 
@@ -100,7 +95,7 @@ def test_a_link_opens_in_another_context_and_in_the_other_language(new_page: Cal
     page.goto(app.url + "/decisions")
     settled(page)
     set_cell(page, 1, 0, "9")
-    page.wait_for_url("**s=**")
+    becomes(page, lambda: state_of(page).losses, ((0.0, 1.0), (9.0, 0.0)))
     settled(page)
     link = page.url
     theirs = new_page(locale="zh-CN")
@@ -159,6 +154,7 @@ def test_upload_fit_classify_and_read_the_predictions_again(
     page.wait_for_url("**/decisions**")
     settled(page)
     set_cell(page, 1, 0, "4")
+    becomes(page, lambda: state_of(page).losses, ((0.0, 1.0), (4.0, 0.0)))
     settled(page)
 
     page.get_by_role("link", name="Classify a file", exact=True).click()

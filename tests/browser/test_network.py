@@ -7,8 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from pages.shared.state import State, encode
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, soon, view_of
 
 
 def state(page: Page, words: str) -> Locator:
@@ -30,9 +29,9 @@ def test_a_state_is_clicked_and_every_bar_moves(page: Page, app) -> None:
     expect(cancer).to_have_accessible_name("lung cancer = yes: 0.103")
     expect(state(page, "short of breath = yes")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text("0.4360", exact=True)).to_be_visible()
-    assert width(cancer) > 1.5 * before
+    soon(page, lambda: width(cancer), lambda now: now > 1.5 * before)
+    becomes(page, lambda: view_of(page).get("net_evidence"), ((7, 0),))
     settled(page)
-    assert dict(state_of(page).view)["net_evidence"] == ((7, 0),)
 
     smoker = state(page, "smoker = no")  # by keys: set another, and clear it again
     smoker.focus()
@@ -42,6 +41,7 @@ def test_a_state_is_clicked_and_every_bar_moves(page: Page, app) -> None:
     page.keyboard.press("Enter")
     expect(smoker).to_have_accessible_name("smoker = no: 0.366")
 
+    becomes(page, lambda: view_of(page).get("net_evidence"), ((7, 0),))
     settled(page)
     page.reload()
     settled(page)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, view_of
 
 COINS = State(language="en").showing(net_tab="gibbs", net="stuck", net_evidence=((2, 1),), net_g_sweeps=50)
 
@@ -20,10 +19,7 @@ def test_the_chain_is_stepped_played_and_rewound(page: Page, app) -> None:
     expect(walk.get_by_text("P(first coin | all others)")).to_be_visible()
     expect(walk.get_by_text("It can only stay")).to_be_visible()
     expect(walk).to_have_attribute("data-lit", "0")
-    page.wait_for_function("location.search.includes('s=')")
-    page.wait_for_timeout(1500)
-    settled(page)
-    assert dict(state_of(page).view)["net_g_step"] == 1
+    becomes(page, lambda: view_of(page).get("net_g_step"), 1)
     walk.get_by_role("button", name="To the end of the sweep").click()
     expect(walk).to_have_attribute("data-sweep", "1")
     walk.get_by_role("button", name="Play").click()

@@ -7,8 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, view_of
 
 MELONS = State(language="en", table="watermelon2").showing(net_tab="learn")
 NAVEL, STALK = 4, 1  # their places among the columns
@@ -29,13 +28,13 @@ def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) ->
     page.keyboard.press("Enter")
     add = page.get_by_role("button", name="Add navel → stalk")
     expect(add).to_be_visible()
+    becomes(page, lambda: view_of(page).get("learn_pair"), (NAVEL, STALK))
     settled(page)
-    assert dict(state_of(page).view)["learn_pair"] == (NAVEL, STALK)
     add.click()
     expect(arc).to_be_visible()
     expect(page.get_by_test_id("stMetric").first).to_contain_text("−123.9979")
+    becomes(page, lambda: view_of(page).get("learn_arcs"), ((NAVEL, STALK),))
     settled(page)
-    assert dict(state_of(page).view)["learn_arcs"] == ((NAVEL, STALK),)
     page.go_back()
     expect(page.get_by_test_id("stMetric").first).to_contain_text("−125.1891")
     expect(page.get_by_role("button", name="Add navel → stalk")).to_be_visible()

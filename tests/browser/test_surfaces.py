@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from pages.shared import data
 from pages.shared.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, FILE, MARK, TARGET, table
-from tests.browser.test_main_job import settled
+from tests.browser.looking import settled
 
 MADE = f"""() => {{
   const roots = [document], found = window.__pwned === undefined ? [] : ["a script of the table ran"]

@@ -7,8 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
-from tests.browser.test_main_job import settled
-from tests.browser.test_understand import state_of
+from tests.browser.looking import becomes, settled, state_of
 
 SMS = f"s={encode(State(table='sms-spam', language='en'))}"
 SPAM, HAM = re.compile("Judged spam"), re.compile("Judged ham")
@@ -27,8 +26,7 @@ def test_a_message_is_judged_while_it_is_typed(page: Page, app) -> None:
     words = page.get_by_test_id("message").locator(".read span")
     expect(words).to_have_text(["see", "you", "at", "lunch", "zebra"])
     expect(words.nth(4)).to_have_class(re.compile("unseen"))
-    page.wait_for_function("location.search.length > 40")
-    assert state_of(page).case == ("see you at lunch zebra",)
+    becomes(page, lambda: state_of(page).case, ("see you at lunch zebra",))
 
     field.press_sequentially(", you won a prize, claim it: call now")
     expect(page.get_by_role("heading", name=SPAM)).to_be_visible()
@@ -56,6 +54,7 @@ def test_markup_is_text_and_a_missing_message_leaves_the_prior(page: Page, app) 
     message = page.get_by_test_id("message")
     message.get_by_role("textbox").fill("<img src=x onerror=document.title='bad'> free")
     expect(message.locator(".read")).to_have_text("<img src=x onerror=document.title='bad'> free")
+    becomes(page, lambda: state_of(page).case, ("<img src=x onerror=document.title='bad'> free",))  # and it is judged
     settled(page)
     assert page.title() != "bad" and message.locator("img").count() == 0
     message.get_by_role("button", name="Missing").click()

@@ -6,16 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from pages.shared.state import State, decode, encode
-from tests.browser.test_main_job import settled
-
-
-def state_of(page: Page) -> State:
-    """What the address holds."""
-    found = re.search(r"[?&]s=([^&]+)", page.url)
-    state = decode(found[1] if found else "")
-    assert state is not None
-    return state
+from pages.shared.state import State, encode
+from tests.browser.looking import becomes, settled, soon, view_of
 
 
 def test_an_edge_of_the_tree_opens_its_table(page: Page, app) -> None:
@@ -37,14 +29,10 @@ def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, 
     settled(page)
     expect(page.get_by_text("12 of 17")).to_be_visible()
     page.get_by_test_id("projection-handle").focus()
-    before = page.url
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("url => location.href !== url", arg=before)
-    settled(page)
-    seen = dict(state_of(page).view)
-    assert seen["line"] == "free"
-    assert abs(abs(seen["angle"] - 78.8) - 3) < 0.2
+    soon(page, lambda: view_of(page).get("angle", 0.0), lambda angle: abs(abs(angle - 78.8) - 3) < 0.2)
+    assert view_of(page)["line"] == "free"
 
 
 def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
@@ -55,7 +43,4 @@ def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     expect(page.get_by_text("iteration 0 of 17")).to_be_visible()
     page.get_by_role("button", name="One iteration forward").click()
     expect(page.get_by_text("iteration 1 of 17")).to_be_visible()
-    page.wait_for_function("location.search.includes('s=')")
-    page.wait_for_timeout(1500)
-    settled(page)
-    assert dict(state_of(page).view)["em_step"] == 1
+    becomes(page, lambda: view_of(page).get("em_step"), 1)

@@ -20,7 +20,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from pages.shared.state import State, encode
 from pages.shared.workspace import disk
-from tests.conftest import ROOT
+from tests.browser.looking import becomes, settled
+from tests.conftest import PATIENCE, ROOT
 
 LETTERS = "x,y,letter\n" + "\n".join(f"{i * 37 % 11},{i % 5},{chr(97 + i % 26)}" for i in range(130))
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
@@ -45,7 +46,7 @@ class Server:
                 [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true",
                  "--server.port", str(self.port)], cwd=self.folder, env=told, stdout=log, stderr=subprocess.STDOUT,
             )  # fmt: skip
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
@@ -61,7 +62,7 @@ class Server:
 
     def saved(self, page: str = "decisions") -> list[disk.Saved]:
         """The saved workspaces, as soon as the latest was left on this page."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while not (found := disk.saved(self.data)) or disk.load(found[0].session, self.data, PAGES).page != page:
             assert time.monotonic() < end
             time.sleep(0.1)
@@ -79,13 +80,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(locale="en-GB", viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(1000 * PATIENCE)
     yield context
     context.close()
-
-
-def whole(page: Page) -> None:
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
 def uploaded(server: Server, context: BrowserContext) -> Page:
@@ -97,7 +94,7 @@ def uploaded(server: Server, context: BrowserContext) -> Page:
     expect(page.get_by_role("heading", name="letters 字.csv")).to_be_visible()
     page.get_by_role("link", name="Decisions").first.click()
     expect(page.get_by_text("what a decision costs").first).to_be_visible()
-    whole(page)
+    settled(page)
     return page
 
 
@@ -107,22 +104,22 @@ def test_after_a_kill_the_open_tab_says_so_and_one_click_reopens_everything(
     page = uploaded(server, context)
     judged = page.get_by_text("Judged", exact=False).first
     expect(judged).to_be_visible()
-    before = judged.text_content()
+    before = judged.text_content() or ""
     server.saved()
     server.kill()
     server.start()
-    expect(page.get_by_text("The server was restarted.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The server was restarted.")).to_be_visible()
     expect(page.get_by_text("letters 字.csv, was saved at")).to_be_visible()
     expect(page.get_by_text("speaks of a file that was uploaded elsewhere")).to_be_visible()
     page.get_by_role("button", name="Reopen").click()
     expect(page.get_by_text("letters 字.csv").first).to_be_visible()
     expect(page.get_by_text("speaks of a file that was uploaded elsewhere")).to_have_count(0)
     expect(page.get_by_text("The server was restarted.")).to_have_count(0)
-    whole(page)
-    assert page.get_by_text("Judged", exact=False).first.text_content() == before
+    settled(page)
+    expect(page.get_by_text("Judged", exact=False).first).to_have_text(before)
 
 
-def test_a_fresh_start_offers_the_last_workspace_and_another_tab_does_not_while_it_is_open(
+def test_a_fresh_start_offers_the_last_workspace_once_it_is_closed_and_never_over_what_an_address_says(
     server: Server, context: BrowserContext
 ) -> None:
     page = uploaded(server, context)
@@ -130,26 +127,9 @@ def test_a_fresh_start_offers_the_last_workspace_and_another_tab_does_not_while_
     other = context.new_page()
     other.goto(server.url)
     expect(other.get_by_text("Is this melon good?").first).to_be_visible()
-    whole(other)
-    expect(other.get_by_role("button", name="Reopen")).to_have_count(0)
+    settled(other)
+    expect(other.get_by_role("button", name="Reopen")).to_have_count(0)  # it is open there
     other.close()
-    page.close()
-    server.kill()
-    server.start()
-    fresh = context.new_page()
-    fresh.goto(server.url)
-    expect(fresh.get_by_text("letters 字.csv, was saved at")).to_be_visible()
-    expect(fresh.get_by_text("The server was restarted.")).to_have_count(0)
-    fresh.get_by_role("button", name="Reopen").click()
-    expect(fresh.get_by_role("heading", name="What should be decided, given what errors cost?")).to_be_visible()
-    expect(fresh.get_by_text("letters 字.csv").first).to_be_visible()
-
-
-def test_what_the_address_says_is_not_overwritten_and_the_notice_can_be_dismissed(
-    server: Server, context: BrowserContext
-) -> None:
-    page = uploaded(server, context)
-    server.saved()
     page.close()
     server.kill()
     server.start()
@@ -157,13 +137,20 @@ def test_what_the_address_says_is_not_overwritten_and_the_notice_can_be_dismisse
     address = f"{server.url}/decisions?s={encode(State(table='iris', language='en'))}"
     linked.goto(address)
     expect(linked.get_by_text("Judged", exact=False).first).to_be_visible()
-    whole(linked)
+    settled(linked)
     assert linked.url == address
     expect(linked.get_by_role("button", name="Reopen")).to_have_count(0)
     linked.goto(server.url)
     linked.locator(".st-key-workspace_dismiss button").first.click()  # a second one for narrow windows
     expect(linked.get_by_role("button", name="Reopen")).to_have_count(0)
     assert len(disk.saved(server.data)) == 1  # to look is no work to be kept
+    fresh = context.new_page()
+    fresh.goto(server.url)
+    expect(fresh.get_by_text("letters 字.csv, was saved at")).to_be_visible()
+    expect(fresh.get_by_text("The server was restarted.")).to_have_count(0)
+    fresh.get_by_role("button", name="Reopen").click()
+    expect(fresh.get_by_role("heading", name="What should be decided, given what errors cost?")).to_be_visible()
+    expect(fresh.get_by_text("letters 字.csv").first).to_be_visible()
 
 
 @pytest.mark.slow
@@ -177,7 +164,7 @@ def test_a_classroom_saves_nothing_and_still_says_that_it_was_restarted(
     assert disk.saved(server.data) == []
     server.kill()
     server.start(**{disk.CLASSROOM: "1"})
-    expect(page.get_by_text("The server was restarted.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("The server was restarted.")).to_be_visible()
     expect(page.get_by_role("button", name="Reopen")).to_have_count(0)
 
 
@@ -209,12 +196,12 @@ def test_the_file_that_is_saved_opens_in_another_session(
         page.wait_for_timeout(1500)
     forget.click()
     expect(page.get_by_text("is saved by itself when you change it")).to_be_visible()
-    assert disk.saved(server.data) == []
+    becomes(page, lambda: disk.saved(server.data), [])
     other = context.new_page()
     other.goto(server.url)
     other.locator(".st-key-chip_workspace_open button").first.click()
     other.locator("[class*=st-key-workspace_file] input[type=file]").set_input_files(tmp_path / "saved.bayes")
     expect(other.get_by_role("heading", name="What should be decided, given what errors cost?")).to_be_visible()
     expect(other.get_by_text("letters 字.csv").first).to_be_visible()
-    whole(other)
-    assert other.url.startswith(f"{server.url}/decisions?s=1.")
+    settled(other)
+    becomes(other, lambda: other.url.startswith(f"{server.url}/decisions?s=1."), True)

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from pages.shared import kept
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 DIGEST = "0123456789abcdef"
 
@@ -133,7 +133,7 @@ def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
         if len(tries) == 1:
             time.sleep(0.2)
         else:
-            ready.wait(5)  # only passed if the seven others are here together
+            ready.wait(PATIENCE)  # only passed if the seven others are here together
         raise KeyError(key)
 
     def attempt(_: int) -> str:

@@ -188,9 +188,9 @@ def test_an_unclosed_quote_names_its_line_and_costs_no_row() -> None:
 
 
 def test_many_unclosed_quotes_take_linear_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     read_table(rows("a,b", '1,"x', '2,""y', '3,"""z', repeat=8000))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_overrides() -> None:
@@ -297,11 +297,11 @@ def test_names_that_clash_are_told_apart() -> None:
 
 
 def test_thousands_of_equal_names_take_linear_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     names = unique_names(["a"] * 20_000, [])
     assert len(set(names)) == 20_000
     assert names[-1] == "a_20000"
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_long_rows_lose_nothing() -> None:

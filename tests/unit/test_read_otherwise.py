@@ -160,11 +160,11 @@ def test_errors_and_formulas_without_result_are_said() -> None:
 
 
 def test_thousands_of_columns_take_no_quadratic_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     names = ",".join(f"f{j}" for j in range(3000))
     data = names + "\n" + (",".join("1.5" for _ in range(3000)) + "\n") * 4
     assert read_table(data.encode()).frame.shape == (4, 3000)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 ZH = "姓名,城市,类别\n" + "张伟,北京,高\n王芳,上海,低\n" * 8
@@ -305,11 +305,11 @@ def test_mutations_and_noise_are_a_table_or_a_refusal(seed: int) -> None:
             else:
                 data[at:at] = data[at : at + rng.randint(1, 40)] * rng.randint(1, 5)
             data = data or bytearray(b"x")
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             reading = read_table(bytes(data))
         except ReadError:
             continue
         assert len(reading.frame) > 0
         assert reading.frame.columns.is_unique
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5

@@ -17,6 +17,7 @@ from pages.shared.data import digest
 from pages.shared.state import Spec, State
 from pages.shared.workspace import disk
 from pages.shared.workspace.form import FORM, Given, Workspace, read, spoken_of, without_data, write
+from tests.conftest import PATIENCE
 
 PAGES = frozenset({"start", "model", "network"})
 CSV = "颜色,重量,好瓜\n青绿,1.5,是\n乌黑,2.5,否\n".encode()
@@ -262,7 +263,7 @@ def test_the_folder_is_where_the_system_has_a_users_data(tmp_path: Path, monkeyp
 
 
 def _until(done: Any) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while not done():
         assert time.monotonic() < end
         time.sleep(0.01)

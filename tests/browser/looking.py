@@ -1,0 +1,59 @@
+"""How every browser test looks at a page. Nothing is looked at once and asserted: a shared machine may be slow, so what
+is wanted is waited for, and what is wrong stays wrong."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from playwright.sync_api import Page
+
+from pages.shared.state import State, decode
+from tests.conftest import PATIENCE
+
+Seen = TypeVar("Seen")
+
+
+def settled(page: Page) -> None:
+    """Wait until no script is running. What a person has just done may not have reached the server yet: say what it
+    must lead to with `expect` or `soon`."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+
+
+def state_of(page: Page) -> State:
+    """What the address holds."""
+    found = re.search(r"[?&]s=([^&]+)", page.url)
+    state = decode(found[1] if found else "")
+    assert state is not None
+    return state
+
+
+def view_of(page: Page) -> dict[str, Any]:
+    """What the address holds of how the page is looked at."""
+    return dict(state_of(page).view)
+
+
+def soon(page: Page, look: Callable[[], Seen], holds: Callable[[Seen], bool]) -> Seen:
+    """What is seen as soon as it holds; where it never does, the test fails with what was seen last."""
+    end = time.monotonic() + PATIENCE
+    while not holds(seen := look()):
+        assert time.monotonic() < end, f"last seen: {seen!r}"
+        page.wait_for_timeout(50)  # the page goes on meanwhile
+    return seen
+
+
+def becomes(page: Page, look: Callable[[], Seen], wanted: Seen) -> None:
+    """Wait until just this is seen."""
+    soon(page, look, lambda seen: seen == wanted)
+
+
+def still(page: Page, look: Callable[[], Seen]) -> Seen:
+    """What is seen once it no longer moves: the same at two looks, 300 ms apart."""
+
+    def rests(now: Seen) -> bool:
+        page.wait_for_timeout(300)
+        return look() == now
+
+    return soon(page, look, rests)
