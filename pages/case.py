@@ -77,10 +77,11 @@ else:
             contributions(one, exact, drawn=True)
         else:
             pronounce(one, exact)
-        how_sure(one, exact)
         how_firm(one, exact)
         if not (image or texts):
             contributions(one, exact)
+    with side:
+        how_sure(one, exact)  # last, for it takes longest
 
 # the working
 st.header(_("The working"))

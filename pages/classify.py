@@ -17,7 +17,7 @@ st.title(_("What does the model say of other rows?"))
 fitted = ready(table)
 loss, use = data.losses(table), data.prior_of_use(table)
 
-drop, wanted = st.columns([2, 3], gap="medium", vertical_alignment="center")
+drop, wanted = st.columns([2, 3], gap="medium")
 with drop:
     second.drop()
 with wanted:

@@ -19,7 +19,7 @@ from pages.shared.doctor.heads import heads
 from pages.shared.doctor.report import examined
 from pages.shared.escape import clean, md
 from pages.shared.router import go
-from pages.shared.state import State, bound, change, current
+from pages.shared.state import State, bound, change, current, said_by
 
 STYLE = """<style>
 [class*="st-key-card_"] { padding: .45rem .7rem .5rem; }
@@ -123,7 +123,7 @@ def columns_editor(table: data.InUse) -> None:
     found = [k for k in dict.fromkeys(v.kind for v in table.schema) if k not in columns.KINDS]
 
     def edited() -> None:
-        for row, cells in st.session_state[key]["edited_rows"].items():
+        for row, cells in (said_by(key, "edited_rows") or {}).items():
             position, now = int(row), data.table_in_use().schema.variables[int(row)]
             for name, edit in (("kind", columns.with_kind), ("role", columns.with_role)):
                 if cells.get(name) and cells[name] != getattr(now, name):
@@ -232,7 +232,7 @@ def move_level(at: int, levels: tuple, here: int, there: int) -> None:
 
 
 def add_level(at: int, levels: tuple) -> None:
-    name = st.session_state["new_level"].strip()
+    name = str(st.session_state.get("new_level", "")).strip()
     st.session_state["new_level"] = ""
     if name and name not in map(str, levels):
         try_change(lambda state: columns.with_levels(state, at, (*levels, name)))

@@ -54,7 +54,7 @@ knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
 structures.found(table, fitted)
 
 pictures = st.container()
-columns, figure = st.columns([2, 3] if beliefs.various(fitted) else [1, 2], gap="medium")
+columns, figure = st.columns(beliefs.widths(fitted), gap="medium")
 with columns:
     column = beliefs.choose_column(table, fitted)
 if image := pixels.picture(table):

@@ -47,8 +47,9 @@ st.subheader(_("Five worked examples"))
 EXAMPLES = [n for n in dataset_names() if dataset_info(n).group == "worked-example" and n != "watermelon2"][:5]
 for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
     info = dataset_info(name)
-    with cell.container(border=True, height="stretch"):
-        st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
-        st.caption(md(info.text("question", current_language()), 90))
+    with cell.container(border=True, height="stretch", vertical_alignment="distribute"):
+        with st.container():  # the buttons stand in one line beneath titles and questions of any length
+            st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
+            st.caption(md(info.text("question", current_language()), 90))
         st.button(_("Open"), key=f"open_{name}", on_click=change, args=(lambda s, name=name: s.on_table(name),))
 go("pages/data.py", _("Upload my table"), ":material/upload_file:")

@@ -444,6 +444,7 @@ def _belief(talk: Talk, now: Inquiry) -> None:
         [risks[i] for i in order],
         action_colours(actions, table.classes, dark=dark),
         decided=actions.index(now.decision.action[0]),
+        narrow=True,
         dark=dark,
     )
     chart(figure, key="ask_verdict", alt=_("posterior of each class and conditional risk of each decision"))

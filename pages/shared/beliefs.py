@@ -41,7 +41,7 @@ from pages.shared import data, likelihoods, refined, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
-from pages.shared.state import Spec, bound, change, current, dark
+from pages.shared.state import Spec, bound, change, current, dark, selected
 from pages.shared.tables import clicked, high, on_screen, select
 
 BARS = 40
@@ -93,23 +93,31 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     looked_at = super_parent(table, fitted)  # under it the other columns are looked at
     best = max([v for v in features if v.name != looked_at] or features, key=lambda v: order[v.name])
     chosen = features[here] if 0 <= here < len(features) else best
-    st.segmented_control(
-        _("Columns"),
-        ["information", "table"],
-        required=True,
-        label_visibility="collapsed",
-        format_func=lambda o: {"information": _("most telling"), "table": _("table order")}[o],
-        **bound("columns_by", "table" if by_table else "information", lambda s, o: s.showing(columns_by=o)),
-    )
+    texts = all(v.textual for v in features)  # each word says its own: there is nothing to put in order
+    if not texts:
+        st.segmented_control(
+            _("Columns"),
+            ["information", "table"],
+            required=True,
+            label_visibility="collapsed",
+            format_func=lambda o: {"information": _("most telling"), "table": _("table order")}[o],
+            **bound("columns_by", "table" if by_table else "information", lambda s, o: s.showing(columns_by=o)),
+        )
+    kept = getattr(fitted.model, "kept_", None)
     frame = pd.DataFrame(
         {
             "nats": [told[v.name] for v in listed],
             "name": [_listed(table, fitted, v) for v in listed],
+            "kept": ["✓" if kept is None or v.name in kept else "–" for v in listed],
             "given": [_names_of_parents(table, fitted, v, looked_at) for v in listed],
         }
     )
     if not various(fitted):
         frame = frame.drop(columns="given")
+    if kept is None:
+        frame = frame.drop(columns="kept")
+    if texts:
+        frame = frame.drop(columns="nats")
     key, row = "column_list", listed.index(chosen)
 
     def pick() -> None:
@@ -135,12 +143,20 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
                 help=" ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"),
             ),
             "name": st.column_config.TextColumn(_("column"), width=130 if "given" in frame else None),
+            "kept": st.column_config.TextColumn(_("kept"), width=44, help=_("Whether the selection kept the column.")),
             "given": st.column_config.TextColumn(
                 _("given"), width=110, help=_("What the column depends on besides the class.")
             ),
         },
     )
     return chosen
+
+
+def widths(fitted: data.Fitted) -> tuple[int, int]:
+    """The room of the list of columns, and of what is shown of one: a list of texts has names only."""
+    if all(v.textual for v in fitted.model.schema_.features):
+        return 1, 3
+    return (2, 3) if various(fitted) or hasattr(fitted.model, "kept_") else (1, 2)
 
 
 def dependent(fitted: data.Fitted) -> bool:
@@ -172,9 +188,6 @@ def _measure(fitted: data.Fitted) -> tuple[str, str]:
 def _listed(table: data.InUse, fitted: data.Fitted, variable: Variable) -> str:
     """A column's name; where it could not be cut, it says nothing of the class, and the list says so."""
     name = clean(table.column(variable.name), 60)
-    kept = getattr(fitted.model, "kept_", None)
-    if kept is not None and variable.name not in kept:
-        name = _("{column} · not selected").format(column=name)
     return _("{column} · no cut found").format(column=name) if _uncut(fitted, variable) else name
 
 
@@ -413,7 +426,7 @@ def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
     key = "fractions"
 
     def pick() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
+        cells = selected(key, "cells")
         row, name = cells[0] if cells else (s, "")
         change(lambda state: state.showing(cell=(int(row), int(name[1:]) if name.startswith("c") else k)))
 
@@ -625,6 +638,7 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
     st.dataframe(
         on_screen(table, shown),
+        placeholder="·",
         height=high(len(shown), LIST),
         key=f"rows_{abs(hash((column, str(step.value), str(label)))):x}",  # other rows, other widths
         alt=_("the rows counted"),

@@ -26,7 +26,7 @@ from pages.shared.chart import chart
 from pages.shared.escape import md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
-from pages.shared.state import Spec, State, bound, change, current, dark
+from pages.shared.state import Spec, State, bound, change, current, dark, selected
 
 DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
@@ -111,7 +111,7 @@ def dial(table: data.InUse) -> None:
         _trust(found, here, scores, use)
     _costs(scores, priced, bills)
     for place, fault in found.faults.items():
-        st.caption(f"{name_of(place)}: {fault.message.local(md)}")
+        st.caption(f"{name_of(place)}{_(': ')}{fault.message.local(md)}")
 
 
 def _controls(table: data.InUse, specs: Mapping[str, Spec], here: str | None, *, tiny: bool, anew: bool) -> None:
@@ -264,7 +264,7 @@ def _figure(
     key = f"dial_figure_{here}"
 
     def pick() -> None:
-        points = st.session_state[key]["selection"]["points"]
+        points = selected(key, "points")
         if points and "point_index" in points[0]:
             place = judged[int(points[0]["point_index"])]
             change(turned(table, specs, place))

@@ -115,7 +115,7 @@ def on_planes(table: data.InUse, names: tuple[str, ...]) -> None:
 
 
 def _screen(table: data.InUse, found: Numbers, screen: Screen, title: str, step: str) -> None:
-    st.markdown(f"**{title}** · " + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
+    st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
     places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in found.classes]
     axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
     axes = [axis.format(k=k + 1, share=f"{share:.1%}") for k, share in enumerate(screen.explained)]

@@ -19,6 +19,7 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.numerals import certain
 from pages.shared.escape import clean
+from pages.shared.state import said_by
 
 _HERE = Path(__file__).parent
 _graph = st.components.v2.component(
@@ -91,7 +92,7 @@ def graph(
     """
 
     def clicked() -> None:
-        event = read_click(st.session_state[key].get("clicked"), nodes, edges, clicks)
+        event = read_click(said_by(key, "clicked"), nodes, edges, clicks)
         if event is not None and on_click is not None:
             on_click(event)
 

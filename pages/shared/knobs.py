@@ -326,7 +326,8 @@ def _numbers(table: data.InUse, spec: Spec) -> None:
 def _own_likelihoods(table: data.InUse, spec: Spec) -> None:
     """The columns with a likelihood of their own; one that is taken off has that of its kind again."""
     own = dict(data.setting(spec, "likelihoods"))
-    shown = {at: f"{clean(table.column(table.features.names[at]), 24)}: {words.likelihood(own[at])}" for at in own}
+    name_of = {at: clean(table.column(table.features.names[at]), 24) for at in own}
+    shown = {at: name_of[at] + _(": ") + words.likelihood(own[at]) for at in own}
 
     def keep(state: State, places: list[int]) -> State:
         kept = tuple((at, name) for at, name in sorted(own.items()) if at in places)

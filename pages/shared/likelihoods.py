@@ -25,7 +25,7 @@ from pages.shared import data, shelf, tables, telling, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
-from pages.shared.state import State, bound, change, current, dark
+from pages.shared.state import State, bound, change, current, dark, selected
 from pages.shared.terms import shown
 
 WORDS = 20
@@ -149,7 +149,7 @@ def _words(table: data.InUse, found: WordTable) -> None:
     key = "telling_words"
 
     def pick() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
+        cells = selected(key, "cells")
         at, name = cells[0] if cells else (row, "")
         change(lambda s: s.showing(cell=(int(at), int(name[1:]) if name.startswith("c") else k), look=""))
 

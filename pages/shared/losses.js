@@ -16,6 +16,7 @@ const make = (tag, className, parent, text) => {
 }
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
+const unspaced = name => /[\u3040-\u30ff\u3400-\u9fff]/.test(name) ? " unspaced" : ""  // may break between any two characters
 const copy = rows => rows.map(row => [...row])
 
 const round = size => {               // the nearest of 1, 2, 5 times a power of ten
@@ -116,7 +117,7 @@ function createEditor(host) {
     make("span", "", corner, (flipped ? words.truth : words.decision) + " ↓")
     make("span", "", corner, (flipped ? words.decision : words.truth) + " →")
     const title = (cell, entry, isDecision) => {
-      const box = make("div", "title", cell)
+      const box = make("div", "title" + unspaced(entry.head), cell)
       if (entry.light) { const dot = make("i", "dot", box); dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark) }
       if (isDecision && entry.own && data.name !== null) box.append(nameField())
       else make("span", "", box, entry.head)
@@ -325,7 +326,7 @@ function createEditor(host) {
     make("div", "heading", priors, words.prior)
     const list = make("div", "shares", priors), pair = data.truths.length === 2
     data.truths.slice(0, pair ? 1 : undefined).forEach((entry, k) => {
-      const row = make("div", "share", list), name = make("div", "title", row)
+      const row = make("div", "share", list), name = make("div", "title" + unspaced(entry.name), row)
       const dot = make("i", "dot", name)
       dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark)
       make("span", "", name, `P(${entry.name})`)

@@ -21,7 +21,7 @@ from bayes_engine.ledger import Ledger, Status
 from pages.shared import data, words
 from pages.shared.escape import clean, md
 from pages.shared.plane import action_inks, class_inks
-from pages.shared.state import State, bound, change, current
+from pages.shared.state import State, bound, change, current, said_by
 
 LARGEST = 1e9
 """No loss is larger."""
@@ -59,13 +59,13 @@ def loss_editor(table: data.InUse, fitted: data.Fitted, case: Ledger, *, bus: st
     _presets(table)
 
     def edited() -> None:
-        value = st.session_state[key].get("edited")
+        value = said_by(key, "edited")
         edit = _heard(key, value) and read_edit(value, len(loss.actions), len(loss.classes))
         if edit:
             change(lambda state: with_edit(state, table, edit))
 
     def pasted() -> None:
-        value = st.session_state[key].get("pasted")
+        value = said_by(key, "pasted")
         if _heard(key, value) and isinstance(value.get("text"), str):
             try:
                 rows, extra = pasted_losses(table, value["text"], truth_in_rows=_flipped())

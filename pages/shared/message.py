@@ -22,7 +22,7 @@ from pages.shared import data, tables, verdict
 from pages.shared.case_editor import Study, with_cells
 from pages.shared.escape import clean, md
 from pages.shared.plane import class_inks
-from pages.shared.state import TYPED, State, change
+from pages.shared.state import TYPED, State, change, said_by
 from pages.shared.terms import quoted, shown, times, visible
 
 MOST = 20_000
@@ -72,7 +72,7 @@ def _one_text(one: Study, name: str, read: TextRead | None, sides: tuple[int, in
     key = f"case_text_{one.table.features.position[name]}"
 
     def typed() -> None:
-        edit = read_typed(st.session_state[key].get("typed"))
+        edit = read_typed(said_by(key, "typed"))
         if edit is not None:
             text, st.session_state[f"{key}-seen"] = edit
             change(lambda state: with_text(state, one.table, name, text))

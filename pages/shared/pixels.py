@@ -20,7 +20,7 @@ from pages.shared.case_editor import Study, with_cells
 from pages.shared.escape import clean, md
 from pages.shared.kept import kept
 from pages.shared.plane import class_inks
-from pages.shared.state import Spec, bound, change, current
+from pages.shared.state import Spec, bound, change, current, said_by
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -53,7 +53,7 @@ def drawn_case(one: Study, image: Image, working: Working | None) -> None:
         weights = pixel_weights(weigh(working.ledger, *names), working.ledger, image.names)
 
     def drawn() -> None:
-        edit = read_ink(st.session_state[key].get("drawn"), image)
+        edit = read_ink(said_by(key, "drawn"), image)
         if edit is not None:
             cells, st.session_state[f"{key}-seen"] = edit
             change(lambda state: with_cells(state, one.table, dict(zip(image.names, cells, strict=True))))
@@ -196,7 +196,7 @@ def class_pictures(table: data.InUse, fitted: data.Fitted, image: Image, chosen:
     key = "class_pixels"
 
     def picked() -> None:
-        at = st.session_state[key].get("picked")
+        at = said_by(key, "picked")
         if type(at) is int and 0 <= at < len(image.names):
             column = table.features.position[image.names[at]]
             change(lambda s: s.showing(column=column, cell=()))

@@ -29,6 +29,7 @@ from bayes_engine.figures.theme import EXTRA_COLOURS, colour_of
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from pages.shared.escape import clean
+from pages.shared.state import said_by
 
 _HERE = Path(__file__).parent
 _LIVE_JS = """
@@ -193,14 +194,14 @@ def plane(
     x, y, seen = view.x, view.y, f"{key}-seen"
 
     def moved() -> None:
-        place = read_moved(st.session_state[key].get("moved"), x, y)
+        place = read_moved(said_by(key, "moved"), x, y)
         if place is not None:
             st.session_state[seen] = place[2]
             if on_moved is not None:
                 on_moved(place[0], place[1])
 
     def picked() -> None:
-        row = read_picked(st.session_state[key].get("picked"), rows)
+        row = read_picked(said_by(key, "picked"), rows)
         if row is not None and on_picked is not None:
             on_picked(row)
 

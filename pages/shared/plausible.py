@@ -143,7 +143,7 @@ def _class_shown(one: Study, order: list[int]) -> int:
 
 def _choose_class(one: Study, order: list[int], k: int) -> None:
     names = {j: f"P({clean(one.table.class_(one.table.classes[j]), 30)} | x)" for j in range(len(order))}
-    if len(order) > 4:
+    if len(order) > 2:
         st.selectbox(_("Class"), list(names), format_func=names.get, label_visibility="collapsed", width=260,
                      **bound("plausible_class", k, lambda s, j: s.showing(plausible_class=j)))  # fmt: skip
         return

@@ -25,7 +25,7 @@ from pages.shared import data
 from pages.shared.escape import clean, md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
-from pages.shared.state import State, bound, change, current
+from pages.shared.state import State, bound, change, current, said_by
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample."""
@@ -175,7 +175,7 @@ def draw_line(table: data.InUse, names: tuple[str, str], line: Line, *, key: str
     found = line.projection
 
     def turned() -> None:
-        angle = read_angle(st.session_state[key].get("turned"))
+        angle = read_angle(said_by(key, "turned"))
         if angle is not None:
             change(lambda s: s.showing(line="free", angle=round(angle, 2)))
 

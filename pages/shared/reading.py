@@ -26,7 +26,7 @@ MOST = 60
 def taken(key: str, *, typed: bool = True) -> data.Upload | None:
     """The file that was dropped on the uploader `key`, read; None where there is none, or where it is no table, which
     is said. For a widget callback."""
-    file = st.session_state[key]
+    file = st.session_state.get(key)
     st.session_state[f"{key}_said"] = None
     if file is None:
         return None

@@ -134,7 +134,7 @@ def _steps(trace: tuple[Step, ...], names: list[str], score: str) -> None:
         column_config={
             "step": st.column_config.TextColumn(_("step")),
             "columns": st.column_config.NumberColumn(_("columns"), width=70),
-            "score": st.column_config.TextColumn(score),
+            "score": st.column_config.TextColumn(_("score"), help=score),
         },
     )
 

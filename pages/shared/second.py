@@ -30,12 +30,14 @@ from pages.shared import data, jobs, reading, words
 from pages.shared.escape import clean, md
 from pages.shared.kept import hold, kept
 from pages.shared.router import go
-from pages.shared.state import State, bound, change, current, keep_out_of_links
+from pages.shared.state import State, bound, change, current, keep_out_of_links, selected
 
 SHOWN = 1000
 """How many rows are on screen; the download has all."""
 COLUMNS = 60
 """How many of the file's own columns are on screen, the model's before the others."""
+MONEY = 100.0
+"""From such risks on they are amounts, and two decimals tell enough; below, probabilities times small losses."""
 AT_ONCE = 20_000
 """Rows whose results are written when they are asked for; those of more are written beforehand."""
 PACKED = 200_000
@@ -84,7 +86,7 @@ def drop() -> None:
 
 
 def _take() -> None:
-    file = st.session_state["second_file"]
+    file = st.session_state.get("second_file")
     st.session_state["second_file_said"] = None
     if file is None:
         return
@@ -362,12 +364,14 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: IncomingFile, found:
     cells = first.cells[columns].reset_index(drop=True)
     shown = pd.concat([answer, cells], axis=1).set_axis(range(1, n + 1), axis=0)
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    dear = pd.concat([answer[risk], answer[gap]]).abs().max() >= MONEY
+    fine = "%.2f" if dear else "%.6f"
     config = {
         decided: text(_("decision"), pinned=True),
         **{name: number(f"P({clean(table.class_(c), 18)})", format="%.6f", width=96)
            for name, c in zip(posterior, table.classes, strict=True)},
-        risk: number(_("risk"), format="%.6f", width=90, help=_("R(a|x), the conditional risk of the decision")),
-        gap: number(_("gap"), format="%.6f", width=90, help=_("by how much the second-best decision costs more")),
+        risk: number(_("risk"), format=fine, width=90, help=_("R(a|x), the conditional risk of the decision")),
+        gap: number(_("gap"), format=fine, width=90, help=_("by how much the second-best decision costs more")),
         status: text(_("status"), width=150),
         reason: text(_("reason"), width=380, help=_("the columns that speak loudest for the class decided and against "
                                                     "its strongest rival: log-odds in nats")),
@@ -376,7 +380,7 @@ def row_table(table: data.InUse, fitted: data.Fitted, rows: IncomingFile, found:
     unclear = [status] if (decision.status != Status.OK).any() else []
 
     def choose() -> None:
-        if chosen := st.session_state["results"].selection.rows:
+        if chosen := selected("results", "rows"):
             change(lambda state: _case_of(state, table, first, chosen[0]))
 
     picked = st.dataframe(

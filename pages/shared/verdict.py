@@ -153,7 +153,7 @@ def _reading(one: Study, working: Working, balance: Balance) -> str:
 def _of_text(one: Study, texts: int, read: TextRead, term: Said | None) -> str:
     """A term of a text on the figure; of several texts with the column's name."""
     said = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
-    return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}: {said}", 34)
+    return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{said}", 34)
 
 
 def _others(n: int) -> str:

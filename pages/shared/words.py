@@ -183,7 +183,7 @@ def option(name: str, value: Any, table: InUse | None = None) -> str:
         return clean(named, 30) or _("column {n}").format(n=value + 1)
     if name == "likelihoods":
         return _(", ").join(
-            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {likelihood(own)}"
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}{_(': ')}{likelihood(own)}"
             for at, own in value
         )
     if name == "criterion" and isinstance(value, tuple):
@@ -192,7 +192,7 @@ def option(name: str, value: Any, table: InUse | None = None) -> str:
         return _("no bound")
     if name == "alphas":
         return _(", ").join(
-            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}: {prior_knob.says(own)}"
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}{_(': ')}{prior_knob.says(own)}"
             for at, own in value
         )
     if name == "structure" and isinstance(value, tuple):

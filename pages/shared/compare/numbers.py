@@ -18,7 +18,7 @@ from pages.shared import data
 from pages.shared.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
 from pages.shared.dial import is_tiny
 from pages.shared.escape import clean, md, plotly_text
-from pages.shared.state import State, bound, change, current, dark
+from pages.shared.state import State, bound, change, current, dark, selected
 
 ROWS_NAMED = 5
 """So many rows are named of those that make a log-loss infinite."""
@@ -52,7 +52,7 @@ def figure(judged: Judged) -> None:
     key = f"compare_figure_{judged.active}"
 
     def pick() -> None:
-        points = st.session_state[key]["selection"]["points"]
+        points = selected(key, "points")
         if points and "point_index" in points[0]:
             name = names[int(points[0]["point_index"])]
             if name != COUNTERPART:

@@ -22,7 +22,7 @@ def compare(table: data.InUse) -> None:
     _controls(table)
     judged = judge(table)
     for name, fault in judged.faults.items():
-        st.warning(f"{judged.title(name)}: {fault.message.local(md)}")
+        st.warning(judged.title(name) + _(": ") + fault.message.local(md))
     if not judged.held:
         return
     try:

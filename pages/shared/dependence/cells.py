@@ -23,7 +23,7 @@ from pages.shared.dependence.study import (
     silent,
 )
 from pages.shared.escape import clean, plotly_text
-from pages.shared.state import change, dark
+from pages.shared.state import change, dark, selected
 from pages.shared.tables import clicked, high, select
 
 MOST = 32
@@ -45,7 +45,7 @@ def draw_map(table: data.InUse, found: Study, chosen: Pair) -> None:
     key = "dependence_map"
 
     def pick() -> None:
-        points = st.session_state[key]["selection"]["points"]
+        points = selected(key, "points")
         i, j = points[0]["customdata"] if points else (-1, -1)
         if 0 <= j < i < len(names):
             change(choosing(table, (names[i], names[j])))
@@ -111,12 +111,12 @@ def draw_list(table: data.InUse, found: Study, ordered: list[Pair], chosen: Pair
                 _("tree"), width=44, help=_("Whether it is an edge of the maximum spanning tree.")
             ),
             "holm": st.column_config.NumberColumn(
-                _("p, Holm"), format="%.3g", width=72, help=_("The p-value corrected for so many tests.")
+                _("p, Holm"), format="%.3g", width=88, help=_("The p-value corrected for so many tests.")
             ),
             "g": st.column_config.NumberColumn(
                 "G", format="%.2f", width=72, help=_("2·n·I, n being the rows where both are known.")
             ),
             "df": st.column_config.NumberColumn("df", width=44, help=_("Degrees of freedom.")),
-            "p": st.column_config.NumberColumn("p", format="%.3g", width=72),
+            "p": st.column_config.NumberColumn("p", format="%.3g", width=88),
         },
     )

@@ -27,7 +27,7 @@ from pages.shared.dependence.study import (
     named,
 )
 from pages.shared.escape import clean, md
-from pages.shared.state import bound, change, current, dark
+from pages.shared.state import bound, change, current, dark, selected
 from pages.shared.tables import high, on_screen, select
 
 MOST = 8
@@ -122,7 +122,7 @@ def _table_of(table: data.InUse, cells: Contingency, c: int, at: tuple[int, int,
     counts.insert(0, "level", own)
 
     def pick() -> None:
-        picked = st.session_state[key]["selection"]["cells"]
+        picked = selected(key, "cells")
         row, name = picked[0] if picked else (at[1], "")
         column = int(str(name)[1:]) if str(name).startswith("c") else at[2]
         change(lambda s: s.showing(pair_cell=(c, int(row), column)))
@@ -217,6 +217,7 @@ def _rows(table: data.InUse, cells: Contingency, at: tuple[int, int, int]) -> No
     shown = rows[[*first, *(n for n in rows.columns if n not in first)]]
     st.dataframe(
         on_screen(table, shown),
+        placeholder="·",
         height=high(len(shown), 320),
         key=f"pair_rows_{abs(hash((*first, at))):x}",  # other rows, other widths
         alt=_("the rows counted"),

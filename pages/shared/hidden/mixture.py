@@ -277,7 +277,7 @@ def _starts(table: data.InUse, run: Run, found: Climb) -> None:
     with good:
         _end(table, tried[best], alive[best], _("The best of {n} starts").format(n=len(reached)))
     with dots:
-        st.markdown(_("**Where each start ends**, nats below the best"))
+        st.markdown(f"**{_('Where each start ends')}**  \n{_('nats below the best')}")
         playing = tried.index(replace(run, points=())) if replace(run, points=()) in tried else -1
         names = [_("k-means"), *(str(other.seed) for other in tried[1:])]
         chart(
@@ -292,7 +292,7 @@ def _starts(table: data.InUse, run: Run, found: Climb) -> None:
 
 
 def _end(table: data.InUse, run: Run, value: float, title: str) -> None:
-    st.markdown(f"**{title}** · {_exact(value)}")
+    st.markdown(f"**{title}**  \n{_exact(value)}")  # two lines whatever the width: figures and buttons stand level
     film, _rows = fits.mixture_film(table, run)
     chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=f"{title}: {_exact(value)}")
     st.button(

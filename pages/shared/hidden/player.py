@@ -21,6 +21,7 @@ from bayes_engine.figures.mixture import Film
 from bayes_engine.figures.theme import colour_of
 from bayes_engine.language import _
 from pages.shared.escape import clean
+from pages.shared.state import said_by
 
 _HERE = Path(__file__).parent
 _LIVE_JS = """
@@ -85,7 +86,7 @@ def player(
     k = seen.film.shares[0].shape[1]
 
     def heard(name: str) -> dict[str, Any]:
-        value = st.session_state[key].get(name)
+        value = said_by(key, name)
         value = value if isinstance(value, dict) else {}
         if isinstance(value.get("n"), int):
             st.session_state[counted] = value["n"]

@@ -19,7 +19,7 @@ from bayes_engine.numerals import number
 from pages.shared.laboratory import setup as lab
 from pages.shared.laboratory.setup import Setup
 from pages.shared.laboratory.study import Sample, model_name
-from pages.shared.state import change, current
+from pages.shared.state import change, current, said_by
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -36,7 +36,7 @@ def draw(setup: Setup, sample: Sample, models: Sequence[str], *, key: str = "lab
     counted = f"{key}-seen"
 
     def heard(name: str) -> dict[str, Any]:
-        value = st.session_state[key].get(name)
+        value = said_by(key, name)
         value = value if isinstance(value, dict) else {}
         if type(value.get("n")) is int:
             st.session_state[counted] = value["n"]

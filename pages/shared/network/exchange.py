@@ -87,7 +87,7 @@ def read(name: str, content: bytes) -> Network:
 
 def _taken() -> None:
     """The file that was dropped, read; what is wrong with it is said."""
-    file = st.session_state["net_file"]
+    file = st.session_state.get("net_file")
     st.session_state["net_file_said"] = None
     if file is None:
         return

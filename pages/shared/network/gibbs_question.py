@@ -48,7 +48,7 @@ class Question:
 
     def said(self, pairs: Pairs) -> str:
         """ "node = level" of the pairs; data, to be escaped."""
-        return ", ".join(f"{self.name(j)} = {self.level(j, k)}" for j, k in pairs)
+        return _(", ").join(f"{self.name(j)} = {self.level(j, k)}" for j, k in pairs)
 
     def name(self, j: int) -> str:
         return clean(self.source.name(self.network.names[j]), 40)

@@ -165,7 +165,7 @@ def _about(asked: Question, run: GibbsRun) -> str:
     ).format(chains=run.chains, burn_in=run.burn_in)
     blocks = [unit.members for unit in run.kernel.units if len(unit.members) > 1]
     if blocks:
-        named = "; ".join(" + ".join(asked.name(j) for j in block) for block in blocks)
+        named = _("; ").join(" + ".join(asked.name(j) for j in block) for block in blocks)
         said += " " + _("Drawn together: {blocks}.").format(blocks=md(named, 300))
     return said
 
@@ -223,7 +223,7 @@ def verdict(asked: Question, run: GibbsRun, name: str) -> None:
         "converged": (st.success, ":material/check_circle:"),
         "not yet": (st.info, ":material/hourglass_empty:"),
     }.get(run.status, (st.warning, ":material/warning:"))
-    box(f"**{name}: {words}** · {_named(asked, run.message).local(_sentence)}", icon=icon)
+    box(f"**{name}{_(': ')}{words}** · {_named(asked, run.message).local(_sentence)}", icon=icon)
 
 
 def _sentence(text: object) -> str:
@@ -235,6 +235,7 @@ def _named(asked: Question, message: Message) -> Message:
     nodes = message.params.get("nodes")
     if not isinstance(nodes, str):
         return message
+    nodes = nodes.replace("', '", f"'{_(', ')}'")
     for j, name in enumerate(asked.network.names):
         nodes = nodes.replace(f"'{name}'", asked.name(j))
     return replace(message, params={**message.params, "nodes": nodes})

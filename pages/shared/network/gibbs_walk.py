@@ -20,6 +20,7 @@ from bayes_engine.language import _
 from bayes_engine.working.walking import Walk
 from pages.shared.kept import kept
 from pages.shared.network.gibbs_question import Question
+from pages.shared.state import said_by
 
 _HERE = Path(__file__).parent
 _walk = st.components.v2.component(
@@ -37,7 +38,7 @@ def player(
     counted = f"{key}-seen"
 
     def stepped() -> None:
-        value = st.session_state[key].get("stepped")
+        value = said_by(key, "stepped")
         value = value if isinstance(value, dict) else {}
         if isinstance(value.get("n"), int):
             st.session_state[counted] = value["n"]

@@ -33,7 +33,7 @@ def knobs(here: Ground, asked: Task) -> None:
             METHODS,
             format_func=said.method,
             width=180,
-            help=" ".join(f"{said.method(m)}: {said.method_help(m)}" for m in METHODS),
+            help=" ".join(f"{said.method(m)}{_(': ')}{said.method_help(m)}" for m in METHODS),
             **_knob("learn_method", asked.method, "net_method"),
         )
         st.selectbox(

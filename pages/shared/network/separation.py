@@ -336,7 +336,7 @@ def _class(source: Source, now: Asked) -> Marks:
     for j in graph.junctions:
         kinds[j.kind] += 1
     open_ones = _("{n} of the V-structures are without an arc between the parents: these the data show.")
-    st.markdown("\n".join(f"- {junction(kind)}: {n}" for kind, n in kinds.items()))
+    st.markdown("\n".join(f"- {junction(kind)}{_(': ')}{n}" for kind, n in kinds.items()))
     st.caption(open_ones.format(n=len(graph.v_structures)))
     st.caption(
         _(

@@ -16,7 +16,7 @@ from pages.shared.network import source as sources
 from pages.shared.network.beliefs import target_of, toggle, within_reach
 from pages.shared.network.draw import Marks, draw, is_wide
 from pages.shared.network.source import Source
-from pages.shared.state import bound, change, current
+from pages.shared.state import bound, change, current, said_by
 
 NAMED = 5
 """So many bad rows are named with a button each."""
@@ -98,7 +98,7 @@ def _editor(source: Source, cpt: CPT, numbers: Numbers) -> None:
     def edited() -> None:
         changed = list(numbers)
         st.session_state["net_cpt_turn"] = turn + 1
-        for row, cells in st.session_state[key]["edited_rows"].items():
+        for row, cells in (said_by(key, "edited_rows") or {}).items():
             for column, value in cells.items():
                 value = typed_number(str(value)) if column.startswith("p") else None
                 if value is not None:  # what is no number leaves the cell as it was

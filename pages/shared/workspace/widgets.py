@@ -179,7 +179,7 @@ def _take(key: str, pages: frozenset[str]) -> None:
     """The file that was dropped becomes the workspace; what is wrong with it is said, and nothing changes. Either way
     the uploader lets go of it."""
     session = st.session_state
-    given = session[key]
+    given = session.get(key)
     session["workspace_refused"] = None
     if given is None:
         return
