@@ -153,8 +153,8 @@ class Schema:
 
     @classmethod
     def infer(cls, frame: pd.DataFrame) -> Schema:
-        """A guess from the values, for a person to correct: kinds, levels, roles, and the last discrete column as the
-        target.
+        """A guess from the values, for a person to correct: kinds, levels, roles, and as the target a column that is
+        called the class; else the last of words; else the last column where it holds few whole numbers.
 
         >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0, 44.0, 52.5] * 10})
         >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
@@ -162,13 +162,26 @@ class Schema:
         """
         schema = cls(tuple(_infer(str(name), column) for name, column in frame.items()))
         labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
-        return schema.with_role(labels[-1].name, "target") if labels else schema
+        called = [v for v in schema if _WORDS.split(v.name.lower())[-1] in _TARGET_WORDS]
+        for likely in (
+            [v for v in called if v in labels or _coded(v, frame)],
+            [v for v in labels if isinstance(v.levels[-1], str)],
+            [v for v in schema.variables[-1:] if _coded(v, frame)],
+            labels,
+        ):
+            if likely:
+                target = likely[-1]
+                kind = target.kind if target.discrete else "categorical"
+                return schema.with_variable(recast(target, frame[target.name], kind)).with_role(target.name, "target")
+        return schema
 
 
 MAX_CLASSES = 50
 """A discrete column with more levels than this is never guessed to be the target."""
 
 _HAN = re.compile(f"[{HAN}]")
+_WORDS = re.compile(r"[\W_]+")
+_TARGET_WORDS = frozenset({"class", "label", "target", "outcome", "y", "类", "类别", "类标", "标签", "目标", "分类"})
 _IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
 
 
@@ -249,6 +262,15 @@ def middle(values: NDArray[np.float64]) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(first + (finite - first).mean())
     return mean if np.isfinite(mean) else float(first)
+
+
+def _coded(variable: Variable, frame: pd.DataFrame) -> bool:
+    """Whether a column of numbers may hold codes of classes: whole ones, few in many rows."""
+    if variable.kind not in NUMERIC:
+        return False
+    codes = frame[variable.name].dropna()
+    found = codes.unique().astype(float)
+    return 2 <= len(found) <= min(MAX_CLASSES, len(codes) / 3) and bool((found == np.round(found)).all())
 
 
 def _infer(name: str, column: pd.Series) -> Variable:

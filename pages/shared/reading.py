@@ -63,7 +63,7 @@ def how_read(upload: data.Upload, key: str, then: Then, *, typed: bool = True) -
         if said:
             st.error(_("That does not work: {why}. The table is as it was.").format(why=said.local(md)))
         if recipe.format in ("parquet", "arff"):
-            st.caption(_("The file brings its own names and types; there is nothing to choose."))
+            st.caption(_("The file brings its own names and types; what can be read otherwise has a button above."))
             return
         cells = st.columns(4)
         if recipe.format == "text":

@@ -117,6 +117,28 @@ def test_guesses_from_values(values: Any, kind: str, role: str) -> None:
     assert (variable.kind, variable.role) == (kind, role)
 
 
+TABLE = {"sex": list("fm") * 15, "old": [0, 1, 1] * 10, "age": [20.5, 31.0, 44.0] * 10}
+
+
+@pytest.mark.parametrize(
+    ("columns", "target"),
+    [
+        pytest.param({"digit_class": list(range(10)) * 3, **TABLE}, "digit_class", id="called the class, in numbers"),
+        pytest.param({"Label": list("abc") * 10, **TABLE, "size": list("LS") * 15}, "Label", id="called the class"),
+        pytest.param({**TABLE, "rings": [3, 1, 2] * 10}, "sex", id="words before numbers"),
+        pytest.param({"old": TABLE["old"], "rings": [3, 1, 2] * 10}, "rings", id="the last, in few whole numbers"),
+        pytest.param({"old": TABLE["old"], "rings": [*range(29), 0]}, "old", id="too many to be codes"),
+        pytest.param({"old": TABLE["old"], "mass": [0.5, 1.5, 2.5] * 10}, "old", id="not whole"),
+        pytest.param({"class": [0.5, 1.5, 2.5] * 10, "price": [7.25, 1.5, 2.5] * 10}, None, id="none"),
+    ],
+)
+def test_the_target_is_guessed(columns: dict[str, Any], target: str | None) -> None:
+    schema = Schema.infer(pd.DataFrame(columns))
+    found = schema.target
+    assert (found.name if found else None) == target
+    assert found is None or (found.discrete and set(found.levels) == set(columns[found.name]))
+
+
 def test_recasting_text_to_numbers_names_the_row() -> None:
     column = pd.Series(["1.5", "2", "n/a"], name="x")
     with pytest.raises(TableError, match="column 'x' cannot be continuous: row 3 holds 'n/a', which is no number"):
