@@ -624,19 +624,16 @@ function createPlane(host) {
 
   for (const name of ["pointerenter", "pointerleave", "focus", "blur"]) on(handle, name, () => redraw("case"))   // the card grows
 
-  const local = event => {
-    const frame = stage.getBoundingClientRect()
-    return [event.clientX - frame.left, event.clientY - frame.top]
-  }
+  const local = (event, frame = stage.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
   on(handle, "pointerdown", event => {
     if (event.button) return
     handle.setPointerCapture(event.pointerId)
-    const [px, py] = local(event), [cx, cy] = pixelOf(at)
-    drag = { dx: cx - px, dy: cy - py }
+    const frame = stage.getBoundingClientRect(), [px, py] = local(event, frame), [cx, cy] = pixelOf(at)
+    drag = { frame, dx: cx - px, dy: cy - py }   // what moves the page meanwhile moves no case
   })
   on(handle, "pointermove", event => {
     if (!drag) return
-    const [px, py] = local(event)
+    const [px, py] = local(event, drag.frame)
     move(placeOf(px + drag.dx, py + drag.dy))
   })
   const release = () => {

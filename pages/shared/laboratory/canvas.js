@@ -336,10 +336,7 @@ function create(host) {
     sentAt = performance.now()
     fire("moved", { parts: parts.map(p => p.slice(2)), n: ++sent })
   }
-  const local = event => {
-    const frame = stage.getBoundingClientRect()
-    return [event.clientX - frame.left, event.clientY - frame.top]
-  }
+  const local = (event, frame = stage.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
   const inPlane = (hx, hy) => [LEFT + hx * box.per, box.top - hy * box.per]
 
   function listen(handle) {
@@ -347,12 +344,12 @@ function create(host) {
     on(element, "pointerdown", event => {
       if (event.button) return
       element.setPointerCapture(event.pointerId)
-      const [hx, hy] = local(event)
-      drag = { handle, dx: parseFloat(element.style.left) - hx, dy: parseFloat(element.style.top) - hy, moved: false }
+      const frame = stage.getBoundingClientRect(), [hx, hy] = local(event, frame)   // what moves the page moves no mean
+      drag = { handle, frame, dx: parseFloat(element.style.left) - hx, dy: parseFloat(element.style.top) - hy, moved: false }
     })
     on(element, "pointermove", event => {
       if (drag?.handle !== handle) return
-      const [hx, hy] = local(event)
+      const [hx, hy] = local(event, drag.frame)
       drag.moved = true
       put(handle, ...inPlane(hx + drag.dx, hy + drag.dy))
     })
