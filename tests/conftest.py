@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -32,6 +33,8 @@ CHROMIUM_FLAGS = [
 PATIENCE = 90.0
 """Seconds that whatever must come is waited for. A shared machine may be slow; what is wrong stays wrong."""
 expect.set_options(timeout=1000 * PATIENCE)
+slowly = partial(pytest.param, marks=pytest.mark.slow)
+"""Parameters of one case more of the same, which runs apart (`pytest -m slow`)."""
 hypothesis.settings.register_profile("any", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "any")

@@ -24,7 +24,7 @@ from bayes_engine.working.derive import derive, rounded
 from bayes_engine.working.exercise import draw
 from pages.shared.state import Spec, State, decode, encode
 from tests.apptest.opened import opened
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, slowly
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests/golden"
@@ -612,7 +612,7 @@ def test_terms_of_lda_add_up() -> None:
 
 
 @pytest.mark.parametrize("family", ["spode", "tan", "aode", "k-db", "lda", "qda"])
-@pytest.mark.parametrize("table", ["watermelon3", "penguins", "iris"])
+@pytest.mark.parametrize("table", ["watermelon3", slowly("penguins"), slowly("iris")])
 @pytest.mark.parametrize("view", [(("factor", 0),), (("fill", True),), (("copy", "latex"), ("digits", "hand")),
                                   (("exercise", 2),)], ids=["open", "fill", "hand", "exercise"])  # fmt: skip
 def test_every_family_works(table: str, family: str, view: tuple[tuple[str, Any], ...]) -> None:

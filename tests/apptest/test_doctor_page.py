@@ -318,6 +318,7 @@ def test_tables_without_much_in_them_are_shown(content: str):
     assert not any("](http:" in b.label for b in at.button)
 
 
+@pytest.mark.slow
 def test_of_very_many_columns_a_hundred_are_shown_and_some_are_examined():
     names = ",".join(f"x{j}" for j in range(600))
     lot = random.Random(0)

@@ -11,7 +11,7 @@ from bayes_engine.table.read import read_table
 from pages.shared import data, shelf
 from pages.shared.state import Spec, State, encode
 from tests.apptest.opened import APP, opened
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 KNOCK, DENSITY = 2, 6
@@ -161,7 +161,11 @@ def test_a_table_without_a_target_says_what_to_do() -> None:
     assert not app.dataframe
 
 
-@pytest.mark.parametrize("name", [n for n in dataset_names() if dataset_info(n).group != "text"])
+MORE = [n for n in dataset_names() if dataset_info(n).group != "text"
+        and n not in ("watermelon3", "penguins", "breast-cancer")]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["watermelon3", "penguins", "breast-cancer", *map(slowly, MORE)])
 def test_every_table_and_every_column_of_it(name: str) -> None:
     features = len(data.embedded(name).schema.features)
     for column in range(0, features, max(2, features // 8)):

@@ -19,12 +19,13 @@ from playwright.sync_api import Locator, Page, expect
 from pages.shared.state import State, encode
 from tests.browser import looking
 from tests.classrooms import classroom
-from tests.conftest import App
+from tests.conftest import App, slowly
 
 FIRST_LOAD = 2_500_000
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True,
                          "device_scale_factor": 2}  # fmt: skip
 THUMB = 40
+EITHER = pytest.mark.parametrize("path", ["decisions", slowly("")])
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +83,17 @@ class Wire:
 @pytest.mark.parametrize(
     ("path", "near", "most"),
     [
-        ("", True, FIRST_LOAD / 2),
         ("", False, FIRST_LOAD / 2),
-        ("decisions", True, FIRST_LOAD / 2),
         ("decisions", False, FIRST_LOAD / 2),
-        ("case", False, FIRST_LOAD),
-        ("network", False, FIRST_LOAD),
         ("projection", False, FIRST_LOAD),
-        ("hidden", False, FIRST_LOAD),
-        ("laboratory", False, FIRST_LOAD),
         ("model", True, FIRST_LOAD),
-        ("model", False, 2_750_000),  # its first screen has all three: Plotly (1.36 MB), the grid (0.3), KaTeX (0.12)
+        slowly("", True, FIRST_LOAD / 2),
+        slowly("decisions", True, FIRST_LOAD / 2),
+        slowly("case", False, FIRST_LOAD),
+        slowly("network", False, FIRST_LOAD),
+        slowly("hidden", False, FIRST_LOAD),
+        slowly("laboratory", False, FIRST_LOAD),
+        slowly("model", False, 2_750_000),  # on its first screen are Plotly (1.36 MB), the grid (0.3), KaTeX (0.12)
     ],
 )
 def test_a_first_visit_loads_less_than_two_and_a_half_megabytes(
@@ -124,7 +125,7 @@ def phone(new_page: Callable[..., Page]) -> Page:
     return new_page(**PHONE)
 
 
-@pytest.mark.parametrize(("locale", "scheme"), [("en-GB", "light"), ("zh-CN", "dark")])
+@pytest.mark.parametrize(("locale", "scheme"), [("en-GB", "light"), slowly("zh-CN", "dark")])
 @pytest.mark.parametrize("path", ["", "decisions"])
 def test_nothing_stands_over_the_edge_of_a_phone(
     new_page: Callable[..., Page], app: App, path: str, locale: str, scheme: str
@@ -148,7 +149,7 @@ def test_a_table_wider_than_a_phone_scrolls_by_itself(phone: Page, app: App) -> 
     assert inside > 50 and around <= 0
 
 
-@pytest.mark.parametrize("path", ["", "decisions"])
+@EITHER
 def test_the_verdict_stays_in_sight_while_losses_are_edited(phone: Page, app: App, path: str) -> None:
     visit(phone, f"{app.url}/{path}")
     verdict = phone.locator(".st-key-settles_verdict")
@@ -163,7 +164,7 @@ def test_the_verdict_stays_in_sight_while_losses_are_edited(phone: Page, app: Ap
     assert on_top
 
 
-@pytest.mark.parametrize("path", ["", "decisions"])
+@EITHER
 def test_a_finger_drags_the_case(phone: Page, app: App, path: str) -> None:
     visit(phone, f"{app.url}/{path}")
     plane, handle = phone.get_by_test_id("plane"), phone.get_by_test_id("plane-case")
@@ -188,7 +189,7 @@ def test_a_finger_beside_the_case_scrolls_the_page(phone: Page, app: App) -> Non
     expect(plane).to_have_attribute("data-case", place)
 
 
-@pytest.mark.parametrize("path", ["", "decisions"])
+@EITHER
 def test_a_loss_typed_with_thumbs_changes_the_decision(phone: Page, app: App, path: str) -> None:
     visit(phone, f"{app.url}/{path}")
     plane, cell = phone.get_by_test_id("plane"), phone.get_by_test_id("loss-0-1")

@@ -167,13 +167,13 @@ def test_keys_step_and_escape_takes_back(page: Page, app) -> None:
     assert field.get_attribute("aria-label") == "loss of deciding good when the truth is bad"
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "is blank"), ("much", "«much» is no number")])
-def test_what_is_no_number_is_refused_by_the_cells_name(page: Page, app, text: str, said: str) -> None:
+def test_what_is_no_number_is_refused_by_the_cells_name(page: Page, app) -> None:
     opened(page, app.url, MELONS)
-    cell(page, 0, 1).fill(text)
-    cell(page, 0, 1).press("Tab")
-    expect(page.get_by_text(re.compile(f"The loss of deciding good when the truth is bad.*{said}"))).to_be_visible()
-    expect(cell(page, 0, 1)).to_have_value("1")
+    for text, said in (("", "is blank"), ("much", "«much» is no number")):
+        cell(page, 0, 1).fill(text)
+        cell(page, 0, 1).press("Tab")
+        expect(page.get_by_text(re.compile(f"The loss of deciding good when the truth is bad.*{said}"))).to_be_visible()
+        expect(cell(page, 0, 1)).to_have_value("1")
 
 
 PASTE = """(text) => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
@@ -44,6 +45,7 @@ def test_a_drawn_digit_is_judged_and_back_undoes_it(page: Page, app) -> None:
     becomes(page, lambda: any(state_of(page).case), False)
 
 
+@pytest.mark.slow
 def test_keys_set_the_ink_and_undo_takes_it_back(page: Page, app) -> None:
     page.goto(f"{app.url}/case?{FIRST}")
     settled(page)

@@ -119,6 +119,7 @@ def test_after_a_kill_the_open_tab_says_so_and_one_click_reopens_everything(
     expect(page.get_by_text("Judged", exact=False).first).to_have_text(before)
 
 
+@pytest.mark.slow
 def test_a_fresh_start_offers_the_last_workspace_once_it_is_closed_and_never_over_what_an_address_says(
     server: Server, context: BrowserContext
 ) -> None:

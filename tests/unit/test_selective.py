@@ -24,6 +24,7 @@ from bayes_engine.logspace import log_normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.left_out import LeftOut
 from bayes_engine.models.selective import CRITERIA, DIRECTIONS, SelectiveNaiveBayes, select_features
+from tests.conftest import slowly
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 LOSS = {"a": {"a": 0, "b": 1, "c": 4}, "b": {"a": 2, "b": 0, "c": 1}, "c": {"a": 1, "b": 3, "c": 0}}
@@ -70,7 +71,10 @@ def by_refits(model: NaiveBayes, X: pd.DataFrame, y: pd.Series, w: np.ndarray, k
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize(("criterion", "discretize"), [*((c, None) for c in CRITERIA), ("log_loss", "mdlp")])
+@pytest.mark.parametrize(
+    ("criterion", "discretize"),
+    [("log_loss", "mdlp"), ("risk", None), slowly("log_loss", None), slowly("accuracy", None)],
+)
 def test_every_score_of_the_search_is_a_refit_s(criterion: Any, direction: Any, discretize: Any) -> None:
     X, y, w = table(3)
     model = NaiveBayes(discretize=discretize).fit(X, y, w)
