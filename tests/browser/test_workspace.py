@@ -13,10 +13,11 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from pages.shared.state import State, encode
 from pages.shared.workspace import disk
@@ -96,6 +97,17 @@ def uploaded(server: Server, context: BrowserContext) -> Page:
     expect(page.get_by_text("what a decision costs").first).to_be_visible()
     settled(page)
     return page
+
+
+def opened(page: Page, inside: Locator) -> None:
+    """The chip *Workspace*, pressed until it shows this: a press while the page is still being drawn may be lost."""
+    end = time.monotonic() + PATIENCE
+    while not inside.count():
+        assert time.monotonic() < end
+        settled(page)
+        page.locator(".st-key-chip_workspace_open button").first.click()
+        with suppress(AssertionError):
+            expect(inside).to_be_attached(timeout=5_000)
 
 
 def test_after_a_kill_the_open_tab_says_so_and_one_click_reopens_everything(
@@ -183,25 +195,23 @@ def test_the_file_that_is_saved_opens_in_another_session(
     server: Server, context: BrowserContext, tmp_path: Path
 ) -> None:
     page = uploaded(server, context)
-    page.locator(".st-key-chip_workspace_open button").first.click()
+    save = page.get_by_role("button", name="Save workspace")
+    opened(page, save)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save workspace").click()
+        save.click()
     assert download.value.suggested_filename == "letters-字.workspace.bayes"
     download.value.save_as(tmp_path / "saved.bayes")
     server.saved()
     forget = page.get_by_role("button", name="Forget what was saved")
-    for _ in range(8):  # what is saved is said when the chip opens; it may be open from before
-        if forget.is_visible():
-            break
-        page.locator(".st-key-chip_workspace_open button").first.click()
-        page.wait_for_timeout(1500)
+    opened(page, forget)  # what is saved is said when the chip opens; it may be open from before
     forget.click()
     expect(page.get_by_text("is saved by itself when you change it")).to_be_visible()
     becomes(page, lambda: disk.saved(server.data), [])
     other = context.new_page()
     other.goto(server.url)
-    other.locator(".st-key-chip_workspace_open button").first.click()
-    other.locator("[class*=st-key-workspace_file] input[type=file]").set_input_files(tmp_path / "saved.bayes")
+    drop = other.locator("[class*=st-key-workspace_file] input[type=file]")
+    opened(other, drop)
+    drop.set_input_files(tmp_path / "saved.bayes")
     expect(other.get_by_role("heading", name="What should be decided, given what errors cost?")).to_be_visible()
     expect(other.get_by_text("letters 字.csv").first).to_be_visible()
     settled(other)

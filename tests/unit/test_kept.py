@@ -26,6 +26,8 @@ class File:
 
 @pytest.fixture(autouse=True)
 def empty() -> Iterator[None]:
+    gc.collect()  # files of tests before this one go now
+    kept.release()
     kept.clear()
     yield
     kept.clear()
