@@ -107,8 +107,8 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     frame = pd.DataFrame(
         {
             "nats": [told[v.name] for v in listed],
-            "name": [_listed(table, fitted, v) for v in listed],
             "kept": ["✓" if kept is None or v.name in kept else "–" for v in listed],
+            "name": [_listed(table, fitted, v) for v in listed],
             "given": [_names_of_parents(table, fitted, v, looked_at) for v in listed],
         }
     )
