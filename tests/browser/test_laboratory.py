@@ -28,6 +28,8 @@ def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
     page.mouse.down()
     page.mouse.move(x + unit, y, steps=4)
     page.mouse.move(x + 2 * unit, y, steps=4)
+    stage.evaluate("stage => stage.style.marginTop = '80px'")  # something comes in above: the mean follows the hand
+    page.mouse.move(x + 2 * unit, y, steps=4)
     expect(shown).to_have_text("Bayes risk R* ≈ 0.023")  # Φ(−2), computed in the browser, before any answer
     page.mouse.up()
     expect(shown).to_have_text(re.compile(r"R\* = 0\.02[23]\d"))
