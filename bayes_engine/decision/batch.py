@@ -23,11 +23,14 @@ from bayes_engine.numerals import signed
 from bayes_engine.progress import tick
 from bayes_engine.table.encode import encode
 from bayes_engine.table.incoming import LISTED, BadCell, Found, Incoming, IncomingFile, Reception
+from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import write_csv
 
 BLOCK = 50_000
 """Rows that are decided at once."""
+CELLS = 200_000
+"""Cells that are explained at once: AODE has a term for every two of a row."""
 STRONGEST = 3
 """How many contributions make a reason, and how many words of a text."""
 LEAST = 0.005
@@ -150,6 +153,20 @@ def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
 def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Scored:
     joint, status = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Scored(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), model.prior_by_class)
+
+
+def summed(model: Any, X: pd.DataFrame) -> Ledger:
+    """`model.explain(X).summed()` of n ≥ 1 rows, a block of them at a time.
+
+    >>> from bayes_engine import NaiveBayes
+    >>> X = pd.DataFrame({"sound": ["dull", "crisp", "dull"]})
+    >>> summed(NaiveBayes().fit(X, ["good", "bad", "good"]), X).posterior()[0].round(4).tolist()
+    [0.1818, 0.8182]
+    """
+    size = max(1, CELLS // X.shape[1])
+    blocks: list[Ledger] = [model.explain(X.iloc[rows]).summed() for rows in slices(len(X), size)]
+    joint, status = (np.concatenate(part) for part in zip(*((b.joint(), b.status) for b in blocks), strict=True))
+    return Ledger(((JOINT, joint),), blocks[0].classes, status)
 
 
 def _joints(model: Any, rows: Incoming) -> tuple[Array, NDArray[np.int8]]:

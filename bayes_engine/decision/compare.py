@@ -29,6 +29,7 @@ from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamil
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
 from bayes_engine.priors import checked_word
+from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.moments import ColumnMoments
 
@@ -62,6 +63,7 @@ class _Judged(NamedTuple):
 
 def _judged(held: Mapping[str, HeldOut], prior_of_use: Mapping[Any, float] | None) -> _Judged:
     shifted = {name: h.posterior(prior_of_use) for name, h in held.items()}
+    tick()
     rows: NDArray[np.bool_] = np.logical_and.reduce([status == Status.OK for _p, status in shifted.values()])
     if not rows.any():
         raise TableError("no held-out row has a posterior; smooth the model (alpha > 0)")
@@ -135,9 +137,12 @@ def surprises(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) ->
 
 
 def _score(p: Array, truth: NDArray[np.intp], weight: Array, classes: tuple[Any, ...]) -> dict[str, float]:
+    tick()
     right = _likeliest(p, classes) == truth
+    tick()
     confidence = p.max(axis=1)
     bins = _bins(confidence, right, weight)
+    tick()
     return {
         "accuracy": _mean(right, weight),
         "balanced": _balanced(right, truth, weight),
@@ -243,6 +248,7 @@ def differences(
     found = np.full((len(pairs), 4), np.nan)
     if known:
         left, right = np.array([pairs[k] for k in known]).T
+        tick()
         apart = np.where(w[:, None] > 0, losses[:, left] - losses[:, right], 0.0)
         draws = max(DRAWS, 100 * len(known) - 1)  # a p-value is no smaller than 2/(draws + 1), and Holm multiplies it
         drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws)
@@ -256,6 +262,7 @@ def differences(
 
 
 def _row_losses(p: Array, truth: NDArray[np.intp], measure: str, loss: LossMatrix, amount: Array | None) -> Array:
+    tick()
     match measure:
         case "risk":
             decided = decide(p, loss, amount=None if loss.by_amount is None else amount)

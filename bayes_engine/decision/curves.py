@@ -21,6 +21,7 @@ from bayes_engine.decision.loss import TIE, LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_sum, normalize
+from bayes_engine.progress import steps, tick
 
 
 class OneAgainstRest(NamedTuple):
@@ -63,6 +64,7 @@ def one_against_rest(
     joint = shifted[rows]
     with np.errstate(invalid="ignore"):
         score = joint[:, c] - log_sum(np.delete(joint, c, axis=1), axis=1)
+    tick()
     return OneAgainstRest(score, normalize(joint)[:, c], held.truth[rows] == c, weight, rows)
 
 
@@ -150,7 +152,7 @@ class Sweep:
         """Positions of the points on the upper convex hull of the ROC curve: no other is ever of least risk."""
         kept: list[int] = []
         x, y = self.fpr.tolist(), self.tpr.tolist()
-        for i in self.corners.tolist():
+        for i in steps(self.corners.tolist()):
             while len(kept) > 1:
                 a, b = kept[-2], kept[-1]
                 if (x[b] - x[a]) * (y[i] - y[a]) - (y[b] - y[a]) * (x[i] - x[a]) < -1e-15:
@@ -171,7 +173,9 @@ def sweep(seen: OneAgainstRest) -> Sweep:
     >>> found.tpr.tolist(), found.fpr.tolist(), found.area
     ([0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0], 0.5)
     """
+    tick()
     order = np.argsort(-seen.score, kind="stable")
+    tick()
     s, w, positive = seen.score[order], seen.weight[order], seen.positive[order]
     with np.errstate(invalid="ignore"):
         apart = (s[1:] != s[:-1]) & ~(np.isfinite(s[1:]) & (s[:-1] - s[1:] <= TIE * (1.0 + np.abs(s[1:]))))
@@ -337,10 +341,13 @@ def risk_by_threshold(
     others = LossMatrix(left, loss.classes, np.delete(loss.table, a, axis=0), marked)
     posterior = held.posterior(prior_of_use)[0][seen.rows]
     truth, unit = held.truth[seen.rows], seen.weight / seen.weight.sum()
+    tick()
     decided = decide(posterior, others, amount=None if marked is None else size).position
     below = unit * others.cost(decided, truth, size)
     above = unit * loss.cost(np.full(len(truth), a), truth, size)
+    tick()
     order = np.argsort(-seen.p, kind="stable")
+    tick()
     p = seen.p[order]
     last = np.flatnonzero(np.append(p[1:] != p[:-1], True))
     risk = below.sum() + np.append(0.0, np.cumsum((above - below)[order])[last])
@@ -485,7 +492,10 @@ def brier_parts(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) 
         w, y = seen.weight / seen.weight.sum(), seen.positive.astype(float)
         mean = w @ y
         rank = np.unique(seen.p, return_inverse=True)[1].astype(float)  # p may differ by less than can be divided by
-        told = IsotonicRegression(y_min=0.0, y_max=1.0).fit(rank, y, w).predict(rank)
+        tick()
+        curve = IsotonicRegression(y_min=0.0, y_max=1.0).fit(rank, y, w)
+        tick()
+        told = curve.predict(rank)
         score, made = w @ (seen.p - y) ** 2, w @ (told - y) ** 2
         around = w @ (mean - y) ** 2
         parts += (score, max(score - made, 0.0), max(around - made, 0.0), around)

@@ -22,7 +22,7 @@ from bayes_engine.language import Message
 from bayes_engine.ledger import Status, prior_shift
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.priors import given_prior
-from bayes_engine.progress import steps
+from bayes_engine.progress import steps, tick
 from bayes_engine.table.encode import positions
 
 TINY = 60
@@ -54,6 +54,7 @@ class HeldOut:
 
     def log_posterior_in_use(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
         """(n, K) log posteriors up to a constant a row, and (n,) statuses, shifted as in `posterior`."""
+        tick()
         joint = self.log_posterior
         if prior_of_use is not None:
             shift = _shift_by_row(self.prior, given_prior(prior_of_use, self.classes))
@@ -64,6 +65,7 @@ class HeldOut:
     def posterior(self, prior_of_use: Mapping[Any, float] | None = None) -> tuple[Array, NDArray[np.int8]]:
         """(n, K) posteriors and (n,) statuses, shifted from each model's own prior to `prior_of_use` if given."""
         joint, status = self.log_posterior_in_use(prior_of_use)
+        tick()
         return normalize(joint), status
 
     def in_order(self, classes: tuple[Any, ...]) -> HeldOut:
@@ -111,7 +113,9 @@ def held_out(
     """
     classes = tuple(model.classes_.tolist())
     labels = np.asarray(y)
+    tick()
     truth = positions(labels, classes)
+    tick()
     alike = np.broadcast_to(1.0, len(labels))  # a table may be long, and what is held out is kept
     weight = alike if sample_weight is None else np.asarray(sample_weight, dtype=float)
     together = None if groups is None else pd.factorize(pd.Series(groups), use_na_sentinel=False)[0].astype(np.intp)
@@ -124,6 +128,7 @@ def held_out(
         return HeldOut(classes, log_posterior, prior, truth, weight, Message("leave-one-out, exact"))
     parts, scheme = _each_row(len(labels)) if alone else splits(truth, together, folds, seed)
     parts = list(parts)
+    tick()
     log_posterior = np.full((len(labels), len(classes)), -np.inf)
     prior = np.zeros((len(parts), len(classes)))
     of = np.zeros(len(labels), dtype=np.min_scalar_type(len(parts)))
@@ -158,7 +163,10 @@ def _learnt(model: Any, X: Any, y: Any, weight: Array | None) -> tuple[Any, NDAr
 
 
 def _log_proba(model: Any, X: Any) -> Array:
-    """(n, C) log P(c|x); -inf throughout where there is none."""
+    """(n, C) log P(c|x); -inf throughout where there is none. One of ours tells it from the terms that tell the classes
+    apart, as in `predict_proba`: far from the data log p(c, x) may hold nothing but what they share."""
+    if hasattr(model, "_joint"):
+        return log_normalize(model._joint(X)[1])
     if hasattr(model, "predict_joint_log_proba"):
         return log_normalize(model.predict_joint_log_proba(X))
     return np.asarray(log(model.predict_proba(X)))
@@ -253,11 +261,13 @@ def estimated_risk(
         raise TableError("the amount column has a missing or infinite cell; mend it or choose another column")
     # where an amount multiplies every cell it changes no decision, and one of 0 must not tie all
     decision = decide(posterior, rule, status, amount=None if rule.by_amount is None else amount)
+    tick()
     ok = decision.position >= 0
     action, truth = decision.position[ok], held.truth[ok]
     w = weights_in_use(held, ok, prior_of_use)
     paid = _priced(loss, rule).cost(action, truth, None if amount is None else np.asarray(amount, dtype=float)[ok])
     shape = (len(rule.actions), len(rule.classes))
+    tick()
     cell = action * shape[1] + truth
     total = w.sum()
     if not total > 0:
@@ -343,13 +353,25 @@ def resampled_means(
     if groups is not None:
         at = np.unique(groups, return_inverse=True)[1]
         each = np.stack([np.bincount(at, column) for column in each.T], axis=1)
-    alike, n = np.unique(each, axis=0, return_counts=True)
+    alike, n = _alike(each)
     rng, share = np.random.default_rng(seed), n / n.sum()
     at_once = max(1, 2_000_000 // len(n))
     sizes = [min(at_once, draws - done) for done in range(0, draws, at_once)]
     sums = np.concatenate([rng.multinomial(n.sum(), share, size=size) @ alike for size in steps(sizes)])
     counted = sums[sums[:, 0] > 0]
     return np.asarray(counted[:, 1:] / counted[:, :1])
+
+
+def _alike(rows: Array) -> tuple[Array, NDArray[np.intp]]:
+    """The different rows (m, M), in order, and how often each is there: `np.unique` along axis 0, several times as fast
+    and with a tick for each column."""
+    order = np.arange(len(rows))
+    for column in reversed(rows.T):  # the first counts most, so it comes last
+        tick()
+        order = order[np.argsort(column[order], kind="stable")]
+    rows = rows[order]
+    first = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
+    return rows[first], np.diff(np.append(first, len(rows)))
 
 
 def risk_scorer(loss: Any = None, *, amount: str | None = None) -> Callable[[Any, Any, Any], float]:

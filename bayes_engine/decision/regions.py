@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array
+from bayes_engine.progress import steps
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Level, Schema, Variable
 
@@ -130,7 +131,7 @@ def posterior_plane(
     across, up = x.ticks(size), [None] if y is None else y.ticks(size)
     n = len(across) * len(up)
     columns: dict[str, Any] = {}
-    for variable in schema.features:
+    for variable in steps(schema.features):
         if variable.name == x.name:
             cells = pd.Series(across * len(up))
         elif y is not None and variable.name == y.name:

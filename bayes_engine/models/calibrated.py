@@ -30,7 +30,8 @@ from bayes_engine.models.classic import ComplementNB
 from bayes_engine.models.deciding import Deciding, refuse_undefined
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import checked_whole, checked_word
-from bayes_engine.progress import steps
+from bayes_engine.progress import steps, tick
+from bayes_engine.table.encode import Table
 
 METHODS = ("temperature", "platt", "isotonic")
 """One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
@@ -156,6 +157,7 @@ def _temperature(log_p: Array, truth: NDArray[np.intp], weight: Array) -> float:
     log_p, of_truth, weight = log_p[known], of_truth[known], weight[known]
 
     def loss(log_beta: float) -> float:
+        tick()
         beta = 2.0**log_beta
         doubt = 0.5 * (log_beta * LOG_2) ** 2
         return float(weight @ (log_sum(beta * log_p, axis=1) - beta * of_truth)) + doubt
@@ -169,6 +171,7 @@ def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[floa
     """Slope and shift of Platt's sigmoid; where nothing could be learnt the log-odds as they are."""
     if not len(odds):
         return 1.0, 0.0
+    tick()
     plus, minus = float(weight[of_class].sum()), float(weight[~of_class].sum())
     target = np.where(of_class, (plus + 1.0) / (plus + 2.0), 1.0 / (minus + 2.0))
     scale = max(float(np.abs(odds).max()), np.finfo(float).tiny)  # steps of the solver are of the size of the slope
@@ -183,6 +186,7 @@ def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[floa
 
 
 def _isotonic(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> IsotonicRegression:
+    tick()
     curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
     if not len(odds):
         return curve.fit([0.0], [0.5])
@@ -209,7 +213,8 @@ def calibrate(held: HeldOut, method: str = "temperature", *, folds: int = 5, see
     for i, (train, test) in enumerate(steps(_folds(held, folds, seed), folds)):
         made = calibrator(held.log_posterior[train], held.truth[train], held.weight[train], method)
         out[test], fold[test] = made(held.log_posterior[test]), i
-        prior.append(_shares(held.truth[train], held.weight[train], len(held.classes)))
+        if method != "temperature":
+            prior.append(_shares(held.truth[train], held.weight[train], len(held.classes)))
     if method == "temperature":
         return replace(held, log_posterior=out)
     return replace(held, log_posterior=out, prior=np.stack(prior), fold=fold)
@@ -344,7 +349,7 @@ class CalibratedClassifier(Deciding, MetaEstimatorMixin, ClassifierMixin, BaseEs
         """
         check_is_fitted(self)
         ledger = self.estimator_.explain(X, given)
-        return replace(ledger, rows=(*ledger.rows, (CALIBRATION, self._shift(ledger.joint()))))
+        return replace(ledger, rows=(*ledger.rows, (CALIBRATION, self._shift(ledger.apart()))))
 
     def _shift(self, joint: Array) -> Array:
         """(n, C) log q_c − log p_c; 0 where p_c is 0 and q_c with it."""
@@ -358,11 +363,15 @@ class CalibratedClassifier(Deciding, MetaEstimatorMixin, ClassifierMixin, BaseEs
         joint = self.estimator_.predict_joint_log_proba(X)
         return np.asarray(joint + self._shift(joint))
 
-    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+    def _joint(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self)
         table, joint = self.estimator_._joint(X)
-        status = self.estimator_._status(table, joint)
-        return np.where((status == Status.OK)[:, None], normalize(joint + self._shift(joint)), 0.0), status
+        return table, joint + self._shift(joint)
+
+    def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
+        table, joint = self._joint(X)
+        status = self.estimator_._status(table, joint)  # what it holds impossible stays so
+        return np.where((status == Status.OK)[:, None], normalize(joint), 0.0), status
 
     def predict_proba(self, X: Any) -> Array:
         """(n, C) P(c|x). Raises UndefinedPosterior, naming the rows, where there is none."""

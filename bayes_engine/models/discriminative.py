@@ -16,9 +16,13 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from bayes_engine.ledger import JOINT, Ledger
 from bayes_engine.logspace import Array, log
+from bayes_engine.progress import steps, tick, ticking
 from bayes_engine.table.encode import numbers, positions
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
+
+PARTS = 16
+"""Into so many parts the columns of a kind are taken at most."""
 
 
 def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
@@ -34,17 +38,19 @@ def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
     features = schema.features.variables
     numeric = [j for j, v in enumerate(features) if v.numeric]
     levels = [j for j, v in enumerate(features) if not v.numeric and v.kind != "text"]
+    # a column may be empty in a fold: it stays, as zeros that have no say
+    filled = (SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler())
     columns = ColumnTransformer([
-        ("numbers", make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()), numeric),
-        ("levels", OneHotEncoder(handle_unknown="ignore"), levels),
+        *((f"numbers {at[0]}", _seen(*filled), at) for at in _parts(numeric)),
+        *((f"levels {at[0]}", _seen(OneHotEncoder(handle_unknown="ignore")), at) for at in _parts(levels)),
     ])  # fmt: skip
     cells = [("read", FunctionTransformer(as_numbers, kw_args={"schema": schema})), ("columns", columns)]
-    logistic = ("logistic", LogisticRegression(C=C, max_iter=5000))
+    logistic = ("logistic", ticking(LogisticRegression(C=C, max_iter=5000)))
     texts = [(f"text {j}", _terms(j, v.text)) for j, v in enumerate(features) if v.text is not None]
     if not texts:
-        return Pipeline([*cells, logistic])
+        return ticking(Pipeline([*cells, logistic]))
     parts = [("cells", Pipeline(cells)), *texts] if numeric or levels else texts
-    return Pipeline([("columns", FeatureUnion(parts)), logistic])
+    return ticking(Pipeline([("columns", FeatureUnion(parts)), logistic]))
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,23 @@ class Whole:
         """The posterior of the rows of X (n, d), as one row. It can leave no column out."""
         p = np.asarray(self.model.predict_proba(X))
         return Ledger(((JOINT, log(p)),), self.classes, np.zeros(len(p), dtype=np.int8))
+
+
+def _parts(columns: list[int]) -> list[list[int]]:
+    """A few columns at a time, so that a long fit can be called off between them; in few parts, for each takes time."""
+    width = -(-len(columns) // PARTS) or 1
+    return [columns[at : at + width] for at in range(0, len(columns), width)]
+
+
+def _seen(*stages: Any) -> Pipeline:
+    """These stages with a tick before each."""
+    looks = [FunctionTransformer(_looked) for _stage in stages]
+    return make_pipeline(*(part for pair in zip(looks, stages, strict=True) for part in pair))
+
+
+def _looked(X: Any) -> Any:
+    tick()
+    return X
 
 
 def _terms(at: int, rule: TextRule) -> Pipeline:
@@ -76,6 +99,6 @@ def as_numbers(X: Any, schema: Schema) -> Array:
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=list(schema.features.names))
     cells = [
         numbers(frame[v.name], v) if v.numeric else positions(frame[v.name], v.levels).astype(float)
-        for v in schema.features
+        for v in steps(schema.features)
     ]
     return np.column_stack(cells)

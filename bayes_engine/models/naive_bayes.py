@@ -246,8 +246,10 @@ class NaiveBayes(GenerativeClassifier):
 
     def _table_without_one(self, variable: Variable, codes: Array, own: Any, weight: Array) -> Array:
         """(n, C) log P(x_i|c) from counts without row i; rows alike in class, value and weight are done once."""
-        alike, back = np.unique(np.stack([own, codes.astype(float), weight]), axis=1, return_inverse=True)
-        cls, code, w = alike[0].astype(int), alike[1].astype(int), alike[2]
+        weights, of = np.unique(weight, return_inverse=True)
+        key = (np.asarray(own) * (int(codes.max(initial=0)) + 2) + codes + 1) * len(weights) + of  # a missing code is -1
+        first, back = np.unique(key, return_index=True, return_inverse=True)[1:]
+        cls, code, w = np.asarray(own)[first], codes[first].astype(int), weight[first]
         variants = np.repeat(self.stats_.counts.tables[variable.name][None], len(cls), axis=0)
         at = np.arange(len(cls))
         rest = variants[at, cls, code] - w
@@ -260,7 +262,7 @@ class NaiveBayes(GenerativeClassifier):
                 for counts, s in zip(variants, code, strict=True)
             ]
         )
-        return terms[np.ravel(back)]
+        return terms[back]
 
     def _gaussian_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
         rest = self.stats_.moments.column(variable.name).without(own, x, weight)

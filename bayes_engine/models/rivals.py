@@ -11,6 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.progress import ticking
 
 
 def of_numbers() -> dict[str, Any]:
@@ -23,11 +24,11 @@ def of_numbers() -> dict[str, Any]:
         "naive-bayes": NaiveBayes(),
         "lda": LinearDiscriminantAnalysis(),
         "qda": QuadraticDiscriminantAnalysis(),
-        "logistic": LogisticRegression(),
+        "logistic": ticking(LogisticRegression()),
     }
 
 
 def of_levels() -> dict[str, Any]:
     """By name, for discrete columns."""
-    one_hot = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    one_hot = make_pipeline(OneHotEncoder(handle_unknown="ignore"), ticking(LogisticRegression()))
     return {"naive-bayes": NaiveBayes(), "tan": TAN(), "aode": AODE(), "logistic": one_hot}

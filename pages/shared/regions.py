@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from bayes_engine.decision.batch import summed
 from bayes_engine.decision.loss import judge
 from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_at, scatter
 from bayes_engine.errors import BayesEngineError
@@ -247,7 +248,7 @@ def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> 
 @kept(max_entries=16)
 @lasting(Message("computing the regions"))
 def _joints(key: str, spec: Any, _model: Any, _X: Any) -> Ledger:
-    return _model.explain(_X).summed()
+    return summed(_model, _X)
 
 
 def _texts(table: data.InUse, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:

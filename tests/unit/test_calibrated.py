@@ -13,10 +13,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine.datasets import load_dataset
@@ -29,13 +33,16 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import log, log_normalize, normalize
+from bayes_engine.models import calibrated
 from bayes_engine.models.calibrated import METHODS, CalibratedClassifier, calibrate, calibrator
 from bayes_engine.models.classic import ComplementNB, MultinomialNB
 from bayes_engine.models.discriminative import as_numbers, discriminative_counterpart
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN
+from bayes_engine.progress import watching
 from bayes_engine.table.incoming import receive
+from bayes_engine.table.schema import Schema
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -178,6 +185,15 @@ def test_held_out_rows_are_calibrated_by_the_others() -> None:
     np.testing.assert_array_equal(calibrate(held).log_posterior[7], calibrate(heavy).log_posterior[7])
 
 
+def test_temperature_learns_no_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = HeldOut((0, 1), *told()[:1], np.full((600, 2), 0.5), *told()[1:], "")  # type: ignore[arg-type]
+    expected = calibrate(held)
+    monkeypatch.setattr(calibrated, "_shares", lambda *_: pytest.fail("shares that nobody reads"))
+    after = calibrate(held)
+    np.testing.assert_array_equal(after.log_posterior, expected.log_posterior)
+    assert after.prior is held.prior
+
+
 # the classifier -------------------------------------------------------------------------------------------------------
 
 
@@ -270,6 +286,19 @@ def test_a_row_without_a_posterior_keeps_its_status() -> None:
         model.predict_proba(odd)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_NF04_calibration_far_out_is_of_what_tells_the_classes_apart(method: str) -> None:
+    """A row far out along a column that says nothing of the class: all that is left of log p(c, x) is shared."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = np.stack([rng.normal(size=200) + y, np.tile([-1.0, 1.0], 100)], axis=1)
+    model = CalibratedClassifier(LinearDiscriminantAnalysis(covariance="diagonal"), method=method).fit(X, y)
+    far, near = [[1.3, 1e17]], [[1.3, 0.0]]
+    assert len(set(model.estimator_.predict_joint_log_proba(far)[0])) == 1
+    np.testing.assert_allclose(model.predict_proba(far), model.predict_proba(near), rtol=1e-12)
+    np.testing.assert_allclose(model.explain(far).posterior(), model.predict_proba(near), rtol=1e-12)
+
+
 def test_groups_are_held_out_together() -> None:
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(40), 5)
@@ -313,6 +342,41 @@ def test_logistic_regression_takes_mixed_tables_with_gaps() -> None:
             assert [v.levels[int(c)] if c >= 0 else None for c in cells[:5, j]] == [
                 None if pd.isna(x) else x for x in X[v.name][:5]
             ]
+
+
+@pytest.mark.parametrize("name", ["iris", "penguins"])
+def test_logistic_regression_that_can_be_called_off_is_scikit_learns_to_the_last_bit(name: str) -> None:
+    table = load_dataset(name)
+    schema, target = table.schema.features, table.schema.target
+    assert target is not None
+    known = table.frame[target.name].notna()
+    X, y = table.frame.loc[known, list(schema.names)], table.frame.loc[known, target.name].astype(str)
+    looks: list[int] = []
+    with watching(lambda: looks.append(1) is not None, pace=0.0):
+        model = discriminative_counterpart(schema).fit(X, y)
+    cells = model[:-1].transform(X)
+    plain = LogisticRegression(max_iter=5000).fit(cells, y)
+    for learnt in ("coef_", "intercept_", "n_iter_"):
+        np.testing.assert_array_equal(getattr(model[-1], learnt), getattr(plain, learnt))
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(cells))
+    assert len(looks) > plain.n_iter_[0] > 10
+    features = list(schema)
+    numeric, levels = ([j for j, v in enumerate(features) if v.numeric is wanted] for wanted in (True, False))
+    filled = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    at_once = make_pipeline(  # not a few columns at a time
+        FunctionTransformer(as_numbers, kw_args={"schema": schema}),
+        ColumnTransformer([("numbers", filled, numeric), ("levels", OneHotEncoder(handle_unknown="ignore"), levels)]),
+        LogisticRegression(max_iter=5000),
+    ).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), at_once.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+def test_a_column_that_is_empty_has_no_say_in_logistic_regression() -> None:
+    X, y = pd.DataFrame({"empty": [np.nan] * 6, "size": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}), list("aababb")
+    whole, known = (discriminative_counterpart(Schema.from_dtypes(each)).fit(each, y) for each in (X, X[["size"]]))
+    for cell in (np.nan, 7.0):
+        row = pd.DataFrame({"empty": [cell], "size": [2.5]})
+        np.testing.assert_allclose(whole.predict_proba(row), known.predict_proba(row[["size"]]), rtol=1e-9)
 
 
 # a model that is fitted already ---------------------------------------------------------------------------------------

@@ -11,10 +11,11 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from bayes_engine import LossMatrix, NaiveBayes, Status, load_dataset, risk_scorer
-from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
+from bayes_engine.decision.evaluate import HeldOut, _alike, estimated_risk, held_out
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, ParameterError, TableError
 from bayes_engine.language import Message
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.shared.kept import added
 
@@ -274,3 +275,27 @@ def test_what_is_held_out_of_a_long_table_takes_little_more_than_its_posteriors(
     by_row = replace(held, prior=held.prior_by_row, fold=None)
     for use in (None, {"yes": 0.9, "no": 0.1}):
         np.testing.assert_array_equal(held.posterior(use)[0], by_row.posterior(use)[0])
+
+
+@pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
+def test_NF04_a_row_far_out_is_held_out_as_its_model_would_predict_it() -> None:
+    """Of LDA's joint the term that all classes share drowns, from 1e16 deviations on, what tells them apart."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 60)
+    X = rng.normal(size=(120, 3)) + (y == "b")[:, None]
+    X[7] = 1e17, 0.0, -5e16
+    held = held_out(LinearDiscriminantAnalysis().fit(X, y), X, y)
+    assert held.fold is not None
+    with_it = held.fold == held.fold[7]
+    fresh = LinearDiscriminantAnalysis().fit(X[~with_it], y[~with_it])
+    np.testing.assert_allclose(held.posterior()[0][with_it], fresh.predict_proba(X[with_it]), rtol=1e-6, atol=1e-12)
+    assert held.posterior()[0][7].max() == 1.0
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_alike_rows_are_counted_as_numpy_does(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    rows = rng.choice([-1.5, -0.0, 0.0, 2.0, np.inf], (500, columns))
+    for found, expected in zip(_alike(rows), np.unique(rows, axis=0, return_counts=True), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert [part.tolist() for part in _alike(rows[:1])] == [rows[:1].tolist(), [1]]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 import timeit
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -15,9 +17,12 @@ from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, GaussianMixture, Nai
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import EstimationWarning, hearing, tell
 from bayes_engine.inference.gibbs import gibbs
+from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.progress import Cancelled, steps, tick, watched, watching
+from bayes_engine.table.schema import Schema
+from tests.conftest import PATIENCE, slowness
 
 Told = list[tuple[float, int]]
 
@@ -141,6 +146,37 @@ def test_what_takes_long_can_be_called_off(work: Callable[[], object]) -> None:
 
     with pytest.raises(Cancelled), watching(later):
         work()
+
+
+def test_logistic_regression_of_a_large_table_ends_within_two_seconds() -> None:
+    """50,000 rows of 100 indicators and twenty classes side by side on a line: hundreds of iterations, a quarter of a
+    minute."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 10, (50_000, 10))
+    rows = pd.DataFrame({f"c{j}": np.array(list("abcdefghij"))[codes[:, j]] for j in range(10)})
+    classes = pd.qcut(codes @ np.arange(1, 11), 20, labels=False)
+    model = discriminative_counterpart(Schema.from_dtypes(rows), C=1e12)
+    stop, seen, ended = threading.Event(), threading.Semaphore(0), threading.Event()
+
+    def asked() -> bool:
+        seen.release()
+        return stop.is_set()
+
+    def fit() -> None:
+        with suppress(Cancelled), watching(asked, pace=0.0):
+            model.fit(rows, classes)
+            return
+        ended.set()
+
+    thread = threading.Thread(target=fit)
+    thread.start()
+    for _ in range(40):  # reading takes ten, a column each
+        assert seen.acquire(timeout=PATIENCE)
+    called, times = time.monotonic(), slowness()
+    stop.set()
+    assert ended.wait(PATIENCE)
+    assert time.monotonic() - called < 2.0 * times
+    assert not hasattr(model[-1], "coef_")
 
 
 @pytest.mark.usefixtures("at_every_tick")
