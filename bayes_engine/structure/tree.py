@@ -88,7 +88,7 @@ def gaussian_information(cells: ColumnMoments, n_classes: int, floor: float) -> 
     Σ_c P(c) [½ log σ²_c − Σ_s P(s|c) ½ log σ²_cs], with the likelihood-ratio test of one Gaussian a class.
 
     Each cell has one imagined row with its class's variance, without which a cell of one row would be certain of it.
-    `floor` is the least variance, as a share of the column's.
+    `floor` is the least variance, as a share of the column's: a class without spread tells of nothing.
 
     >>> halves = ColumnMoments(np.array([50.0, 50.0]), np.array([-1.0, 1.0]), np.array([50.0, 50.0]), 0.0)
     >>> round(gaussian_information(halves, n_classes=1, floor=1e-9).information, 4)  # nearly ½ log 2
@@ -98,7 +98,7 @@ def gaussian_information(cells: ColumnMoments, n_classes: int, floor: float) -> 
     of_class, column = ColumnMoments(weight, offset, m2, cells.pivot).pooled(), cells.pooled()
     least = max(floor * float(column.m2[0]) / max(float(column.weight[0]), 1e-300), 1e-300)
     variance = np.maximum(of_class.m2 / np.where(of_class.weight > 0, of_class.weight, 1.0), least)
-    gain = 0.5 * (log(variance) - log((m2 + variance) / (weight + 1.0)))
+    gain = 0.5 * (log(variance) - log(np.maximum((m2 + variance) / (weight + 1.0), least)))
     n = float(weight.sum())
     total = max(float((weight * gain).sum()), 0.0)
     degrees = int(2 * np.maximum((weight > 1).sum(axis=1) - 1, 0).sum())

@@ -98,6 +98,11 @@ weighted = st.integers(2, 6).flatmap(
 )
 
 
+def test_a_number_without_spread_in_a_class_tells_of_nothing_else_there() -> None:
+    same = ColumnMoments(np.array([20.0, 20.0, 30.0, 30.0]), np.array([1.0, 1.0, 2.0, 2.0]), np.zeros(4), 0.0)
+    assert gaussian_information(same, n_classes=2, floor=1e-9).information == 0.0
+
+
 def test_an_edge_of_no_weight_is_not_taken() -> None:
     steps = spanning_tree("abc", {("a", "b"): 0.5, ("a", "c"): 0.0, ("b", "c"): 0.0})
     assert [s.edge for s in steps if s.taken] == [("a", "b")]
