@@ -3,7 +3,7 @@ not expect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,11 @@ from scipy import stats
 from scipy.special import ndtr
 
 from bayes_engine.decision.evaluate import TINY
-from bayes_engine.doctor.columns import same_spelling
+from bayes_engine.doctor.columns import same_spelling, sentinel
 from bayes_engine.doctor.finding import (
     AddModel,
     BalanceLosses,
+    Code,
     Finding,
     Mend,
     Repair,
@@ -37,6 +38,8 @@ FOLDS = 5
 """Cross-validation here makes so many folds: a class with fewer rows is not in all of them."""
 UNEVEN = 9.0
 """Rows of the largest class to one of the smallest from which on deciding for the largest is hard to beat: 90 : 10."""
+LOPSIDED = 99.0
+"""And from which on the errors of that are hard to see: one row in a hundred."""
 GIVEN_AWAY, ERRORS = 0.02, 10
 """A single column that leaves at most so much of the errors of always deciding for the largest class, one row left out
 at a time; and the errors there must be to begin with. An attribute as good as the odour of mushrooms leaves 3 %."""
@@ -109,7 +112,7 @@ def sizes(look: Look) -> Iterator[Finding]:
             (label, n / (int(there.sum()) * r) if r else 0.0) for label, r in zip(labels, rows.tolist(), strict=True)
         )
         yield Finding(
-            "imbalance", "note", (name,),
+            "imbalance", "warning" if ratio >= LOPSIDED else "note", (name,),
             Message("'{label}' has {ratio:.0f} times as many rows as '{other_label}': always deciding for it is right "
                     "in {share:.1%}. If the rare class is the one that matters, say so in the losses.",
                     {"label": str(labels[most]), "ratio": ratio, "other_label": str(labels[least_at]),
@@ -172,6 +175,36 @@ def levels_of_numbers(x: Array) -> NDArray[np.intp]:
     return codes
 
 
+class Apart(NamedTuple):
+    """Numbers on which every class has an interval of its own: (n,) its place as `codes`, and the rows that are decided
+    `wrong` where each is left out and goes with the nearer of its neighbours."""
+
+    codes: NDArray[np.intp]
+    wrong: int
+
+
+def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
+    """The intervals of the classes on known numbers; None where two classes overlap.
+
+    >>> apart(np.array([4.9, 5.1, 7.0, 3.0]), np.array([0, 1, 1, 0]))
+    Apart(codes=array([0, 1, 1, 0]), wrong=2)
+    >>> apart(np.array([1.0, 2.0, 3.0]), np.array([0, 1, 0]))
+    """
+    order = np.argsort(x, kind="stable")
+    values, classes = x[order], y[order]
+    last = np.flatnonzero(np.diff(classes))
+    if len(last) + 1 != len(np.unique(y)) or (values[last] == values[last + 1]).any():
+        return None
+    codes = np.empty(len(x), dtype=np.intp)
+    codes[order] = np.r_[0, np.cumsum(np.diff(classes) != 0)] if len(x) else 0
+    wrong = 0
+    for at, own, other in ((i, step, i + beyond) for i in last for i, step, beyond in ((i, -1, 1), (i + 1, 1, -1))):
+        kin = at + own
+        alike = 0 <= kin < len(x) and classes[kin] == classes[at]
+        wrong += not alike or bool(abs(values[at] - values[other]) < abs(values[at] - values[kin]))
+    return Apart(codes, wrong)
+
+
 def leaks(look: Look) -> Iterator[Finding]:
     """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself.
 
@@ -195,12 +228,16 @@ def leaks(look: Look) -> Iterator[Finding]:
             known, own, y, n = np.ones(look.n, dtype=bool), codes, look.y, look.n
             rows = np.bincount(y, minlength=look.k)
         wrong, base = errors_alone(own, y, look.k), n - int(rows.max())
+        told = apart(look.numbers[name][known], y) if name in look.numbers and there > 1 else None
+        if told is not None:  # a threshold: its neighbours are few among the rows, but close
+            own, wrong = told.codes, min(wrong, told.wrong)
         share = rows[rows > 0] / n
         entropy = -float(share @ log(share))
         cells = look.codes[name][known] if name in look.codes else look.numbers[name][known]
         copied = wrong == 0 and len(np.unique(cells)) == there == int((look.class_rows > 0).sum())
         by_chance = entropy * n < BY_CHANCE + float(log(float(max(len(look.features), 1))))
-        if not ((base >= ERRORS and wrong <= GIVEN_AWAY * base) or (copied and base and not by_chance)):
+        given = told is not None or wrong <= GIVEN_AWAY * base
+        if not ((base >= ERRORS and given) or (copied and base and not by_chance)):
             continue
         evidence = (
             (Message("rows it decides wrongly alone, each left out"), wrong),
@@ -208,36 +245,27 @@ def leaks(look: Look) -> Iterator[Finding]:
             (Message("I(column; class), nats"), round(_information(own, y, look.k), 4)),
             (Message("H(class), nats"), round(entropy, 4)),
         )
-        mends = (SetRole(name, "ignore"),)
         facts = {"column": name, "other": look.target.name, "right": 1.0 - wrong / n, "base": 1.0 - base / n, "n": n}
-        if copied and n == look.n:
-            yield Finding(
-                "copy-of-target", "serious", (name,),
-                Message("'{column}' is the target '{other}' under another name: each of its values goes with one "
-                        "class, and each class with one value.", facts),
-                evidence, mends,
-            )  # fmt: skip
-        elif copied:
-            yield Finding(
-                "copy-of-target", "serious", (name,),
-                Message("'{column}' is the target '{other}' under another name in all {n:,} rows where it is known: "
-                        "each of its values goes with one class, and each class with one value.", facts),
-                evidence, mends,
-            )  # fmt: skip
-        elif n == look.n:
-            yield Finding(
-                "leak", "serious", (name,),
-                Message("'{column}' alone decides the class: {right:.2%} of the rows are right by it, each left out "
-                        "({base:.1%} by always deciding for the largest class). Is it known before the class is?",
-                        facts), evidence, mends,
-            )  # fmt: skip
-        else:
-            yield Finding(
-                "leak", "serious", (name,),
-                Message("'{column}' alone decides the class: of the {n:,} rows where it is known {right:.2%} are right "
-                        "by it, each left out ({base:.1%} by always deciding for the largest class). Is it known "
-                        "before the class is?", facts), evidence, mends,
-            )  # fmt: skip
+        said = _given_away(facts, copied=copied, everywhere=n == look.n)
+        code: Code = "copy-of-target" if copied else "leak"
+        yield Finding(code, "serious", (name,), said, evidence, (SetRole(name, "ignore"),))
+
+
+def _given_away(facts: Mapping[str, object], *, copied: bool, everywhere: bool) -> Message:
+    """The sentence of a leak: a copy of the target or not, in every row or where the column is known."""
+    if copied and everywhere:
+        return Message("'{column}' is the target '{other}' under another name: each of its values goes with one class, "
+                       "and each class with one value.", facts)  # fmt: skip
+    if copied:
+        return Message("'{column}' is the target '{other}' under another name in all {n:,} rows where it is known: "
+                       "each of its values goes with one class, and each class with one value.", facts)  # fmt: skip
+    if everywhere:
+        return Message("'{column}' alone decides the class: {right:.2%} of the rows are right by it, each left out "
+                       "({base:.1%} by always deciding for the largest class). Is it known before the class is?",
+                       facts)  # fmt: skip
+    return Message("'{column}' alone decides the class: of the {n:,} rows where it is known {right:.2%} are right by "
+                   "it, each left out ({base:.1%} by always deciding for the largest class). Is it known before the "
+                   "class is?", facts)  # fmt: skip
 
 
 def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
@@ -405,10 +433,11 @@ def forms(look: Look) -> Iterator[Finding]:
             x = look.numbers[name]
             said = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where no "
                            "rows are.", {"column": name, "skew": skew})  # fmt: skip
-            if np.nanmin(x) > 0 and abs(_log_skewness(look, x)) < abs(skew) / 2.0:
+            log_skew = round(_log_skewness(look, x), 1) + 0.0 if np.nanmin(x) > 0 else np.inf  # no −0.0
+            if abs(log_skew) < abs(skew) / 2.0:
                 said = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where "
                                "no rows are. Its logarithm is not ({log_skew:.1f}).",
-                               {"column": name, "skew": skew, "log_skew": _log_skewness(look, x)})  # fmt: skip
+                               {"column": name, "skew": skew, "log_skew": log_skew})  # fmt: skip
             odd.append(Finding("skew", "warning", (name,), said, evidence))
         elif heavy >= HEAVY:
             odd.append(Finding(
@@ -469,7 +498,8 @@ class Covariances(NamedTuple):
 
 def covariances(look: Look) -> Covariances | None:
     """Do the classes have one covariance? None where that cannot be asked: cells missing, a class with no more rows
-    than columns, columns that determine one another.
+    than columns, columns that determine one another. Rows with a cell that is no measurement (`sentinel`) are left
+    aside: Box's M is all theirs.
 
     >>> from bayes_engine import load_dataset
     >>> from bayes_engine.doctor.look import look
@@ -482,13 +512,17 @@ def covariances(look: Look) -> Covariances | None:
     if not discriminable(look) or look.k < 2:
         return None
     names = tuple(look.numbers)
-    X = np.stack([look.numbers[name] for name in names], axis=1)
+    meant = np.ones(look.n, dtype=bool)
+    for x in look.numbers.values():
+        if (value := sentinel(x)) is not None:
+            meant &= x != value
+    X = np.stack([look.numbers[name] for name in names], axis=1)[meant]
     try:
-        box = box_m(scatter(names, X.mean(axis=0), X, Labels(look.k, look.y)))
+        box = box_m(scatter(names, X.mean(axis=0), X, Labels(look.k, look.y[meant])))
     except TableError:
         return None
-    price = 0.5 * box.df * float(log(float(look.n)))
-    return Covariances(box, (0.5 * box.m - price) / look.n)
+    price = 0.5 * box.df * float(log(float(len(X))))
+    return Covariances(box, (0.5 * box.m - price) / len(X))
 
 
 def unequal_covariances(look: Look) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 from sklearn.linear_model import LogisticRegression
 
 from bayes_engine.doctor.finding import (
@@ -36,6 +37,8 @@ UNIQUE = 0.95
 LONG_NUMBER = 100_000
 """Whole numbers of six digits and more, all different and all as long, are numbers of cases, not amounts; unless all
 are round, as prices and incomes are."""
+VERY_LONG, MOSTLY = 1e10, 0.8
+"""So long numbers, nearly all with as many digits as the longest, were drawn by lot as keys: amounts spread wider."""
 MANY = 30
 """So many whole numbers that rise from row to row are numbers of rows; a few may have been put in order by hand."""
 ONE_WORD = 2.0
@@ -67,6 +70,8 @@ ISOLATED = 0.005
 """More than this share of the rows so far out is a tail, not a slip."""
 SENTINELS = frozenset([0.0, 1.0, -1.0, -2.0, 9.0, -9.0])
 """Numbers that people write for "not known", and that may be honest as well."""
+NINE, CODED = 9.0, 5.0
+"""The code of no answer in questionnaires, where the answers are whole numbers from 0 to at most so much."""
 NEVER_MEANT = frozenset([998.0, 2.0**31 - 1, -(2.0**31), 2.0**32 - 1, 2.0**16 - 1, 2.0**15 - 1, -(2.0**15)])
 """Numbers that mean nothing but "not known", or what a machine has at most; so do those of nines and the like."""
 
@@ -114,6 +119,8 @@ def identifiers(look: Look) -> Iterator[Finding]:
             continue
         if (v.numeric or cells.dtype.kind in "iuf") and not _counting(look.whole[v.name]):
             continue
+        if v.kind == "continuous" and v.role == "feature" and cells.min() == 0:  # whole, yet measured: days of a date
+            continue
         yield Finding(
             "identifier", "note" if settled else "serious", (v.name,),
             Message("'{column}' names the row: {distinct:,} different values in {n:,} rows. A model that reads it "
@@ -145,8 +152,10 @@ def _counting(column: pd.Series) -> bool:
         return distinct >= UNIQUE * len(x) and float(x.max() - x.min()) < distinct / UNIQUE
     guess = Schema.infer(pd.DataFrame({str(column.name): cells}))[str(column.name)]
     rising = bool((np.diff(x) > 0).all() or (np.diff(x) < 0).all())
-    as_long = x.min() >= LONG_NUMBER and len(str(int(x.min()))) == len(str(int(x.max()))) and (x % 10 != 0).any()
-    return guess.role == "id" or (len(x) >= MANY and (rising or as_long))
+    digits = np.array([len(str(int(v))) for v in x])
+    long = digits == digits.max()
+    as_long = (x.min() >= LONG_NUMBER and long.all()) or (x.max() >= VERY_LONG and long.mean() >= MOSTLY)
+    return guess.role == "id" or (len(x) >= MANY and (rising or (as_long and (x % 10 != 0).any())))
 
 
 def constants(look: Look) -> Iterator[Finding]:
@@ -404,6 +413,8 @@ def codes(look: Look) -> Iterator[Finding]:
         whole = bool((values == np.round(values)).all())
         if not (3 <= len(values) <= CODES and whole and len(at) >= ROWS_A_CODE * len(values)) or look.k < 2:
             continue
+        if sentinel(x) is not None:  # of an answer that is none a line knows nothing
+            continue
         if np.bincount(at).max() > ONE_VALUE * len(at):
             continue
         y = look.y[known]
@@ -430,7 +441,7 @@ def _told(table: Array, values: Array) -> float:
     terms = np.repeat(x[:, None], table.shape[1], axis=0)
     classes = np.tile(np.arange(table.shape[1]), len(x))
     smooth = LogisticRegression(C=1e4, max_iter=200).fit(terms, classes, sample_weight=table.ravel())
-    amounts = smooth.predict_log_proba(x[:, None])
+    amounts = log(smooth.predict_proba(x[:, None]))
     names = log(table) - log(table.sum(axis=1, keepdims=True))
     met = table > 0
     return float(table[met] @ (names[met] - amounts[met]) / table.sum())
@@ -460,7 +471,7 @@ def missing(look: Look) -> Iterator[Finding]:
             table = contingency(gaps.astype(np.intp), look.y, 2, look.k)
             expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
             chi2 = float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
-            asked.append((v, table, chi2, information(table).p_value))
+            asked.append((v, table, chi2, float(chdtrc(max(information(table).degrees, 1), chi2))))
     adjusted = holm(np.array([p for *_rest, p in asked]))
     for (v, table, chi2, _p), p in zip(asked, adjusted, strict=True):
         cramer = float(np.sqrt(chi2 / max(table.sum(), 1.0)))
@@ -470,18 +481,26 @@ def missing(look: Look) -> Iterator[Finding]:
         rate = table[1] / np.maximum(table.sum(axis=0), 1.0)
         high, low = int(rate.argmax()), int(np.where(table.sum(axis=0) > 0, rate, 2.0).argmin())
         cut = AddModel("naive-bayes", "laplace", (("discretize", "mdlp"), ("missing", "category")))
-        mend: Mend = SetKnob("missing", "category") if v.discrete else cut
+        absent, share = int(table[1].sum()), float(table[1].sum() / table.sum())
+        mostly = v.role == "feature" and share >= MISSING
+        mends: tuple[Mend, ...] = (SetKnob("missing", "category") if v.discrete else cut,)
         if v.role == "ignore":
-            mend = SetKind(v.name, "categorical")
+            mends = (SetKind(v.name, "categorical"),)
+        elif mostly:  # one or the other: a column that is left out has no gaps to count
+            mends = (*mends, SetRole(v.name, "ignore"))
+        facts = {"column": v.name, "high": float(rate[high]), "label": str(look.target.levels[high]), "share": share,
+                 "low": float(rate[low]), "other_label": str(look.target.levels[low])}  # fmt: skip
+        said = Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', in "
+                       "{low:.0%} of '{other_label}'.", facts)  # fmt: skip
+        if mostly:
+            said = Message("'{column}' is missing in {share:.0%} of the rows, but that says something of the class: it "
+                           "is in {high:.0%} of '{label}', in {low:.0%} of '{other_label}'. Count its gaps, or leave "
+                           "it out.", facts)  # fmt: skip
         yield Finding(
-            "missing-tells", "note", (v.name,),
-            Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', in "
-                    "{low:.0%} of '{other_label}'.",
-                    {"column": v.name, "high": float(rate[high]), "label": str(look.target.levels[high]),
-                     "low": float(rate[low]), "other_label": str(look.target.levels[low])}),
+            "missing-tells", "warning" if mostly else "note", (v.name,), said,
             ((Message("χ²"), round(chi2, 2)), (Message("p (Holm)"), float(p)),
-             (Message("Cramér's V"), round(cramer, 3))),
-            (mend,),
+             (Message("Cramér's V"), round(cramer, 3)), (Message("missing cells"), absent)),
+            mends,
         )  # fmt: skip
 
 
@@ -522,7 +541,7 @@ def sentinel(x: Array) -> float | None:
     for value in (float(known.min()), float(known.max())):
         same = known == value
         rest = known[~same]
-        surely = value in NEVER_MEANT or _written_for_unknown(value)
+        surely = value in NEVER_MEANT or _written_for_unknown(value) or (value == NINE and _coded(rest))
         if not surely and (value not in SENTINELS or len(np.unique(rest)) < FEW or len(rest) < len(known) / 2):
             continue
         if same.sum() < 2 or len(rest) < FEW or len(np.unique(rest)) < 2:
@@ -533,6 +552,11 @@ def sentinel(x: Array) -> float | None:
         if gap >= float(rest.std()) and abs(middle - value) > 3.0 * spread > 0:
             return value
     return None
+
+
+def _coded(x: Array) -> bool:
+    """Whether numbers are the codes of a few answers."""
+    return bool(len(x) and x.min() >= 0.0 and x.max() <= CODED and (x == np.round(x)).all())
 
 
 def _written_for_unknown(value: float) -> bool:

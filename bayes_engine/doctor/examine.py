@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from bayes_engine.doctor import classes, columns, pairs
-from bayes_engine.doctor.finding import SEVERITIES, Finding, Report
+from bayes_engine.doctor.finding import SEVERITIES, Code, Finding, Mend, Report, SetLikelihood
 from bayes_engine.doctor.look import Look, look
 from bayes_engine.doctor.suggest import suggest
 from bayes_engine.errors import EstimationWarning
@@ -62,17 +62,25 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)
         for check in steps(CHECKS):
-            found += check(_without_copies(seen, found) if check in (pairs.collinear, pairs.dependent) else seen)
+            found += check(_without(seen, found, ASIDE.get(check, ())))
         findings = tuple(sorted(_without_echoes(found), key=lambda f: SEVERITIES.index(f.severity)))
         suggestions = suggest(seen, findings)
     rows = int(seen.class_rows.sum()) if seen.target else len(seen.whole)
     return Report(findings, suggestions, rows, seen.n, seen.features.names)
 
 
-def _without_copies(seen: Look, found: list[Finding]) -> Look:
-    """The table without the columns that stand in it twice: what they share with the others is said already."""
+ASIDE: dict[Callable[[Look], Iterator[Finding]], tuple[Code, ...]] = {
+    classes.zero_cells: ("identifier", "mixed-types"),
+    pairs.collinear: ("duplicate-column",),
+    pairs.dependent: ("duplicate-column",),
+}
+"""Columns of which these were found are set aside for a check: what it would say of them is said already."""
+
+
+def _without(seen: Look, found: list[Finding], codes: tuple[Code, ...]) -> Look:
+    """The table without the columns that one of these was found of."""
     schema = seen.schema
-    for name in {f.columns[0] for f in found if f.code == "duplicate-column"}:
+    for name in {f.columns[0] for f in found if f.code in codes and schema[f.columns[0]].role == "feature"}:
         schema = schema.with_role(name, "ignore")
     return seen if schema is seen.schema else replace(seen, schema=schema)
 
@@ -97,6 +105,7 @@ def _without_echoes(found: list[Finding]) -> list[Finding]:
     misread = {f.columns[0] for f in found if f.code in ("mixed-types", "date")}
     marked = {f.columns[0] for f in found if f.code in ("sentinel", "outliers")}
     telling = {f.columns[0] for f in found if f.code == "missing-tells"}
+    copied = {f.columns[0] for f in found if f.code == "copy-of-target"}
     kept = []
     for f in found:
         first = f.columns[0] if f.columns else ""
@@ -106,7 +115,22 @@ def _without_echoes(found: list[Finding]) -> list[Finding]:
             continue
         if first in marked and f.code in ("skew", "heavy-tails", "not-normal", "tiny-variance"):
             continue
-        if first in telling and f.code == "constant":
+        if first in copied and f.code in ("tiny-variance", "skew", "heavy-tails", "not-normal", "codes"):
+            continue
+        if first in telling and f.code in ("constant", "missing"):
             continue
         kept.append(f)
-    return kept
+    odd = {f.columns[0] for f in kept if f.code in ("skew", "heavy-tails", "not-normal")}
+    return [replace(f, mends=tuple(_of_these(f.mends, odd))) if f.columns[:1] and f.columns[0] in odd else f
+            for f in kept]  # fmt: skip
+
+
+def _of_these(mends: tuple[Mend, ...], odd: set[str]) -> Iterator[Mend]:
+    """The mends, what one of them does to several columns done to those alone of which it is still said."""
+    for mend in mends:
+        if isinstance(mend, SetLikelihood) and len(mend.columns) > 1:
+            left = tuple(name for name in mend.columns if name in odd)
+            if len(left) > 1:
+                yield replace(mend, columns=left)
+        else:
+            yield mend

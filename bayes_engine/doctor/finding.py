@@ -105,6 +105,8 @@ class AddModel:
     def said(self) -> Message:
         """What a button says."""
         family, knobs = FAMILY_NAMES.get(self.family, Word(self.family)), dict(self.knobs)
+        if knobs.get("discretize") is not None and knobs.get("missing") == "category":
+            return Message("Add {family}, numbers cut by MDLP, missing cells counted", {"family": family})
         if knobs.get("discretize") is not None:
             return Message("Add {family}, numbers cut by MDLP", {"family": family})
         if knobs.get("shrinkage") is not None:

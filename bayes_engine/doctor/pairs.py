@@ -33,6 +33,8 @@ themselves: rounded measurements meet by chance."""
 VIF = 10.0
 """The variance inflation 1/(1 − R²) from which on collinearity is usually feared: R² = 0.9. Ten times that is R² =
 0.99, where coefficients have lost their sign."""
+ENDLESS = 1e9
+"""A variance inflation, or a condition number, from which on it is infinite but for the rounding of the last digits."""
 LEVEL = 0.01
 """The Holm-adjusted level of the tests of dependence."""
 DEPENDENT, OF_NUMBERS, STRONG = 0.25, 0.4, 0.5
@@ -40,6 +42,8 @@ DEPENDENT, OF_NUMBERS, STRONG = 0.25, 0.4, 0.5
 columns of two levels share 0.69 at most; two Gaussians share 0.4 at r = 0.74, and half a nat at r = 0.8."""
 WEAK = 0.1
 """Nats that say nothing of naive Bayes being wrong, but of what else could be tried: r = 0.43."""
+NEEDLE = 1e-6
+"""A class's share of the column's variance up to which it has no spread there."""
 MOST, WIDEST = 60, 50
 """Columns whose pairs are looked at (those that tell most of the class), and levels of a column among them."""
 
@@ -288,11 +292,15 @@ def collinear(look: Look) -> Iterator[Finding]:
                        "covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
     yield Finding(
         "collinear", "warning" if vif >= VIF**2 else "note", tuple(found.names[j] for j in order), said,
-        ((Message("condition number of the correlations"), float(f"{found.condition:.4g}")),
-         *((Message("variance inflation of '{column}'", {"column": found.names[j]}), round(float(found.vif[j]), 1))
+        ((Message("condition number of the correlations"), float(f"{_finite(found.condition):.4g}")),
+         *((Message("variance inflation of '{column}'", {"column": found.names[j]}), _finite(found.vif[j]))
            for j in order[:6])),
         (SetRole(name, "ignore"), *shrunk),
     )  # fmt: skip
+
+
+def _finite(value: float) -> float:
+    return round(float(value), 1) if value < ENDLESS else np.inf
 
 
 def discriminable(look: Look) -> bool:
@@ -374,17 +382,25 @@ def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
     for alike in tables.values():
         found.update(zip(alike, conditional_informations(np.stack(list(alike.values()))), strict=True))
     numeric = [(n, without_strays(x)) for n, x in list(look.numbers.items())[:MOST] if np.isfinite(x).any()]
+    without = {name: _needles(x, y, k)[y] for name, x in numeric}
     for a in names:
         size = len(look.schema[a].levels)
         cell = y * size + look.codes[a]
         for name, x in numeric:
-            known = (look.codes[a] >= 0) & ~np.isnan(x)
+            known = (look.codes[a] >= 0) & ~np.isnan(x) & ~without[name]
             at, values = cell[known], x[known] - (x[known].mean() if known.any() else 0.0)
             weight = np.bincount(at, minlength=k * size).astype(float)
             mean = np.bincount(at, values, minlength=k * size) / np.maximum(weight, 1.0)
             m2 = np.bincount(at, (values - mean[at]) ** 2, minlength=k * size).astype(float)
             found[a, name] = gaussian_information(ColumnMoments(weight, mean, m2, 0.0), k, 1e-9)
     return found
+
+
+def _needles(x: Array, y: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
+    """(k,) the classes in which a column has next to no spread: it shares nothing there."""
+    whole = NEEDLE * float(np.nanvar(x))
+    own = (x[(y == c) & ~np.isnan(x)] for c in range(k))
+    return np.array([len(cells) > 0 and float(cells.var()) <= whole for cells in own])
 
 
 def _of_numbers(look: Look) -> dict[tuple[str, str], Dependence]:

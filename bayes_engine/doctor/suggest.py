@@ -26,6 +26,9 @@ THREE = 3
 CHEAP, CHEAP_KERNEL = 60_000, 12_000
 """Cells times classes up to which every candidate is judged by leaving out one row at a time; and up to which a kernel
 density is, where each row left out is a density anew."""
+JOINED, AVERAGED = 100, 60
+"""Up to so many columns a tree, or levels in turn as parents, is thought of: both keep a table for every two columns;
+and up to so many where numbers are cut for it."""
 ROWS_A_CELL = 5.0
 """Rows to a cell of P(x | parent, class) from which on one tree is estimated well; with fewer, averaging is safer."""
 FAMILIES: Mapping[str, type[GenerativeClassifier]] = {
@@ -53,7 +56,8 @@ def suggest(look: Look, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion,
         return ()
     found: dict[AddModel, Message] = {}
     for model, reason in _candidates(look, findings):
-        found.setdefault(model, reason)
+        if model.family not in ("tan", "aode") or _joinable(look):
+            found.setdefault(model, reason)
     possible = ((model, reason) for model, reason in found.items() if _possible(look, model))
     if not _cheap(look):
         return tuple(Suggestion(model, reason) for model, reason in islice(possible, THREE))
@@ -79,6 +83,11 @@ def _cheap(look: Look) -> bool:
     return look.n * len(look.features) * look.k <= CHEAP and not any(v.textual for v in look.features)
 
 
+def _joinable(look: Look) -> bool:
+    """Whether every two columns can have a table of their own; the words of a text have none."""
+    return len(look.features) <= JOINED and not any(v.textual for v in look.features)
+
+
 def _rows(look: Look) -> int:
     """The rows of the table that have a class, of which some are looked at."""
     return int(look.class_rows.sum())
@@ -87,7 +96,10 @@ def _rows(look: Look) -> int:
 def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
     """Models that fit, the first the likeliest, at least three."""
     numbers, levels = list(look.numbers), list(look.codes)
-    with_levels, of_numbers = dependences(look, WEAK)
+    copies = {frozenset(f.columns) for f in findings if f.code == "duplicate-column"}
+    with_levels, of_numbers = (
+        tuple(s for s in strong if frozenset(s.pair) not in copies) for strong in dependences(look, WEAK)
+    )
     shape = {f.columns[0]: f.code for f in findings if f.code in ("skew", "heavy-tails", "not-normal")}
     odd = list(shape)
     bent = sum(code != "not-normal" for code in shape.values())
@@ -96,13 +108,15 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
     if not mostly:
         yield from _discriminants(look)
     tree = () if with_levels else _tree_of_numbers(of_numbers)
+    averaged = _average_of_numbers(look, of_numbers)
+    joined = tree + averaged if tree or (of_numbers and not with_levels) else ()
     if not (mostly or _cheap(look)):
-        yield from tree
+        yield from joined
     if odd:
         first, *others = _other_shapes(look, odd, cut_first=mostly or not _cheap(look))
         yield first
         if mostly:
-            yield from tree
+            yield from tree if _cheap(look) else joined
             yield from (own for own in _discriminants(look) if own[0].family == "lda")
         yield from others
     if levels:
@@ -126,6 +140,7 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
         yield AddModel("tan"), Message(
             "{numbers} column(s) of numbers cut where the classes change can then depend on one another in a tree",
             {"numbers": len(numbers)})  # fmt: skip
+    yield from averaged
     if levels:
         yield AddModel("naive-bayes", "zero-only"), Message(
             "only pairs of a value and a class that never occur are smoothed; all other frequencies of the {n:,} rows "
@@ -201,6 +216,22 @@ def _tree_of_numbers(strong: tuple[Shared, ...]) -> tuple[tuple[AddModel, Messag
         "numbers depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats; strong pairs: "
         "{pairs}); cut where the classes change, each can hang on one other in a tree",
         {"column": a, "other": b, "nats": nats, "pairs": pairs})),)  # fmt: skip
+
+
+def _average_of_numbers(look: Look, dependent: tuple[Shared, ...]) -> tuple[tuple[AddModel, Message], ...]:
+    """AODE, where the parents are intervals of numbers: of three columns and more, but not so many that the tables of
+    their pairs are no longer cheap."""
+    d = len(look.features)
+    if not look.numbers or len(look.codes) >= 2 or look.n <= TINY or not 3 <= d <= AVERAGED:
+        return ()
+    reason = Message("cut where the classes change, each of {d} columns is the parent of all others in turn, and the "
+                     "average over these models is steadier than any one tree", {"d": d})  # fmt: skip
+    if dependent:
+        (a, b), nats, _p = dependent[0]
+        reason = Message("numbers depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
+                         "cut where the classes change, each of {d} columns is a parent in turn, and no one tree need "
+                         "be chosen", {"column": a, "other": b, "nats": nats, "d": d})  # fmt: skip
+    return ((AddModel("aode"), reason),)
 
 
 def _other_shapes(look: Look, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
@@ -285,7 +316,12 @@ def _cells(look: Look) -> int:
 
 
 def _possible(look: Look, model: AddModel) -> bool:
-    """Whether it can be fitted; a covariance may be singular, everything else always can."""
+    """Whether it can be fitted, for a covariance may be singular; and, where that is cheap to ask, whether cutting the
+    numbers leaves what it speaks of: a column that says anything, and two where one depends on another."""
+    least = {"tan": 2, "aode": 2}.get(model.family, 1 if "discretize" in dict(model.knobs) else 0)
+    if least and _cheap(look):
+        fitted = _fitted(look, model)
+        return fitted is not None and sum(v.cuts != () for v in fitted.schema_) >= least
     return model.family not in ("lda", "qda") or _fitted(look, model) is not None
 
 
@@ -305,6 +341,11 @@ def _error(look: Look, model: AddModel) -> float | None:
 
 
 def _fitted(look: Look, model: AddModel) -> GenerativeClassifier | None:
+    """The model, fitted once; None where it cannot be."""
+    return look.once(repr(model), lambda: _fit(look, model))
+
+
+def _fit(look: Look, model: AddModel) -> GenerativeClassifier | None:
     assert look.target is not None
     tick()
     knobs = dict(model.knobs)

@@ -26,6 +26,7 @@ from pages.shared.chart import chart
 from pages.shared.escape import md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
+from pages.shared.quarters import CUTS, cut_by, with_cut
 from pages.shared.state import Spec, State, bound, change, current, dark, selected
 
 DEGREES = (1, 2, 3)
@@ -35,14 +36,13 @@ DEGREES = (1, 2, 3)
 def places(table: data.InUse) -> dict[str, Spec]:
     """The models of the dial, from naive to full: alike in all but what depends on what."""
     numeric = any(v.numeric for v in table.features)
-    alpha, gaussian = float(smoothing()), numbers() == "gaussian"
+    alpha, kind = float(smoothing()), numbers(table)
 
     def alike(family: str, **knobs: Any) -> Spec:
         spec = Spec("scikit-learn" if family == "naive-bayes" else Spec.preset, (), family)
-        shared = {"alpha": alpha, **({"discretize": None if gaussian else "mdlp"} if numeric else {})}
-        for knob, value in {**shared, **knobs}.items():
+        for knob, value in {"alpha": alpha, **knobs}.items():
             spec = shelf.with_knob(spec, knob, value)
-        return spec
+        return with_cut(spec, None if kind == "gaussian" else kind) if numeric else spec
 
     by_degree = {f"k-db-{k}": alike("k-db", k=k) for k in DEGREES}
     return {name: alike(name) for name in ("naive-bayes", "spode", "tan", "aode")} | by_degree
@@ -53,9 +53,10 @@ def smoothing() -> float:
     return min(max(float(current().seen("dial_alpha", 1.0)), 0.01), 100.0)
 
 
-def numbers() -> str:
-    """How all models of the page take numbers: "mdlp" or "gaussian"."""
-    return "gaussian" if current().seen("dial_numbers", "mdlp") == "gaussian" else "mdlp"
+def numbers(table: data.InUse) -> str:
+    """How all models of the page take numbers: "gaussian", or cut as the pairs are where nothing else was chosen."""
+    chosen = current().seen("dial_numbers", "")
+    return chosen if chosen in (*CUTS, "gaussian") else cut_by(table)
 
 
 def name_of(place: str) -> str:
@@ -67,7 +68,11 @@ def alike(table: data.InUse) -> str:
     """What the models of the page share, in a sentence."""
     numeric = any(v.numeric for v in table.features)
     told = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
-    cut = _("Numbers are cut by MDLP.") if numbers() == "mdlp" else _("Numbers have Gaussians.")
+    cut = {
+        "mdlp": _("Numbers are cut by MDLP."),
+        "quantile": _("Numbers are cut into quarters of their rows."),
+        "gaussian": _("Numbers have Gaussians."),
+    }[numbers(table)]
     return f"{told} {cut}" if numeric else told
 
 
@@ -137,13 +142,13 @@ def _controls(table: data.InUse, specs: Mapping[str, Spec], here: str | None, *,
             **bound("dial_alpha", smoothing(), lambda s, v: s.showing(dial_alpha=float(v or 1.0))),
         )
         if any(v.numeric for v in table.features):
-            kinds = {"mdlp": _("cut by MDLP"), "gaussian": _("Gaussian")}
+            kinds = {"mdlp": _("cut by MDLP"), "quantile": _("quarters"), "gaussian": _("Gaussian")}
             st.segmented_control(
                 _("Numbers"),
                 list(kinds),
                 format_func=lambda kind: kinds[kind],
                 required=True,
-                **bound("dial_numbers", numbers(), lambda s, v: s.showing(dial_numbers=v)),
+                **bound("dial_numbers", numbers(table), lambda s, v: s.showing(dial_numbers=v)),
             )
         if tiny:
             st.toggle(

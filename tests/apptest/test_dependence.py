@@ -165,10 +165,44 @@ def test_numbers_are_cut_and_a_column_without_a_cut_is_named() -> None:
     assert "密度" in said(app)
     app.segmented_control(key="dependence_cut").set_value("quantile").run()
     assert len(listed(app)) == 28
-    app = opened("dependence", State(table="watermelon3a", language="en"))
-    assert "There is no pair" in app.info[0].value
-    app.segmented_control(key="dependence_cut").set_value("quantile").run()
+
+
+def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_said() -> None:
+    alpha = State(table="watermelon3a", language="en")
+    app = opened("dependence", alpha)
     assert len(listed(app)) == 1
+    assert app.segmented_control(key="dependence_cut").value == "quantile"
+    assert "MDLP finds no place to cut density, sugar" in said(app)
+    assert "quarters of the 17 rows" in said(app)
+    dataset = load_dataset("watermelon3a")
+    parts = take_apart(dataset.frame, dataset.schema)
+    model = TAN(schema=parts.schema, discretize="quantile", bins=4).fit(parts.X, parts.y)
+    [pair] = model.dependences().given_class.values()
+    assert listed(app)["density – sugar"]["nats"] == pytest.approx(pair.information)
+    assert "log-loss 0.5786 against 0.6616" in said(app)  # both in quarters; uncut they would be one model
+
+
+def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_away() -> None:
+    alpha = State(table="watermelon3a", language="en")
+    app = opened("dependence", alpha.showing(dependence_cut="mdlp"))
+    assert "finds no place in density, sugar" in app.info[0].value
+    app.button(key="into_quarters").click().run()
+    assert len(listed(app)) == 1
+    assert "MDLP finds no place" not in said(app)  # it was asked for
+    assert dict(app.session_state["state"].view)["dependence_cut"] == "quantile"
+
+
+def test_the_other_tabs_cut_numbers_as_the_pairs_are() -> None:
+    alpha = State(table="watermelon3a", language="en")
+    app = opened("dependence", alpha.showing(dependence_tab="dial"))
+    assert app.segmented_control(key="dial_numbers").value == "quantile"
+    assert "Numbers are cut into quarters of their rows." in said(app)
+    app.segmented_control(key="dial_numbers").set_value("gaussian").run()
+    assert "Numbers have Gaussians." in said(app)
+    app = opened("dependence", alpha.showing(dependence_tab="super-parents"))
+    app.button(key="shelve_spode").click().run()
+    state: State = app.session_state["state"]
+    assert state.shelf[state.active] == Spec(family="spode", knobs=(("bins", 4), ("discretize", "quantile")))
 
 
 def test_a_tree_that_stays_in_parts_says_so() -> None:

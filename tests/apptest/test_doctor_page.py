@@ -16,6 +16,7 @@ from bayes_engine import load_dataset
 from bayes_engine.doctor.again import treatments
 from bayes_engine.doctor.examine import examine
 from bayes_engine.doctor.finding import ModelInUse, Repair
+from bayes_engine.errors import hearing
 from bayes_engine.table.incoming import Reception
 from bayes_engine.table.pieces import Cells
 from bayes_engine.table.read import read_table
@@ -25,6 +26,7 @@ from pages.shared.doctor import mends
 from pages.shared.state import START, Spec, State, decode, encode
 from tests.apptest.opened import opened, sent_to, uploaded
 from tests.conftest import PATIENCE
+from tests.unit.test_doctor_judged import skewed
 
 
 def settled(at: AppTest) -> AppTest:
@@ -204,6 +206,18 @@ def test_a_mark_or_nothing_is_read_as_a_column_and_then_its_gaps():
     assert shown_role(settled(at), "mark").startswith("ignore")
 
 
+@pytest.mark.parametrize("button", ["Count missing as a level", "Leave out 'mark'"])
+def test_of_a_column_with_telling_gaps_one_mend_is_chosen_and_the_other_goes(button: str):
+    at = page(table(200, x=lambda i: X[i], mark=lambda i: "uv"[i % 2] if y(i) == "pos" and i % 3 else "", y=y))
+    assert "of the rows, but that says something of the class" in told(at)
+    assert told(at).count("'mark' is missing") == 1
+    offered = [b.label for b in at.button if str(b.key).startswith("mend_") and "Evidence" not in b.label]
+    assert len([b for b in offered if "missing" in b or "mark" in b]) == 2
+    press(at, button)
+    assert "'mark' is missing" not in told(at)
+    assert not [b for b in at.button if str(b.key).startswith("mend_") and "mark" in b.label]
+
+
 def test_without_a_target_buttons_mend_the_table_alone():
     at = page(table(200, a=lambda i: X[i], b=lambda i: Z[i], c=lambda i: round(X[i] + Z[i] + U[i] / 40, 4),
                     h=lambda i: -999.9 if i in (4, 40, 77) else 170 + round(abs(U[i]) * 5, 1)))  # fmt: skip
@@ -341,6 +355,22 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], State]:
         return State(table=f"upload:{data.digest(upload.content)}")
 
     return hold
+
+
+def test_the_average_over_cut_numbers_is_taken_as_it_was_judged(held: Callable[[str], State]):
+    frame, _schema = skewed(3, 300, 6)
+    content = frame.to_csv(index=False)
+    at, here = page(content), data.in_use(held(content))
+    suggestions = examine(here.frame, here.parts.schema).suggestions
+    [place] = [k for k, s in enumerate(suggestions) if s.model.family == "aode"]
+    at.button(key=f"take_{place}").click().run()
+    state = at.session_state["state"]
+    with hearing():
+        model = data.fit(here, state.shelf[state.active]).model
+    assert (type(model).__name__, model.discretize) == ("AODE", "mdlp")
+    left_out = model.leave_one_out_log_proba(here.parts.X, here.parts.y).argmax(axis=1)
+    wrong = sum(model.classes_[c] != label for c, label in zip(left_out, here.parts.y, strict=True))
+    assert wrong == round(suggestions[place].error * 300)
 
 
 def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):

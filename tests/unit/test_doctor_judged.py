@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from bayes_engine.doctor.again import treatments
+from bayes_engine.doctor.classes import apart, covariances
 from bayes_engine.doctor.columns import compact_days, outlying, sentinel
 from bayes_engine.doctor.examine import examine
-from bayes_engine.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetRole
+from bayes_engine.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
 from bayes_engine.doctor.look import look
 from bayes_engine.doctor.pairs import dependences
 from bayes_engine.doctor.repair import repaired, when
-from bayes_engine.doctor.suggest import suggest
+from bayes_engine.doctor.suggest import _candidates, suggest
+from bayes_engine.errors import hearing
+from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table.schema import Schema, recast
-from tests.unit.test_doctor import N, examined, found, rng, sound, table
+from bayes_engine.table.text import TextRule
+from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
 
 
 def codes(frame: pd.DataFrame, schema: Schema) -> list[str]:
@@ -117,8 +123,74 @@ def test_a_mark_or_nothing_tells_of_the_class() -> None:
     read = recast(schema["mark"], frame["mark"], "categorical")
     after = schema.with_variable(read).with_role("mark", "feature")
     [finding] = found(frame, after, "missing-tells")
-    assert finding.mends == (SetKnob("missing", "category"),)
+    assert finding.mends == (SetKnob("missing", "category"), SetRole("mark", "ignore"))  # missing in most rows
     assert "constant" not in codes(frame, after)
+
+
+def test_a_threshold_decides_the_class_though_rows_stand_close_to_it() -> None:
+    score = rng().normal(50.0, 10.0, N).round(3)
+    y = np.where(score > 50.0, "passed", "failed").astype(object)
+    [finding] = found(*table(score=score, y=y), "leak")
+    told = {str(label): value for label, value in finding.evidence}
+    share = pd.Series(y).value_counts(normalize=True)
+    assert told["I(column; class), nats"] == told["H(class), nats"] == round(float(stats.entropy(share)), 4)
+    assert told["rows it decides wrongly alone, each left out"] <= 2
+    y[np.argsort(score)[:: N // 8]] = "passed"  # some below it passed as well
+    assert not found(*table(score=score, y=y), "leak")
+
+
+def test_of_rows_apart_the_nearer_neighbour_decides_each_left_out() -> None:
+    random = rng()
+    x = np.unique(random.normal(size=60).round(4))
+    for y in ((x > 0.2).astype(int), np.digitize(x, [-0.5, 0.4])):
+        gap = np.abs(x[:, None] - x[None, :]) + np.diag(np.full(len(x), np.inf))
+        told = apart(x, y)
+        assert told is not None
+        assert told.wrong == int((y[gap.argmin(axis=1)] != y).sum())
+        assert told.codes.tolist() == y.tolist()
+    assert apart(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0, 0, 1, 1])) is None  # a tie
+
+
+def test_an_identifier_of_levels_that_decides_by_group_is_a_leak() -> None:
+    shop = rng().integers(0, 24, N)
+    y = np.array(["stays", "goes"], dtype=object)[rng(3).integers(0, 2, 24)[shop]]
+    [finding] = found(*table(shop=np.array([f"s{k}" for k in shop], dtype=object), y=y), "leak")
+    assert finding.columns == ("shop",)
+
+
+def test_of_a_copy_in_numbers_nothing_else_is_said() -> None:
+    y = np.array(["low", "mid", "high"], dtype=object)[np.arange(N) % 3]
+    code = pd.Series(y).map({"low": 10, "mid": 20, "high": 30})
+    assert codes(*table(code=code, y=y)) == ["copy-of-target"]  # no needle, and it shares nothing within a class
+
+
+# gaps -----------------------------------------------------------------------------------------------------------------
+
+
+def test_of_gaps_that_tell_and_fill_most_of_a_column_one_finding_offers_either_mend() -> None:
+    gaps = rng().random(N) < np.where(sound()["y"] == "a", 0.85, 0.45)
+    mark = np.where(gaps, None, sound()["skin"])
+    frame, schema = table(mark=mark)
+    finding = check("missing-tells", frame, schema, "mark")
+    assert finding.mends == (SetKnob("missing", "category"), SetRole("mark", "ignore"))
+    assert finding.severity == "warning"
+    assert "missing" not in codes(frame, schema)  # it would say the same, and offer one of the two alone
+    assert f"missing in {frame['mark'].isna().mean():.0%} of the rows, but that" in str(finding.said)
+    number = np.where(gaps, np.nan, sound()["size"])
+    finding = check("missing-tells", *table(number=number), "number")
+    assert [type(m) for m in finding.mends] == [AddModel, SetRole]
+
+
+def test_the_test_of_gaps_is_pearson_s_as_its_statistic() -> None:
+    gaps = (np.arange(N) % 8 > 5) | ((sound()["y"] == "a") & (rng().random(N) < 0.2))
+    frame, schema = table(mark=np.where(gaps, None, sound()["skin"]))
+    [finding] = found(frame, schema, "missing-tells")
+    told = {str(label): value for label, value in finding.evidence}
+    want = stats.chi2_contingency(pd.crosstab(frame["mark"].isna(), frame["y"]), correction=False)
+    assert told["χ²"] == round(want.statistic, 2)
+    assert told["p (Holm)"] == pytest.approx(want.pvalue)
+    assert told["Cramér's V"] == round(float(np.sqrt(want.statistic / N)), 3)
+    assert told["missing cells"] == int(frame["mark"].isna().sum())
 
 
 # columns that stand twice ---------------------------------------------------------------------------------------------
@@ -189,6 +261,15 @@ def test_days_written_as_whole_numbers() -> None:
     assert taken["when"].texts(pd.Series([later, f"{later}.0", "", "soon"])).tolist() == ["33.0", "33.0", "", "soon"]
 
 
+def test_days_counted_of_a_row_a_day_are_no_identifier() -> None:
+    days = pd.date_range("2024-01-01", periods=N)
+    frame, schema = table(when=days)
+    assert codes(frame, schema) == ["date"]
+    mended, kinds = repaired(frame, schema, [Repair("days", "when")])
+    assert mended["when"].tolist() == list(range(N))
+    assert codes(mended, kinds) == []
+
+
 @pytest.mark.parametrize("value", [20211301, 20210230, 18991231, 21010101, 20210101.5])
 def test_whole_numbers_that_are_no_days(value: float) -> None:
     assert compact_days(np.array([20210101.0, 20210102.0, np.nan, 20210103.0])) is not None
@@ -237,6 +318,67 @@ def test_what_is_no_measurement_makes_no_columns_dependent() -> None:
     a[:9], a[9:14], b[:9], b[9:14] = -999.0, 999.0, -999.0, 999.0
     frame, schema = table(a=a, b=b)
     assert dependences(look(frame, schema), 0.1) == ((), ())
+
+
+@pytest.mark.parametrize("answers", [(0.0, 1.0), (1.0, 2.0), (1.0, 2.0, 3.0, 4.0, 5.0)])
+def test_nine_is_no_answer_of_a_questionnaire(answers: tuple[float, ...]) -> None:
+    coded = rng().choice(answers, N)
+    coded[[3, 30, 77, 150]] = 9.0
+    [finding] = examined(*table(coded=coded)).findings
+    assert (finding.code, finding.mends[0]) == ("sentinel", Repair("value-missing", "coded", 9.0))
+    assert sentinel(np.r_[coded, 6.0, 7.0]) is None  # a count, then
+
+
+def test_codes_of_unknown_are_neither_names_nor_covariances() -> None:
+    random = rng()
+    y = np.arange(N) % 2
+    answers = np.clip(np.round(3.0 + 0.8 * random.normal(size=(3, N)) + 0.7 * y), 1.0, 5.0)
+    answers[1][y == 1] = np.where(random.random(N // 2) < 0.2, 99.0, answers[1][y == 1])
+    frame = pd.DataFrame({"a": answers[0], "b": answers[1], "c": answers[2], "y": np.array(["u", "v"], object)[y]})
+    schema = Schema.infer(frame).with_role("y", "target")
+    assert set(codes(frame, schema)) - {"duplicate-rows"} == {"sentinel"}
+    clean = frame[frame["b"] != 99.0].reset_index(drop=True)
+    both = covariances(look(frame, schema)), covariances(look(clean, schema))
+    assert both[0] is not None and both[1] is not None
+    assert both[0].box.m == pytest.approx(both[1].box.m)
+
+
+def test_what_is_done_to_several_columns_is_done_to_those_alone_that_need_it() -> None:
+    skew = np.exp(rng().normal(size=(2, N)) * 1.2)
+    height = np.exp(rng(5).normal(size=N) * 1.2)
+    height[:4] = -999.0
+    frame, schema = table(first=skew[0], second=skew[1], height=height)
+    [finding, _other] = found(frame, schema, "skew")
+    assert [m.columns for m in finding.mends if isinstance(m, SetLikelihood)][-1] == ("first", "second")
+
+
+def test_columns_that_determine_one_another_to_the_last_digit_inflate_without_end() -> None:
+    a, b = rng().normal(size=(2, N)).round(2)
+    [finding] = found(*table(a=a, b=b, total=a + b), "collinear")
+    assert [value for _label, value in finding.evidence] == [np.inf] * 4
+    assert "R² = 1.0000" in str(finding.said)
+
+
+def test_a_key_of_twelve_digits_though_some_begin_with_zero() -> None:
+    sku = rng().integers(0, 10**12, N)
+    assert len({len(str(v)) for v in sku}) > 1
+    assert found(*table(sku=sku), "identifier")
+    revenue = np.exp(rng().normal(23.0, 2.0, N)).round()  # of as many digits, but spread over them
+    assert not found(*table(revenue=revenue), "identifier")
+
+
+def test_numbers_read_as_text_are_no_levels_without_rows() -> None:
+    cells = np.array([f"{v:.2f}" for v in rng().normal(10.0, 2.0, N)], dtype=object)
+    cells[::15] = "about 9"
+    frame, schema = table(cells=cells)
+    assert codes(frame, as_feature(frame, schema, "cells")) == ["mixed-types"]
+
+
+def test_a_class_in_a_thousand_is_more_than_a_note() -> None:
+    y = np.where(np.arange(6000) % 1000 == 0, "fault", "well").astype(object)
+    frame = pd.DataFrame({"x": rng().normal(size=6000), "z": rng(1).normal(size=6000), "y": y})
+    [finding] = found(frame, Schema.infer(frame).with_role("y", "target"), "imbalance")
+    assert finding.severity == "warning"
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -328,6 +470,72 @@ def test_reasons_speak_of_all_rows_of_the_table() -> None:
     assert "1,000 missing cells" in reasons
     assert "25,000 rows" in reasons
     assert "20,000" not in reasons
+
+
+def skewed(seed: int, n: int, columns: int) -> tuple[pd.DataFrame, Schema]:
+    """Numbers that grow as products, depend on one another and are spread by the class."""
+    random = rng(seed)
+    y, size = np.arange(n) % 3, random.exponential(size=n)
+    spread = [0.8 * size + 0.5 * random.normal(size=n) + 0.6 * ((y + j) % 3 == 0) * size for j in range(columns)]
+    numbers = {f"x{j}": np.exp(own).round(3) for j, own in enumerate(spread)}
+    frame = pd.DataFrame({**numbers, "y": np.array(list("abc"), dtype=object)[y]})
+    return frame, Schema.infer(frame).with_role("y", "target")
+
+
+def test_numbers_that_are_cut_are_parents_in_turn() -> None:
+    frame, schema = skewed(3, 300, 6)
+    [averaged] = [s for s in examine(frame, schema).suggestions if s.model.family == "aode"]
+    assert averaged.model == AddModel("aode")
+    X = frame.drop(columns="y")
+    with hearing():
+        left_out = AODE(schema=schema.features).fit(X, frame["y"]).leave_one_out_log_proba(X, frame["y"])
+    assert averaged.error == pytest.approx((left_out.argmax(axis=1) != np.arange(300) % 3).mean())
+
+
+def test_where_rows_are_too_many_to_judge_dependent_numbers_are_averaged_before_each_is_taken_alone() -> None:
+    n = 6000
+    random = rng()
+    y, size = np.arange(n) % 3, random.normal(size=n)
+    numbers = {f"x{j}": size + 1.2 * random.normal(size=n) + 0.4 * (y == j % 3) for j in range(6)}
+    frame = pd.DataFrame({**numbers, "y": np.array(list("abc"), dtype=object)[y]})
+    suggestions = examine(frame, Schema.infer(frame).with_role("y", "target")).suggestions
+    assert [s.model.family for s in suggestions] == ["lda", "aode", "naive-bayes"]
+    assert "0.1" in str(suggestions[1].reason)
+
+
+def test_where_nothing_is_cut_no_model_is_suggested_that_lives_on_it() -> None:
+    random = rng(2)
+    frame = pd.DataFrame({**{f"x{j}": random.normal(size=N) for j in range(3)}, "y": sound()["y"]})
+    suggestions = examine(frame, Schema.infer(frame).with_role("y", "target")).suggestions
+    assert len(suggestions) == 3
+    assert not {"tan", "aode"} & {s.model.family for s in suggestions}
+    assert not any(dict(s.model.knobs).get("discretize") for s in suggestions)
+
+
+def test_texts_and_very_many_columns_have_no_tables_of_pairs() -> None:
+    data = sound()
+    frame, schema = table(
+        tone=data["skin"], note=np.array([f"the {w} one came late again" for w in data["skin"]], object)
+    )
+    schema = schema.with_variable(replace(schema["note"], kind="text", levels=(), role="feature", text=TextRule(),
+                                          likelihood="multinomial"))  # fmt: skip
+    assert {s.model.family for s in examine(frame, schema).suggestions} == {"naive-bayes"}
+    letters = {f"s{j}": rng(j).choice(list("ACGT"), 20) for j in range(120)}
+    wide = pd.DataFrame({**letters, "y": list("ab") * 10})
+    suggestions = examine(wide, Schema.infer(wide).with_role("y", "target")).suggestions
+    assert {s.model.family for s in suggestions} == {"naive-bayes"}
+
+
+def test_copies_are_no_reason_for_a_tree() -> None:
+    size = sound()["size"]
+    frame, schema = table(again=size)
+    assert not any("'again'" in str(s.reason) for s in examine(frame, schema).suggestions)
+
+
+@pytest.mark.parametrize("columns", [2, 61])
+def test_two_columns_are_no_average_and_very_many_no_cheap_one(columns: int) -> None:
+    frame, schema = skewed(3, 300, columns)
+    assert "aode" not in {model.family for model, _reason in _candidates(look(frame, schema), ())}
 
 
 # time -----------------------------------------------------------------------------------------------------------------

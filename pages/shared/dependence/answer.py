@@ -18,10 +18,12 @@ from pages.shared import data, dial
 from pages.shared.dependence.study import (
     Study,
     joined,
+    listed,
     named,
 )
 from pages.shared.escape import md
 from pages.shared.kept import kept
+from pages.shared.quarters import is_fallback, uncut
 from pages.shared.state import Spec, current
 
 
@@ -51,6 +53,15 @@ def answer(table: data.InUse, found: Study) -> None:
             "correction); the strongest is {pair}: {nats} nats."
         )
     st.markdown(first.format(**told))
+    if is_fallback(table):
+        assert table.parts is not None
+        st.caption(
+            ":material/info: "
+            + _(
+                "MDLP finds no place to cut {columns}: nowhere do the classes change enough. So here these numbers are "
+                "cut into quarters of the {n} rows."
+            ).format(columns=listed(table, uncut(table)), n=f"{int(table.parts.y.notna().sum()):,}")
+        )
 
 
 def cost(table: data.InUse) -> None:

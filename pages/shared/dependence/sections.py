@@ -14,12 +14,12 @@ from pages.shared.dependence.pair import opened
 from pages.shared.dependence.study import (
     Study,
     chosen_pair,
-    cutting,
     is_overall,
     is_tree,
     nothing,
     order,
 )
+from pages.shared.quarters import cutting
 from pages.shared.state import bound, current
 
 
@@ -98,4 +98,4 @@ def _controls(table: data.InUse, found: Study) -> None:
                 **bound("dependence_order", order(), lambda s, v: s.showing(dependence_order=v)),
             )
         if any(v.numeric for v in table.features):
-            cutting()
+            cutting(table)

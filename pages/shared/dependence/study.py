@@ -20,12 +20,11 @@ from pages.shared import data, shelf
 from pages.shared.escape import md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
-from pages.shared.state import Spec, State, bound, current
+from pages.shared.quarters import cut_by, into, uncut, with_cut
+from pages.shared.state import Spec, State, change, current
 
-CUTS = ("mdlp", "quantile")
-"""The ways to cut numbers that are offered here."""
-INTERVALS = 4
-"""Quantiles cut a column of numbers into so many."""
+NAMED = 8
+"""So many columns that are left out are named."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +59,12 @@ def _study(key: str, spec: Spec, _fitted: data.Fitted) -> Study:
 def spec_of(table: data.InUse, family: str) -> Spec:
     """A model of the page: numbers cut as it is asked for, of TAN the root."""
     spec = Spec(family=family)
-    if any(v.numeric for v in table.features) and cut_by() != "mdlp":
-        spec = shelf.with_knob(shelf.with_knob(spec, "discretize", cut_by()), "bins", INTERVALS)
+    if any(v.numeric for v in table.features):
+        spec = with_cut(spec, cut_by(table))
     root = current().seen("tree_root", -1)
     if family == "tan" and 0 <= root < len(table.features):
         spec = shelf.with_knob(spec, "root", root)
     return spec
-
-
-def cut_by() -> str:
-    return "quantile" if current().seen("dependence_cut", "mdlp") == "quantile" else "mdlp"
 
 
 def named(table: data.InUse, name: str) -> str:
@@ -110,29 +105,37 @@ def order() -> str:
     return "clustered" if current().seen("dependence_order", "table") == "clustered" else "table"
 
 
-def cutting() -> None:
-    st.segmented_control(
-        _("Numbers"),
-        CUTS,
-        required=True,
-        format_func={"mdlp": _("cut by MDLP"), "quantile": _("quarters")}.get,
-        help=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
-        **bound("dependence_cut", cut_by(), lambda s, v: s.showing(dependence_cut=v, pair_cell=())),
-    )
-
-
 def nothing(table: data.InUse, found: Study) -> None:
     """Why there is no pair, and what would make one."""
+    if cut_by(table) == "mdlp" and (whole := uncut(table)):
+        st.info(
+            _(
+                "There is no pair to look at: MDLP cuts numbers where the classes change, and finds no place in "
+                "{columns} where that pays, so that all rows fall into one interval."
+            ).format(columns=listed(table, whole)),
+            icon=":material/info:",
+        )
+        st.button(_("Cut into quarters"), key="into_quarters", type="primary", on_click=change, args=(_quarters,))
+        return
     st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
     silent(table, found)
-    if any(v.numeric for v in table.features):
-        cutting()
+
+
+def _quarters(state: State) -> State:
+    return into(state, "quantile")
+
+
+def listed(table: data.InUse, names: Sequence[str]) -> str:
+    """The first of these columns by name."""
+    return _(", ").join(named(table, n) for n in names[:NAMED]) + (" …" if len(names) > NAMED else "")
 
 
 def silent(table: data.InUse, found: Study) -> None:
+    """Which columns are left out, and why."""
     if found.silent:
-        uncut = any(table.features[n].numeric for n in found.silent)
-        columns = _(", ").join(named(table, n) for n in found.silent[:8]) + (" …" if len(found.silent) > 8 else "")
-        said = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
-        said = said if uncut else _("Left out, for all rows have one value: {columns}.")
-        st.caption(said.format(columns=columns))
+        said = _("Left out, for all rows have one value: {columns}.")
+        if any(table.features[n].numeric for n in found.silent):
+            said = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
+            if cut_by(table) == "quantile":
+                said = _("Left out, for all rows have one value, or fall into one interval: {columns}.")
+        st.caption(said.format(columns=listed(table, found.silent)))

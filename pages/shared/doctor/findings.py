@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -231,6 +232,8 @@ def numbers(table: data.InUse, finding: Finding) -> None:
 def _number(value: Any, label: Message) -> str:
     if value == 0.0 and label.template in ("p", "p (Holm)"):  # below what a float holds
         return "< 1e-300"
+    if isinstance(value, float) and math.isinf(value):
+        return "∞"
     if isinstance(value, float):
         return f"{value:.4g}" if value and abs(value) < 1e-3 else plain(value)
     if isinstance(value, Listing):
