@@ -7,7 +7,6 @@ import unicodedata
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
@@ -37,12 +36,12 @@ from bayes_engine.working.derive import Cell, Step
 from bayes_engine.working.likelihoods import Curves
 from bayes_engine.working.render import fraction
 from bayes_engine.working.sources import Density
-from pages.shared import data, likelihoods, refined, words
+from pages.shared import data, likelihoods, refined, tables, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
-from pages.shared.state import Spec, bound, change, current, dark, selected
-from pages.shared.tables import clicked, high, on_screen, select
+from pages.shared.state import Spec, bound, change, current, dark
+from pages.shared.tables import Head
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
@@ -104,52 +103,38 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
             **bound("columns_by", "table" if by_table else "information", lambda s, o: s.showing(columns_by=o)),
         )
     kept = getattr(fitted.model, "kept_", None)
-    frame = pd.DataFrame(
-        {
-            "nats": [told[v.name] for v in listed],
-            "kept": ["✓" if kept is None or v.name in kept else "–" for v in listed],
-            "name": [_listed(table, fitted, v) for v in listed],
-            "given": [_names_of_parents(table, fitted, v, looked_at) for v in listed],
-        }
-    )
-    if not various(fitted):
-        frame = frame.drop(columns="given")
-    if kept is None:
-        frame = frame.drop(columns="kept")
-    if texts:
-        frame = frame.drop(columns="nats")
-    key, row = "column_list", listed.index(chosen)
+    heads, shown = [], []
+    if not texts:
+        heads.append(Head("I(x; c)", " ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"), width=92))
+        shown.append([_bar(told[v.name], entropy) for v in listed])
+    if kept is not None:
+        heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
+        shown.append(["✓" if v.name in kept else "–" for v in listed])
+    heads.append(Head(_("column")))
+    shown.append([_listed(table, fitted, v) for v in listed])
+    if various(fitted):
+        heads.append(Head(_("given"), _("What the column depends on besides the class.")))
+        shown.append([_names_of_parents(table, fitted, v, looked_at) for v in listed])
 
-    def pick() -> None:
-        name = listed[clicked(key, row)].name
-        change(lambda s: s.showing(column=position[name], cell=()))
+    def choose(row: int, _column: int) -> None:
+        column = position[listed[row].name]
+        change(lambda s: s.showing(column=column, cell=()))
 
-    select(key, {"rows": [row], "cells": []})
-    st.dataframe(
-        frame,
-        key=key,
-        on_select=pick,
-        selection_mode=["single-row-required", "single-cell"],
-        hide_index=True,
-        height=high(len(listed), LIST),
-        alt=_("columns"),
-        column_config={
-            "nats": st.column_config.ProgressColumn(
-                "I(x; c)",
-                width=92,
-                format="%.3f",
-                min_value=0.0,
-                max_value=max(entropy, 1e-9),
-                help=" ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"),
-            ),
-            "name": st.column_config.TextColumn(_("column"), width=130 if "given" in frame else None),
-            "kept": st.column_config.TextColumn(_("kept"), width=44, help=_("Whether the selection kept the column.")),
-            "given": st.column_config.TextColumn(
-                _("given"), width=110, help=_("What the column depends on besides the class.")
-            ),
-        },
+    tables.drawn(
+        heads,
+        list(zip(*shown, strict=True)),
+        key="column_list",
+        label=_("columns"),
+        height=LIST,
+        by="row",
+        chosen=(listed.index(chosen), 0),
+        on_choice=choose,
     )
     return chosen
+
+
+def _bar(nats: float | None, most: float) -> tuple[str, float]:
+    return ("–", 0.0) if nats is None else (f"{nats:.3f}", nats / max(most, 1e-9))
 
 
 def widths(fitted: data.Fitted) -> tuple[int, int]:
@@ -409,41 +394,32 @@ def _total(step: Step) -> float:
 def _fractions(table: data.InUse, found: LevelTable) -> tuple[Step, Any]:
     """Level × class with the fraction each probability is; the (level, class) chosen there."""
     steps = list(found.steps)
-    left_out = any(found.missing)
-    listed: list[dict[str, str]] = []
-    for step in steps:
-        cells = {
-            f"c{k}": f"{fraction(s)} = {number(p)}"
-            for k, (s, p) in enumerate(zip(step.sources, step.factors, strict=True))
-        }
-        listed.append({"level": clean(table.value(found.variable, step.value), 60), **cells})
-    if left_out:
+    lines = [[table.value(found.variable, step.value), *map(_is, step.sources, step.factors)] for step in steps]
+    if any(found.missing):
         steps.append(replace(steps[0], value=None))
-        cells = {f"c{k}": _("{n} left out").format(n=count(n)) for k, n in enumerate(found.missing)}
-        listed.append({"level": _("missing"), **cells})
+        lines.append([_("missing"), *(_("{n} left out").format(n=count(n)) for n in found.missing)])
     counted = [(s, k) for s in range(len(found.steps)) for k, f in enumerate(found.fractions(s)) if f.count]
     s, k = _chosen_cell(len(steps), len(found.classes), otherwise=counted[0] if counted else (0, 0))
-    key = "fractions"
 
-    def pick() -> None:
-        cells = selected(key, "cells")
-        row, name = cells[0] if cells else (s, "")
-        change(lambda state: state.showing(cell=(int(row), int(name[1:]) if name.startswith("c") else k)))
+    def choose(row: int, column: int) -> None:
+        change(lambda state: state.showing(cell=(row, column - 1 if column else k)))
 
-    select(key, {"cells": [(s, f"c{k}")]})
-    st.dataframe(
-        pd.DataFrame(listed),
-        key=key,
-        on_select=pick,
-        selection_mode="single-cell",
-        hide_index=True,
-        height=high(len(listed), LIST),
-        column_config={
-            "level": st.column_config.TextColumn(clean(table.column(found.variable.name), 40)),
-            **{f"c{k}": st.column_config.TextColumn(table.given_class(c)) for k, c in enumerate(found.classes)},
-        },
+    tables.drawn(
+        [Head(table.column(found.variable.name)), *(Head(table.given_class(c), right=True) for c in found.classes)],
+        lines,
+        key="fractions",
+        label=_("P(level | class)"),
+        height=LIST,
+        by="cell",
+        chosen=(s, k + 1),
+        on_choice=choose,
+        narrow=True,
     )
     return steps[s], found.classes[k]
+
+
+def _is(source: Any, p: float) -> str:
+    return f"{fraction(source)} = {number(p)}"
 
 
 def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
@@ -481,51 +457,38 @@ def _curves(table: data.InUse, found: Gaussians, on_dark: bool) -> None:
 
 def _moments(table: data.InUse, found: Gaussians) -> tuple[Step, Any]:
     """n, mean, squared deviations, variance for each class; the class chosen there."""
-    key, k = "moments", _chosen_cell(1, len(found.classes))[1]
+    k = _chosen_cell(1, len(found.classes))[1]
     smoothed = any(_drawn(found, j) for j in range(len(found.classes)))
-    listed = pd.DataFrame(
-        [
-            {
-                "class": clean(table.class_(c), 60) + (" ‡" if found.borrowed(j) else ""),
-                "n": count(d.n),
-                "mean": near(x, d.sd),
-                "m2": f"{d.m2:.6g}",
-                "df": count(d.n - d.ddof),
-                "mu": near(d.mean, d.sd),
-                "variance": f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(found, j) else ""),
-                "sd": f"{d.sd:.6g}",
-                "missing": count(m),
-            }
-            for j, (c, d, x, m) in enumerate(
-                zip(found.classes, found.densities, found.means, found.missing, strict=True)
-            )
+    of, densities = range(len(found.classes)), found.densities
+    columns = {
+        Head(table.column(table.target.name)): [
+            table.class_(found.classes[j]) + (" ‡" if found.borrowed(j) else "") for j in of
+        ],
+        Head("n", right=True): [count(d.n) for d in densities],
+        Head(_("mean x̄"), right=True): [near(x, d.sd) for x, d in zip(found.means, densities, strict=True)],
+        Head("Σ(x − x̄)²", right=True): [f"{d.m2:.6g}" for d in densities],
+    }
+    if smoothed:
+        columns[Head(_("mean, smoothed"), right=True)] = [near(d.mean, d.sd) for d in densities]
+    else:
+        columns[Head("÷ (n − 1)" if densities[0].ddof else "÷ n", right=True)] = [
+            count(d.n - d.ddof) for d in densities
         ]
-    )
-
-    def pick() -> None:
-        chosen = clicked(key, k)
-        change(lambda s: s.showing(cell=(0, chosen)))
-
-    select(key, {"rows": [k], "cells": []})
-    needed = {"missing": any(found.missing), "mu": smoothed, "df": not smoothed}
-    st.dataframe(
-        listed.drop(columns=[name for name, there in needed.items() if not there]),
-        key=key,
-        on_select=pick,
-        selection_mode=["single-row-required", "single-cell"],
-        hide_index=True,
-        height=high(len(listed), LIST),
-        column_config={
-            "class": st.column_config.TextColumn(clean(table.column(table.target.name), 40)),
-            "n": st.column_config.TextColumn("n", width=50),
-            "mean": st.column_config.TextColumn(_("mean x̄")),
-            "m2": st.column_config.TextColumn("Σ(x − x̄)²"),
-            "df": st.column_config.TextColumn("÷ (n − 1)" if found.densities[0].ddof else "÷ n", width=75),
-            "mu": st.column_config.TextColumn(_("mean, smoothed")),
-            "variance": st.column_config.TextColumn(_("variance, smoothed") if smoothed else _("variance")),
-            "sd": st.column_config.TextColumn(_("sd")),
-            "missing": st.column_config.TextColumn(_("missing"), width=70),
-        },
+    columns[Head(_("variance, smoothed") if smoothed else _("variance"), right=True)] = [
+        f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(found, j) else "") for j, d in enumerate(densities)
+    ]
+    columns[Head(_("sd"), right=True)] = [f"{d.sd:.6g}" for d in densities]
+    if any(found.missing):
+        columns[Head(_("missing"), right=True)] = [count(n) for n in found.missing]
+    tables.drawn(
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        key="moments",
+        label=_("mean and variance of each class"),
+        height=LIST,
+        by="row",
+        chosen=(k, 0),
+        on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen))),
     )
     _variance_line(found, k)
     return found.step, found.classes[k]
@@ -636,11 +599,4 @@ def _rows_behind(table: data.InUse, found: Conditional, step: Step, label: Any) 
     made = [name for name in rows.columns if name not in whole.columns]
     first = [column, *made, parts.target.name, *(cell.variable.name for cell in found.given)]
     shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    st.dataframe(
-        on_screen(table, shown),
-        placeholder="·",
-        height=high(len(shown), LIST),
-        key=f"rows_{abs(hash((column, str(step.value), str(label)))):x}",  # other rows, other widths
-        alt=_("the rows counted"),
-        column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
-    )
+    tables.rows(table, shown, of=(column, str(step.value), str(label)), height=LIST, made=made)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import ipaddress
 import os
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
@@ -14,6 +13,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.launch import CLASSROOM
+from pages.shared.component import component
 from pages.shared.escape import md
 from pages.shared.state import State, current, encode, link_token, speak
 
@@ -23,9 +23,7 @@ characters); a module of a larger one is finer than what its camera tells apart.
 PIXELS = 1200
 """A code is drawn at least this wide, so that it is sharp on a projector."""
 
-_component = st.components.v2.component(
-    "bayes_sidebar", js=(Path(__file__).parent / "classroom.js").read_text(encoding="utf-8")
-)
+_component = component(__file__, "bayes_sidebar")
 
 
 class Code(NamedTuple):

@@ -21,13 +21,6 @@ export default function ({ data }) {  // the held-out rows have come
   return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
 }
 
-const make = (tag, className, parent, text) => {
-  const element = document.createElement(tag)
-  element.className = className
-  if (text !== undefined) element.textContent = text
-  parent?.append(element)
-  return element
-}
 const draw = (tag, looks, parent, text) => {
   const element = document.createElementNS(SVG, tag)
   for (const [name, value] of Object.entries(looks)) element.setAttribute(name, value)
@@ -35,10 +28,6 @@ const draw = (tag, looks, parent, text) => {
   parent?.append(element)
   return element
 }
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-// The losses of a row with this amount, which multiplies the cells marked in `by`; all of them where it is null.
-const atAmount = (loss, by, amount) => loss.map((row, i) => row.map((v, j) => by && !by[i][j] ? v : v * amount))
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 
 function general(v, digits, signed = false) {   // Python's format(v, ".{digits}g")
   if (!Number.isFinite(v)) return "–"
@@ -111,7 +100,7 @@ function assess(scene, { P, ok, w }, { table, by }, { rule, ruleBy }, order) {
 
 function createPanel(host) {
   host.replaceChildren()
-  const probe = make("i", "probe", host)
+  const probe = make("span", "probe", host)
   const sections = {}
   const panel = make("div", "panel", host)
   for (const name of ["case", "simplex", "rows"]) sections[name] = make("section", name, panel)
@@ -133,10 +122,7 @@ function createPanel(host) {
     redraw()
   }
 
-  const dark = () => {
-    const [r, g, b] = (getComputedStyle(probe).backgroundColor.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
-    return r * 0.3 + g * 0.59 + b * 0.11 < 128
-  }
+  const dark = () => isDark(rgbOf(getComputedStyle(probe).backgroundColor))
 
   function inUse() {
     const fits = held && held.table.length === data.loss.length && held.table[0].length === data.loss[0].length
@@ -181,7 +167,7 @@ function createPanel(host) {
     if (!p) { make("p", "note", section, data.status); host.dataset.chosen = ""; return }
     const risks = risksOf(p, table), chosen = chosenOf(risks, table)
     const head = make("p", "verdict", section)
-    const dot = make("i", "dot", head)
+    const dot = make("span", "dot", head)
     dot.style.background = colour(data.decisions[chosen])
     make("strong", "", head, data.decisions[chosen].head)
     make("span", "", head, fill(words.against, { risk: general(risks[chosen], 4), unit: data.unit ? " " + data.unit : "" }))
@@ -194,7 +180,7 @@ function createPanel(host) {
     for (const a of kept) {
       const row = make("div", a === chosen ? "bar least" : "bar", list)
       make("span", "name", row, data.decisions[a].head)
-      const track = make("span", "track", row), ink = make("i", "", track)
+      const track = make("span", "track", row), ink = make("span", "", track)
       ink.style.left = `${100 * (Math.min(risks[a], 0) - low) / span}%`
       ink.style.width = `${100 * Math.abs(risks[a]) / span}%`
       ink.style.background = colour(data.decisions[a])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -20,33 +19,18 @@ from bayes_engine.figures.decisions import packed_rows
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger, Status
 from pages.shared import data, words
+from pages.shared.component import component, follower
 from pages.shared.escape import clean, md
 from pages.shared.losses import decisions, last_edit, truths, unit_of
 from pages.shared.state import bound, current
 
-_HERE = Path(__file__).parent
-_LIVE_JS = """
-export default function (component) {
-  const root = component.parentElement
-  root.latest = component
-  const show = () => {
-    if (!globalThis.bayesConsequences) return
-    root.drawn ??= globalThis.bayesConsequences(root.querySelector(".consequences"))
-    root.drawn.update(root.latest)
-  }
-  show()
-  if (!root.drawn) window.addEventListener("bayes-rows", show, { once: true })
-  return () => { window.removeEventListener("bayes-rows", show); root.drawn?.destroy(); delete root.drawn }
-}
-"""
-_rows = st.components.v2.component(
-    "bayes_consequences_rows", html="<i></i>", js=(_HERE / "consequences.js").read_text(encoding="utf-8")
-)
-_live = st.components.v2.component(
+_rows = component(__file__, "bayes_consequences_rows")
+_live = follower(
+    __file__,
     "bayes_consequences",
-    html='<div class="consequences" data-testid="consequences"></div>',
-    css=(_HERE / "consequences.css").read_text(encoding="utf-8"),
-    js=_LIVE_JS,
+    '<div class="consequences" data-testid="consequences"></div>',
+    draws="bayesConsequences",
+    told="bayes-rows",
 )
 
 

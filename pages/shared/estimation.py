@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
@@ -15,13 +14,13 @@ from bayes_engine.numerals import near, number
 from bayes_engine.working.conditionals import Conditional, Gaussians, LevelTable, values_of
 from bayes_engine.working.estimates import Estimates, Moments, estimates, plausible_gaussians
 from bayes_engine.working.likelihoods import Curves, Other, Rates, WordTable
-from pages.shared import data, likelihoods, prior_knob, shelf
+from pages.shared import data, likelihoods, prior_knob, shelf, tables
 from pages.shared.beliefs import BARS
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
 from pages.shared.state import Spec, State, bound, current, dark
-from pages.shared.tables import high
+from pages.shared.tables import Head
 
 TALLEST = 388
 """Pixels of the table of estimates."""
@@ -138,31 +137,28 @@ def _levels(table: data.InUse, spec: Spec, found: LevelTable, known: Estimates) 
             st.caption(_("The {n} most frequent of {all} levels are drawn; the table has all.").format(
                 n=len(drawn), all=len(names)))  # fmt: skip
     with listed_at:
-        rows = [
-            {
-                "cell": names[s] if alike else f"{names[s]} | {clean(table.class_(c), 40)}",
-                "ml": number(float(known.likely.value[k, s])),
-                "laplace": number(float(known.laplace.value[k, s])),
-                "used": number(float(known.used.value[k, s])),
-                "interval": known.used.written(k, s),
-            }
-            for s in range(min(len(names), known.counts.shape[1]))
-            for k, c in enumerate(classes)
-        ]
-        st.dataframe(
-            pd.DataFrame(rows),
+        tables.drawn(
+            [
+                Head(table.column(found.variable.name)),
+                Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
+                Head("Laplace", right=True),
+                Head(_("Jeffreys") if known.bare else _("in use"), right=True),
+                Head(_("95 % credible"), right=True),
+            ],
+            [
+                [
+                    names[s] if alike else f"{names[s]} | {clean(table.class_(c), 40)}",
+                    number(float(known.likely.value[k, s])),
+                    number(float(known.laplace.value[k, s])),
+                    number(float(known.used.value[k, s])),
+                    known.used.written(k, s),
+                ]
+                for s in range(min(len(names), known.counts.shape[1]))
+                for k, c in enumerate(classes)
+            ],
             key="estimates_table",
-            hide_index=True,
-            height=high(len(rows), TALLEST),
-            column_config={
-                "cell": st.column_config.TextColumn(clean(table.column(found.variable.name), 30)),
-                "ml": st.column_config.TextColumn(
-                    "ML", help=_("Maximum likelihood: the bare fraction of the rows, eq. 7.17.")
-                ),
-                "laplace": st.column_config.TextColumn("Laplace"),
-                "used": st.column_config.TextColumn(_("Jeffreys") if known.bare else _("in use")),
-                "interval": st.column_config.TextColumn(_("95 % credible")),
-            },
+            label=_("estimates"),
+            height=TALLEST,
         )
     position = table.features.position[found.variable.name]
     prior = dict(data.setting(spec, "alphas")).get(position, shelf.rows_imagined(spec))
@@ -201,28 +197,28 @@ def _gaussians(table: data.InUse, fitted: data.Fitted, found: Gaussians, known: 
         )
         chart(figure, key="estimates", alt=_("the fitted Gaussians and plausible ones"))
     with listed_at:
-        rows = []
+        lines = []
         for k, (label, d) in enumerate(zip(found.classes, found.densities, strict=True)):
             spread = [float(end[k]) ** 0.5 for end in known.variance_interval]
-            rows.append(
-                {
-                    "class": clean(table.class_(label), 40),
-                    "mean": _interval(known.mean_interval, k, 10 * d.sd),
-                    "variance": " – ".join(number(float(end[k])) for end in known.variance_interval),
-                    "sd": " – ".join(map(number, spread)),
-                }
+            lines.append(
+                [
+                    table.class_(label),
+                    _interval(known.mean_interval, k, 10 * d.sd),
+                    " – ".join(number(float(end[k])) for end in known.variance_interval),
+                    " – ".join(map(number, spread)),
+                ]
             )
-        st.dataframe(
-            pd.DataFrame(rows),
+        tables.drawn(
+            [
+                Head(table.column(table.target.name)),
+                Head(_("μ, 95 % credible"), right=True),
+                Head(_("σ², 95 % credible"), right=True),
+                Head(_("σ, 95 % credible"), right=True),
+            ],
+            lines,
             key="estimates_table",
-            hide_index=True,
-            height=high(len(rows), TALLEST),
-            column_config={
-                "class": st.column_config.TextColumn(clean(table.column(table.target.name), 30)),
-                "mean": st.column_config.TextColumn(_("μ, 95 % credible")),
-                "variance": st.column_config.TextColumn(_("σ², 95 % credible")),
-                "sd": st.column_config.TextColumn(_("σ, 95 % credible")),
-            },
+            label=_("estimates"),
+            height=TALLEST,
         )
         n = int(sum(d.n for d in found.densities))
         st.markdown("**" + _("How can {n} rows give a normal distribution?").format(n=n) + "**")

@@ -6,15 +6,6 @@ const RIM = 10                                        // corner radius of a node
 const BENDS = [0, 22, -22, 40, -40, 64, -64, 92, -92, 130, -130, 180, -180]   // px an edge may bow to pass nodes
 const TRIES = [[1, 180], [1, 128], [2, 150], [2, 104], [3, 104]]              // [lines a row is split into, widest text]
 
-const NS = "http://www.w3.org/2000/svg"
-const make = (tag, className, parent) => {
-  const element = document.createElementNS(NS, tag)
-  element.setAttribute("class", className)
-  parent?.append(element)
-  return element
-}
-const set = (element, looks) => { for (const [name, value] of Object.entries(looks)) element.setAttribute(name, value) }
-const write = (element, text) => { if (element.textContent !== text) element.textContent = text }
 const groupBy = (list, keyOf) => {
   const groups = new Map()
   for (const entry of list) groups.set(keyOf(entry), [...(groups.get(keyOf(entry)) ?? []), entry])
@@ -92,11 +83,11 @@ function spread(nodes, sizes, room, most, lines, gap, side) {
 
 function createGraph(host) {
   host.replaceChildren()
-  const probe = host.appendChild(document.createElement("i")), scroll = host.appendChild(document.createElement("div"))
+  const probe = host.appendChild(document.createElement("span")), scroll = host.appendChild(document.createElement("div"))
   probe.className = "probe"; scroll.className = "scroll"
-  const svg = make("svg", "", scroll)
+  const svg = shape("svg", "", scroll)
   svg.setAttribute("role", "group")
-  const layers = Object.fromEntries(["faint", "plain", "fresh", "tags", "nodes"].map(name => [name, make("g", name, svg)]))
+  const layers = Object.fromEntries(["faint", "plain", "fresh", "tags", "nodes"].map(name => [name, shape("g", name, svg)]))
   const nodes = new Map(), edges = new Map()
   let data, fire, drawn = false, width = 0, frame = 0, stops = { nodes: null, edges: null }
 
@@ -117,11 +108,7 @@ function createGraph(host) {
   document.fonts?.ready.then(() => { if (data && !listeners.signal.aborted) { measured.clear(); layout(true) } })
 
   function readTheme() {
-    const pen = document.createElement("canvas").getContext("2d")
-    pen.fillStyle = getComputedStyle(probe).backgroundColor
-    pen.fillRect(0, 0, 1, 1)
-    const [r, g, b] = pen.getImageData(0, 0, 1, 1).data
-    host.classList.toggle("dark", r * 0.3 + g * 0.59 + b * 0.11 < 128)
+    host.classList.toggle("dark", isDark(rgbOf(getComputedStyle(probe).backgroundColor)))
   }
 
   const pen = document.createElement("canvas").getContext("2d")
@@ -205,10 +192,10 @@ function createGraph(host) {
   }
 
   function newNode(id) {
-    const g = make("g", "node", layers.nodes), ring = make("rect", "ring", g), box = make("rect", "box", g)
-    const panel = make("path", "panel", g), face = make("g", "face", g)
-    const title = make("title", "", face), hit = make("rect", "hit", face)
-    const name = make("text", "name", face), sub = make("text", "sub", face)
+    const g = shape("g", "node", layers.nodes), ring = shape("rect", "ring", g), box = shape("rect", "box", g)
+    const panel = shape("path", "panel", g), face = shape("g", "face", g)
+    const title = shape("title", "", face), hit = shape("rect", "hit", face)
+    const name = shape("text", "name", face), sub = shape("text", "sub", face)
     face.dataset.node = id
     g.dataset.id = id
     const record = { g, ring, face, title, box, hit, name, sub, panel, rows: [], remove: () => g.remove() }
@@ -220,18 +207,18 @@ function createGraph(host) {
   }
 
   function newRow(node, k) {
-    const g = make("g", "state", node.g), title = make("title", "", g), row = make("rect", "row", g)
-    const label = make("text", "label", g), track = make("rect", "track", g), bar = make("rect", "bar", g)
-    const ghost = make("rect", "ghost", g), p = make("text", "p", g)
+    const g = shape("g", "state", node.g), title = shape("title", "", g), row = shape("rect", "row", g)
+    const label = shape("text", "label", g), track = shape("rect", "track", g), bar = shape("rect", "bar", g)
+    const ghost = shape("rect", "ghost", g), p = shape("text", "p", g)
     g.dataset.state = k
     button(g, "state", () => ["state", node.data.id, k], "nodes")
     return { g, title, row, label, track, bar, ghost, p }
   }
 
   function newEdge(key) {
-    const g = make("g", "edge", null), title = make("title", "", g)
-    const hit = make("path", "hit", g), line = make("path", "line", g), head = make("path", "head", g)
-    const tag = make("text", "tag", layers.tags)
+    const g = shape("g", "edge", null), title = shape("title", "", g)
+    const hit = shape("path", "hit", g), line = shape("path", "line", g), head = shape("path", "head", g)
+    const tag = shape("text", "tag", layers.tags)
     g.dataset.edge = JSON.parse(key).join("→")
     button(g, "edge", () => ["edge", ...JSON.parse(key)], "edges")
     enter(g); enter(tag)

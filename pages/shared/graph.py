@@ -10,24 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
-
-import streamlit as st
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.numerals import certain
+from pages.shared.component import component
 from pages.shared.escape import clean
 from pages.shared.state import said_by
 
-_HERE = Path(__file__).parent
-_graph = st.components.v2.component(
-    "bayes_graph",
-    html='<div class="graph" data-testid="graph"></div>',
-    css=(_HERE / "graph.css").read_text(encoding="utf-8"),
-    js=(_HERE / "graph.js").read_text(encoding="utf-8"),
-)
+_graph = component(__file__, "bayes_graph", '<div class="graph" data-testid="graph"></div>')
 
 NodeTone = Literal["", "class", "evidence", "super", "end", "lit", "shut", "faint"]
 EdgeTone = Literal["", "new", "faint", "rejected", "class", "lit", "married"]

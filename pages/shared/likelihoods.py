@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
@@ -25,7 +24,8 @@ from pages.shared import data, shelf, tables, telling, words
 from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
-from pages.shared.state import State, bound, change, current, dark, selected
+from pages.shared.state import State, bound, change, current, dark
+from pages.shared.tables import Head
 from pages.shared.terms import shown
 
 WORDS = 20
@@ -141,36 +141,28 @@ def _words(table: data.InUse, found: WordTable) -> None:
     terms = _listed(found)
     place = {term: v for v, term in enumerate(found.terms)}
     nats = found.telling(WORDS)["nats"].tolist()
-    rows = [
-        {"term": shown(term), "nats": bits, **{f"c{k}": _share(found, k, place[term]) for k in _span(found)}}
-        for term, bits in zip(terms, nats, strict=True)
-    ]
     row, k = _chosen(len(terms), len(found.classes))
-    key = "telling_words"
 
-    def pick() -> None:
-        cells = selected(key, "cells")
-        at, name = cells[0] if cells else (row, "")
-        change(lambda s: s.showing(cell=(int(at), int(name[1:]) if name.startswith("c") else k), look=""))
+    def choose(at: int, column: int) -> None:
+        change(lambda s: s.showing(cell=(at, column - 2 if column > 1 else k), look=""))
 
-    tables.select(key, {"cells": [] if telling.looked_up(table, found) else [(row, f"c{k}")]})
-    st.dataframe(
-        pd.DataFrame(rows),
-        key=key,
-        on_select=pick,
-        selection_mode="single-cell",
-        hide_index=True,
-        height=tables.high(len(rows), TALLEST),
-        alt=_("the most telling terms"),
-        column_config={
-            "term": st.column_config.TextColumn(_("term")),
-            "nats": st.column_config.NumberColumn(
-                "I(x; c)", format="%.4f", width=70, help=_("What the term says of the class on average, in nats.")
-            ),
-            **{f"c{k}": st.column_config.TextColumn(f"P(w | {clean(table.class_(c), 30)})")
-               for k, c in enumerate(found.classes)},
-        },
-    )  # fmt: skip
+    tables.drawn(
+        [
+            Head(_("term")),
+            Head("I(x; c)", _("What the term says of the class on average, in nats."), right=True),
+            *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in found.classes),
+        ],
+        [
+            [shown(term), f"{bits:.4f}", *(_share(found, k, place[term]) for k in _span(found))]
+            for term, bits in zip(terms, nats, strict=True)
+        ],
+        key="telling_words",
+        label=_("the most telling terms"),
+        height=TALLEST,
+        by="cell",
+        chosen=None if telling.looked_up(table, found) else (row, k + 2),
+        on_choice=choose,
+    )
     st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(found))
     if not found.presence:
         st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
@@ -242,21 +234,17 @@ def _chosen(rows: int, classes: int) -> tuple[int, int]:
 
 def _class_table(table: data.InUse, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]) -> int:
     """A table with a row for each class, of which one can be chosen."""
-    key = "by_class"
-    listed = pd.DataFrame([{"class": clean(table.class_(c), 60), **row}
-                           for c, row in zip(found.classes, rows, strict=True)])  # fmt: skip
-    if not any(found.missing):
-        listed = listed.drop(columns="missing")
-
-    def pick() -> None:
-        chosen = tables.clicked(key, k)
-        change(lambda s: s.showing(cell=(0, chosen)))
-
-    tables.select(key, {"rows": [k], "cells": []})
-    named = {"class": clean(table.column(table.target.name), 40), **heads, "missing": _("missing")}
-    st.dataframe(listed, key=key, on_select=pick, selection_mode=["single-row-required", "single-cell"],
-                 hide_index=True, height=tables.high(len(listed), TALLEST),
-                 column_config={name: st.column_config.TextColumn(named[name]) for name in listed})  # fmt: skip
+    named = {**heads, **({"missing": _("missing")} if any(found.missing) else {})}
+    tables.drawn(
+        [Head(table.column(table.target.name)), *(Head(head, right=True) for head in named.values())],
+        [[table.class_(c), *(row[name] for name in named)] for c, row in zip(found.classes, rows, strict=True)],
+        key="by_class",
+        label=_("what each class has"),
+        height=TALLEST,
+        by="row",
+        chosen=(k, 0),
+        on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen))),
+    )
     return k
 
 
@@ -337,10 +325,9 @@ def how_sure(fitted: data.Fitted, table: data.InUse, found: Other) -> None:
     order = [list(fitted.model.target_.levels).index(c) for c in found.classes]
     if isinstance(found, Rates):
         rows = [
-            {"what": f"λ | {clean(table.class_(c), 40)}",
-             "ml": number(found.total[j] / found.n[j]) if found.n[j] else "–",
-             "laplace": number((found.total[j] + found.mean) / (found.n[j] + 1)),
-             "used": number(found.rate[j]), "interval": _within(low[k], high[k])}
+            [f"λ | {clean(table.class_(c), 40)}",
+             number(found.total[j] / found.n[j]) if found.n[j] else "–",
+             number((found.total[j] + found.mean) / (found.n[j] + 1)), number(found.rate[j]), _within(low[k], high[k])]
             for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
         ]  # fmt: skip
         told = _("With α imagined rows of the column's mean a rate is Gamma distributed once the rows are counted; "
@@ -351,10 +338,9 @@ def how_sure(fitted: data.Fitted, table: data.InUse, found: Other) -> None:
     else:
         place = {term: v for v, term in enumerate(found.terms)}
         rows = [
-            {"what": f"{clean(term, 30)} | {clean(table.class_(c), 30)}", "ml": _bare(found, j, place[term]),
-             "laplace": number(_laplace(found, j, place[term])),
-             "used": number(found.source(j, place[term]).value),
-             "interval": _within(low[k, place[term]], high[k, place[term]])}
+            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(found, j, place[term]),
+             number(_laplace(found, j, place[term])), number(found.source(j, place[term]).value),
+             _within(low[k, place[term]], high[k, place[term]])]
             for term in _listed(found) for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
         ]  # fmt: skip
         told = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
@@ -362,14 +348,19 @@ def how_sure(fitted: data.Fitted, table: data.InUse, found: Other) -> None:
         if not found.added.any():
             told = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
                      "those under Jeffreys' prior, ½ a level.")  # fmt: skip
-    st.dataframe(pd.DataFrame(rows), key="estimates_table", hide_index=True,
-                 height=tables.high(len(rows), TALLEST), column_config={
-                     "what": st.column_config.TextColumn(clean(table.column(found.variable.name), 30)),
-                     "ml": st.column_config.TextColumn("ML", help=_("Maximum likelihood: nothing added.")),
-                     "laplace": st.column_config.TextColumn("Laplace", help=_("α = 1, whatever the model has.")),
-                     "used": st.column_config.TextColumn(_("in use")),
-                     "interval": st.column_config.TextColumn(_("95 % credible")),
-                 })  # fmt: skip
+    tables.drawn(
+        [
+            Head(table.column(found.variable.name)),
+            Head("ML", _("Maximum likelihood: nothing added."), right=True),
+            Head("Laplace", _("α = 1, whatever the model has."), right=True),
+            Head(_("in use"), right=True),
+            Head(_("95 % credible"), right=True),
+        ],
+        rows,
+        key="estimates_table",
+        label=_("estimates"),
+        height=TALLEST,
+    )
     st.caption(told)
 
 
@@ -401,6 +392,4 @@ def _rows(table: data.InUse, found: Other, k: int, term: str | None = None) -> N
     st.markdown(f"**{' · '.join(said)}** · {share}")
     first = [*(["×"] if "×" in rows else []), column, parts.target.name]
     ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]
-    st.dataframe(tables.on_screen(table, ordered), height=tables.high(len(ordered), TALLEST), alt=_("the rows counted"),
-                 key=f"rows_{abs(hash((column, str(label), term))):x}",
-                 column_config={"×": st.column_config.NumberColumn(width=40)})  # fmt: skip
+    tables.rows(table, ordered, of=(column, str(label), term), height=TALLEST)

@@ -7,15 +7,6 @@ const CATCHES = 3                     // pixels after which a press is a drag
 const RESTS = 350                     // ms after the last key of a burst when the edit counts as let go
 const LARGEST = 1e9
 
-const make = (tag, className, parent, text) => {
-  const element = document.createElement(tag)
-  element.className = className
-  if (text !== undefined) element.textContent = text
-  parent?.append(element)
-  return element
-}
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 const unspaced = name => /[\u3040-\u30ff\u3400-\u9fff]/.test(name) ? " unspaced" : ""  // may break between any two characters
 const copy = rows => rows.map(row => [...row])
 
@@ -44,16 +35,13 @@ function createEditor(host) {
   const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
 
   host.replaceChildren()
-  const probe = make("i", "probe", host)
+  const probe = make("span", "probe", host)
   const scroll = make("div", "scroll", host), grid = make("table", "grid", scroll)
   const told = make("div", "told", host), problem = make("div", "problem", host), priors = make("div", "priors", host)
   problem.setAttribute("role", "alert")
   problem.hidden = true
 
-  const themed = () => {
-    const [r, g, b] = (getComputedStyle(probe).backgroundColor.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
-    host.classList.toggle("dark", r * 0.3 + g * 0.59 + b * 0.11 < 128)
-  }
+  const themed = () => host.classList.toggle("dark", isDark(rgbOf(getComputedStyle(probe).backgroundColor)))
   on(probe, "transitionend", themed)
 
   // -- what is shown: the server's, or the edit that it has not answered yet
@@ -118,7 +106,7 @@ function createEditor(host) {
     make("span", "", corner, (flipped ? words.decision : words.truth) + " →")
     const title = (cell, entry, isDecision) => {
       const box = make("div", "title" + unspaced(entry.head), cell)
-      if (entry.light) { const dot = make("i", "dot", box); dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark) }
+      if (entry.light) { const dot = make("span", "dot", box); dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark) }
       if (isDecision && entry.own && data.name !== null) box.append(nameField())
       else make("span", "", box, entry.head)
       cell.title = entry.head
@@ -327,7 +315,7 @@ function createEditor(host) {
     const list = make("div", "shares", priors), pair = data.truths.length === 2
     data.truths.slice(0, pair ? 1 : undefined).forEach((entry, k) => {
       const row = make("div", "share", list), name = make("div", "title" + unspaced(entry.name), row)
-      const dot = make("i", "dot", name)
+      const dot = make("span", "dot", name)
       dot.style.setProperty("--light", entry.light); dot.style.setProperty("--dark", entry.dark)
       make("span", "", name, `P(${entry.name})`)
       name.title = entry.name
@@ -342,7 +330,7 @@ function createEditor(host) {
         label, low: 0.001, high: 0.999, testid: `prior-${k}`,
         get: () => Number(use()[k].toPrecision(3)), set, dragStep: () => 0.005, keyStep: () => 0.01,
       })
-      const own = make("i", "own", make("div", "track", row))
+      const own = make("span", "own", make("div", "track", row))
       shares.push({ show() {
         field.show()
         slider.value = use()[k]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -19,19 +18,14 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import Ledger, Status
 from pages.shared import data, words
+from pages.shared.component import component
 from pages.shared.escape import clean, md
 from pages.shared.plane import action_inks, class_inks
 from pages.shared.state import State, bound, change, current, said_by
 
 LARGEST = 1e9
 """No loss is larger."""
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "bayes_losses",
-    html='<div class="editor" data-testid="loss-editor"></div>',
-    css=(_HERE / "losses.css").read_text(encoding="utf-8"),
-    js=(_HERE / "losses.js").read_text(encoding="utf-8"),
-)
+_component = component(__file__, "bayes_losses", '<div class="editor" data-testid="loss-editor"></div>')
 _STYLE = """<style>
 [class*="st-key-settles"] { transition: opacity .2s; }
 body[data-bayes-live] [class*="st-key-settles"] { opacity: .35; transition: none; }

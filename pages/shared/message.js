@@ -5,15 +5,6 @@
 const RESTS = 350                     // ms without a key until the server hears of what was typed
 const FULL = 62                       // percent of the class's colour behind the word that says most
 
-const make = (tag, className, parent, text) => {
-  const element = document.createElement(tag)
-  element.className = className
-  if (text !== undefined) element.textContent = text
-  parent?.append(element)
-  return element
-}
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const rgb = text => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number)
 const size = v => v === "inf" || v === "-inf" ? Infinity : Math.abs(v)
 const against = v => v === "-inf" || v < 0
 
@@ -30,7 +21,7 @@ function createMessage(host) {
   const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
 
   host.replaceChildren()
-  const probe = make("i", "probe", host)
+  const probe = make("span", "probe", host)
   const bar = make("div", "bar", host), label = make("label", "label", bar), missing = make("button", "", bar)
   const field = make("textarea", "", host)
   const read = make("div", "read", host), legend = make("div", "legend", host)
@@ -99,14 +90,14 @@ function createMessage(host) {
       span.classList.toggle("never", size(piece.nats) === Infinity)
       units.push({ ...piece, span })
     }
-    if (data.beyond) make("i", "beyond", read, data.beyond)
+    if (data.beyond) make("span", "beyond", read, data.beyond)
     read.tabIndex = 0
     read.setAttribute("role", "group")
     read.setAttribute("aria-label", data.spoken)
     legend.replaceChildren()
     const scale = make("span", "scale", legend)
     make("span", "", scale, `${data.against.label} ${data.low}`)
-    make("i", "ramp", scale)
+    make("span", "ramp", scale)
     make("span", "", scale, `${data.high} ${data.for.label}`)
     if (units.some(u => !u.terms.length)) make("span", "struck", legend, data.words.unseen)
     make("span", "", legend, data.words.hint)
@@ -114,8 +105,8 @@ function createMessage(host) {
 
   function paint() {
     if (!data || !host.isConnected) return
-    const ground = rgb(getComputedStyle(probe).backgroundColor)
-    dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
+    const ground = rgbOf(getComputedStyle(probe).backgroundColor)
+    dark = isDark(ground)
     const ink = side => dark ? side.dark : side.light
     const behind = (side, part) => `color-mix(in srgb, ${ink(side)} ${(FULL * part).toFixed(1)}%, transparent)`
     for (const unit of units) {

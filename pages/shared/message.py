@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,6 +19,7 @@ from bayes_engine.working.sources import Fraction
 from bayes_engine.working.texts import Said, TextRead, absent_terms, read_text, text_steps
 from pages.shared import data, tables, verdict
 from pages.shared.case_editor import Study, with_cells
+from pages.shared.component import component
 from pages.shared.escape import clean, md
 from pages.shared.plane import class_inks
 from pages.shared.state import TYPED, State, change, said_by
@@ -33,13 +33,7 @@ LISTED = 6
 """So many terms are told of one place."""
 ABSENT = 12
 """So many absent words are listed."""
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "bayes_message",
-    html='<div class="message" data-testid="message"></div>',
-    css=(_HERE / "message.css").read_text(encoding="utf-8"),
-    js=(_HERE / "message.js").read_text(encoding="utf-8"),
-)
+_component = component(__file__, "bayes_message", '<div class="message" data-testid="message"></div>')
 
 
 def columns(table: data.InUse) -> tuple[str, ...]:

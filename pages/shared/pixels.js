@@ -7,17 +7,7 @@ const NIB = 2.7                       // radius of the pen in dots
 const RESTS = 450                     // ms after the last key of a burst when the edit counts as let go
 const MOST_UNDONE = 200
 
-const make = (tag, className, parent, text) => {
-  const element = document.createElement(tag)
-  element.className = className
-  if (text !== undefined) element.textContent = text
-  parent?.append(element)
-  return element
-}
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 const same = (a, b) => a.length === b.length && a.every((v, i) => v === b[i])
-const rgb = text => (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number)
 const hex = text => [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16))
 const mix = (a, b, t) => `rgb(${a.map((v, i) => Math.round(v + (b[i] - v) * t)).join(",")})`
 const number = (v, digits = 3) => String(Number(v.toPrecision(digits))).replace("-", "−")
@@ -37,7 +27,7 @@ function createPixels(host) {
   const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
 
   host.replaceChildren()
-  const probe = make("i", "probe", host), quiet = make("div", "quiet", null)
+  const probe = make("span", "probe", host), quiet = make("div", "quiet", null)
   const tools = make("div", "tools", host), field = make("div", "sheets", host)
   const readout = make("div", "readout", host)
   host.append(quiet)
@@ -278,8 +268,8 @@ function createPixels(host) {
 
   function paint() {
     if (!data || !host.isConnected) return
-    const style = getComputedStyle(probe), ground = rgb(style.backgroundColor), text = rgb(style.color)
-    const dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
+    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), text = rgbOf(style.color)
+    const dark = isDark(ground)
     const tone = ink => hex(dark ? ink.dark : ink.light)
     theme = { ground, text, dark, tone }
     const focused = host.getRootNode().activeElement === sheets[0]?.canvas
@@ -359,7 +349,7 @@ function createPixels(host) {
     const side = (ink, text, name) => {
       const part = make("span", name, box)
       part.style.setProperty("--light", ink.light); part.style.setProperty("--dark", ink.dark)
-      make("i", "swatch", part)
+      make("span", "swatch", part)
       make("span", "", part, text)
     }
     side(sheet.against, `${sheet.against.label} ${sheet.beyond ? "≤ " : ""}${number(-sheet.reach)}`, "from")

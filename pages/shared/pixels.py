@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -17,18 +16,13 @@ from bayes_engine.working.derive import Working
 from bayes_engine.working.pixels import ClassImages, PixelWeights, class_images, pixel_weights
 from pages.shared import beliefs, data, verdict
 from pages.shared.case_editor import Study, with_cells
+from pages.shared.component import component
 from pages.shared.escape import clean, md
 from pages.shared.kept import kept
 from pages.shared.plane import class_inks
 from pages.shared.state import Spec, bound, change, current, said_by
 
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "bayes_pixels",
-    html='<div class="pixels" data-testid="pixels"></div>',
-    css=(_HERE / "pixels.css").read_text(encoding="utf-8"),
-    js=(_HERE / "pixels.js").read_text(encoding="utf-8"),
-)
+_component = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>')
 
 
 def picture(table: data.InUse) -> Image | None:

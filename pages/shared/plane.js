@@ -7,14 +7,6 @@ const BEND = 0.2                      // change of strength along a cell's diago
 const SEND_EVERY = 150                // ms between two moves sent while dragging
 const ANSWER_WITHIN = 2000            // ms after which a move without an answer is given up
 
-const GLYPHS = [                      // one shape a class, of equal weight, in a box of -1..1
-  "M-.9 0A.9 .9 0 1 0 .9 0A.9 .9 0 1 0-.9 0Z", "M-.8-.8H.8V.8H-.8Z", "M0-1.05L1.02 .75H-1.02Z", "M0-1.12L1.12 0L0 1.12L-1.12 0Z",
-  "M0 1.05L1.02-.75H-1.02Z", "M-.36-1H.36V-.36H1V.36H.36V1H-.36V.36H-1V-.36H-.36Z",
-  "M0-1L.95-.31L.59 .81H-.59L-.95-.31Z", "M0-1.15L.3-.4L1.1-.36L.48 .15L.68 .93L0 .5L-.68 .93L-.48 .15L-1.1-.36L-.3-.4Z",
-]
-// After a round of colours the shapes move on by one, so no two of the first 64 classes look the same.
-const glyphOf = k => GLYPHS[(k + Math.floor(k / 8)) % GLYPHS.length]
-
 const scenes = (globalThis.bayesScenes ??= new Map())
 globalThis.bayesPlane = createPlane   // the live part's element calls it
 
@@ -26,22 +18,8 @@ export default function ({ data }) {  // a scene has come
   return () => { if (scenes.get(scene.key) === scene) scenes.delete(scene.key) }
 }
 
-const make = (tag, className, parent) => {
-  const element = document.createElement(tag)
-  element.className = className
-  parent?.append(element)
-  return element
-}
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
-
 // ---- colours ---------------------------------------------------------------------------------------------------------
 
-const rgbOf = colour => {             // any CSS colour as [r, g, b]
-  const pen = rgbOf.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
-  pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
-  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]
-}
 const mix = (a, b, t) => a.map((v, i) => v + (b[i] - v) * t)
 const packed = ([r, g, b]) => (255 << 24 | Math.round(b) << 16 | Math.round(g) << 8 | Math.round(r)) >>> 0
 
@@ -84,18 +62,6 @@ function runs(n, size, upwards, banded, gap) {
   }))
 }
 
-function ticksOf(low, high, count) {  // round numbers, about `count` of them
-  const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough * 0.999)
-  const digits = clamp(-Math.floor(Math.log10(step) + 1e-9), 0, 12), list = []
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
-    const v = i * step
-    const text = Math.abs(v) >= 1e6 || step < 1e-6 ? v.toExponential(2).replace(/\.?0+e/, "e") : v.toFixed(digits)
-    list.push([v, text.replace("-", "−")])
-  }
-  return list
-}
-
 const shareOf = p => {                // two digits, or as many as it takes to tell it from 1
   const digits = clamp(Math.ceil(-Math.log10(1 - p)) + 1, 2, 6)
   return Math.min(p, p < 1 ? 1 - 10 ** -digits : 1).toFixed(digits)
@@ -123,9 +89,6 @@ function shifted(scene, shift) {      // the grid at the prior of use, and its p
   }
   return { ...scene, logs, P }
 }
-
-// The losses of a row with this amount, which multiplies the cells marked in `by`; all of them where it is null.
-const atAmount = (loss, by, amount) => loss.map((row, i) => row.map((v, j) => by && !by[i][j] ? v : v * amount))
 
 // λ less the cheapest action under each truth: the same decisions, and risks whose ratio says how clear they are.
 function regret(loss, order) {
@@ -247,7 +210,7 @@ function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ra
 
 function createPlane(host) {
   host.replaceChildren()
-  const probe = make("i", "probe", host)
+  const probe = make("span", "probe", host)
   const stage = make("div", "stage", host)
   const regions = make("canvas", "regions", stage), marks = make("canvas", "marks", stage)
   const up = make("div", "guide up", stage), across = make("div", "guide across", stage), spot = make("div", "spot", stage)
@@ -341,7 +304,7 @@ function createPlane(host) {
 
   function readTheme() {
     const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), ink = rgbOf(style.color)
-    const dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
+    const dark = isDark(ground)
     const colour = entry => dark ? entry.dark : entry.light
     theme = {
       ground, ink, colour, font: getComputedStyle(host).fontFamily,

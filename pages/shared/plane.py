@@ -18,7 +18,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
 import streamlit as st
@@ -28,32 +27,13 @@ from bayes_engine.figures.canvas import NATS, log_steps
 from bayes_engine.figures.theme import EXTRA_COLOURS, colour_of
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
+from pages.shared.component import component, follower
 from pages.shared.escape import clean
 from pages.shared.state import said_by
 
-_HERE = Path(__file__).parent
-_LIVE_JS = """
-export default function (component) {
-  const root = component.parentElement
-  root.latest = component
-  const show = () => {
-    if (!globalThis.bayesPlane) return
-    root.drawn ??= globalThis.bayesPlane(root.querySelector(".plane"))
-    root.drawn.update(root.latest)
-  }
-  show()
-  if (!root.drawn) window.addEventListener("bayes-scene", show, { once: true })
-  return () => { window.removeEventListener("bayes-scene", show); root.drawn?.destroy(); delete root.drawn }
-}
-"""
-_scene = st.components.v2.component(
-    "bayes_plane_scene", html="<i></i>", js=(_HERE / "plane.js").read_text(encoding="utf-8")
-)
-_live = st.components.v2.component(
-    "bayes_plane",
-    html='<div class="plane" data-testid="plane"></div>',
-    css=(_HERE / "plane.css").read_text(encoding="utf-8"),
-    js=_LIVE_JS,
+_scene = component(__file__, "bayes_plane_scene")
+_live = follower(
+    __file__, "bayes_plane", '<div class="plane" data-testid="plane"></div>', draws="bayesPlane", told="bayes-scene"
 )
 
 

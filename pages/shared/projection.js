@@ -13,39 +13,15 @@ export default function (component) {
   return () => { root.drawn?.destroy(); delete root.drawn }
 }
 
-const GLYPHS = [                      // the shapes of the drawing surface, in a box of -1..1
-  "M-.9 0A.9 .9 0 1 0 .9 0A.9 .9 0 1 0-.9 0Z", "M-.8-.8H.8V.8H-.8Z", "M0-1.05L1.02 .75H-1.02Z", "M0-1.12L1.12 0L0 1.12L-1.12 0Z",
-  "M0 1.05L1.02-.75H-1.02Z", "M-.36-1H.36V-.36H1V.36H.36V1H-.36V.36H-1V-.36H-.36Z",
-  "M0-1L.95-.31L.59 .81H-.59L-.95-.31Z", "M0-1.15L.3-.4L1.1-.36L.48 .15L.68 .93L0 .5L-.68 .93L-.48 .15L-1.1-.36L-.3-.4Z",
-]
-const glyphOf = k => GLYPHS[(k + Math.floor(k / 8)) % GLYPHS.length]
-const make = (tag, className, parent) => {
-  const element = document.createElement(tag)
-  element.className = className
-  parent?.append(element)
-  return element
-}
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
 const wrap = degrees => { const a = ((degrees % 180) + 180) % 180; return a > 179.995 ? 0 : a }
 const apart = (a, b) => Math.abs(((a - b) % 180 + 270) % 180 - 90)   // of two lines
 const unit = degrees => [Math.cos(degrees * TAU / 360), Math.sin(degrees * TAU / 360)]
 const form = ([[a, b], [c, d]], [u, v]) => a * u * u + (b + c) * u * v + d * v * v
 const short = v => v === 0 ? "0" : !isFinite(v) ? "∞" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-4 ? v.toExponential(3) : v.toPrecision(4)
 
-function ticksOf(low, high, count) {  // round numbers, about `count` of them
-  const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough * 0.999)
-  const digits = Math.min(Math.max(-Math.floor(Math.log10(step) + 1e-9), 0), 12), list = []
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
-    const v = i * step
-    list.push([v, (Math.abs(v) >= 1e6 || step < 1e-6 ? v.toExponential(1) : v.toFixed(digits)).replace("-", "−")])
-  }
-  return list
-}
-
 function create(host) {
   host.replaceChildren()
-  const probe = make("i", "probe", host), sheet = make("div", "sheet", host)
+  const probe = make("span", "probe", host), sheet = make("div", "sheet", host)
   const field = make("div", "field", sheet), shadow = make("div", "shadow", sheet), curve = make("div", "curve", sheet)
   const numbers = make("div", "numbers", sheet), legend = make("ul", "legend", host)
   const still = make("canvas", "", field), turning = make("canvas", "", field), side = make("canvas", "", shadow), hill = make("canvas", "", curve)
@@ -113,8 +89,8 @@ function create(host) {
   }
 
   function readTheme() {
-    const style = getComputedStyle(probe), ground = style.backgroundColor.match(/[\d.]+/g).map(Number)
-    const dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
+    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor)
+    const dark = isDark(ground)
     theme = {
       dark, ink: style.color, ground: style.backgroundColor, font: getComputedStyle(host).fontFamily,
       colour: ink => dark ? ink.dark : ink.light, faint: dark ? "rgba(255,255,255,.13)" : "rgba(31,36,48,.11)",

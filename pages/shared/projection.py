@@ -9,7 +9,6 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -22,6 +21,7 @@ from bayes_engine.numerals import count, number
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
 from pages.shared import data
+from pages.shared.component import component
 from pages.shared.escape import clean, md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
@@ -32,13 +32,7 @@ MOST_POINTS = 1500
 ALIKE = 0.3
 """Degrees within which two directions are one line with both names."""
 
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "bayes_projection",
-    html='<div class="projection" data-testid="projection"></div>',
-    css=(_HERE / "projection.css").read_text(encoding="utf-8"),
-    js=(_HERE / "projection.js").read_text(encoding="utf-8"),
-)
+_component = component(__file__, "bayes_projection", '<div class="projection" data-testid="projection"></div>')
 
 
 # what is looked at ----------------------------------------------------------------------------------------------------

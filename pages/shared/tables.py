@@ -3,14 +3,113 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
+from bayes_engine.language import _
+from bayes_engine.numerals import plain
 from pages.shared import data
-from pages.shared.state import selected
+from pages.shared.component import component
+from pages.shared.escape import clean
+from pages.shared.state import said_by, selected
+
+FEW = 200
+"""Of a table up to so many rows, and of so many columns as below, every cell is text; a larger one is a data grid."""
+NARROW = 24
+LONG = 40
+"""In a list of more entries one can look for words."""
+
+_component = component(__file__, "bayes_table", '<div class="listing" data-testid="table"></div>')
+
+Line = str | tuple[str, float]
+"""A cell: its words; or words and the share of 1 that a bar behind them shows."""
+
+
+class Head(NamedTuple):
+    """The head of a column: its words, what they mean, its width in pixels (None: by its words), and on which side its
+    cells begin."""
+
+    text: str
+    help: str = ""
+    width: int | None = None
+    right: bool = False
+
+
+def drawn(
+    heads: Sequence[Head],
+    lines: Sequence[Sequence[Line]],
+    *,
+    key: str,
+    label: str,
+    height: int,
+    by: Literal["", "row", "cell"] = "",
+    chosen: tuple[int, int] | None = None,
+    on_choice: Callable[[int, int], object] | None = None,
+    narrow: bool = False,
+) -> None:
+    """A table of words, at most `height` pixels high, to be read or, by rows or by cells, to choose from: the `chosen`
+    (row, column) is marked, and `on_choice(row, column)` is called before the script runs again. In a `narrow` one
+    columns keep the room of their words, and the whole scrolls."""
+
+    def choose() -> None:
+        match said_by(key, "chosen"):
+            case [int(i), int(j)] if 0 <= i < len(lines) and 0 <= j < len(heads) and on_choice:
+                on_choice(i, j)
+
+    _component(
+        key=key,
+        data={
+            "heads": [
+                {"text": clean(h.text), "help": h.help, "width": h.width, "right": h.right}
+                for h in map(Head._make, heads)
+            ],
+            "rows": [[_line(cell) for cell in line] for line in lines],
+            "by": by,
+            "chosen": list(chosen) if chosen else None,
+            "label": clean(label),
+            "height": height,
+            "find": _("Find") if len(lines) > LONG else "",
+            "narrow": narrow,
+        },
+        on_chosen_change=choose,
+    )
+
+
+def _line(cell: Line) -> str | list[Any]:
+    return clean(cell, 200) if isinstance(cell, str) else [clean(cell[0]), min(max(float(cell[1]), 0.0), 1.0)]
+
+
+def rows(table: data.InUse, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()) -> None:
+    """The very rows of a table, `made` being columns of numbers that were computed from them. Many rows are a data grid
+    that can be sorted, a new one where they are rows `of` something else, as it keeps its widths."""
+    shown = on_screen(table, frame)
+    if len(shown) > FEW or shown.shape[1] > NARROW:
+        st.dataframe(
+            shown,
+            placeholder="·",
+            height=high(len(shown), height),
+            key=f"rows_{abs(hash(of)):x}",
+            alt=_("the rows counted"),
+            column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
+        )
+        return
+    right = [pd.api.types.is_numeric_dtype(shown[n].dtype) for n in shown]
+    heads = [Head(str(shown.index.name or ""), right=True)]
+    heads += [Head(str(n), right=r) for n, r in zip(shown, right, strict=True)]
+    cells = [[_cell(v, n in made) for v in shown[n]] for n in shown]
+    lines = [[str(at), *line] for at, line in zip(shown.index, zip(*cells, strict=True), strict=True)]
+    drawn(heads, lines, key="rows_counted", label=_("the rows counted"), height=height, narrow=True)
+
+
+def _cell(value: Any, made: bool) -> str:
+    if pd.isna(value):
+        return "·"
+    if isinstance(value, float):
+        return plain(value) if made else f"{value:.15g}"
+    return str(value)
 
 
 def high(rows: int, most: int) -> int:

@@ -49,6 +49,23 @@ def sent_to(app: AppTest, component: str) -> dict[str, Any]:
     return dict(json.loads(found[0].json or found[0].mixed.json))
 
 
+def listed(app: AppTest, key: str) -> pd.DataFrame:
+    """The cells of the table that `pages.shared.tables.drawn` drew under this key, with its heads."""
+    found = [e.proto for e in app.get("bidi_component") if e.proto.id.endswith(f"-{key}")]
+    sent = json.loads(found[0].json or found[0].mixed.json)
+    cells = [[cell[0] if isinstance(cell, list) else cell for cell in row] for row in sent["rows"]]
+    return pd.DataFrame(cells, columns=[head["text"] for head in sent["heads"]])
+
+
+def behind(app: AppTest) -> pd.DataFrame:
+    """The rows behind a number, as `pages.shared.tables.rows` drew them, under their numbers."""
+    grids = [e.value for e in app.dataframe if e.value.index.name in ("row", "行")]
+    if grids:
+        return grids[0]
+    shown = listed(app, "rows_counted")
+    return shown.set_index(shown[shown.columns[0]].astype(int)).iloc[:, 1:]
+
+
 def written(app: AppTest, head: str) -> pd.DataFrame:
     """The table that `pages.shared.tables.written` drew, whose first head is this one."""
     drawn = next(e.value for e in app.markdown if e.value.startswith(f"| {head} |"))

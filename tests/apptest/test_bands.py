@@ -14,7 +14,7 @@ from bayes_engine.working.plausible import log_odds, plausible
 from pages.shared import data
 from pages.shared.plausible import DRAWN
 from pages.shared.state import Spec, State
-from tests.apptest.opened import edited, opened
+from tests.apptest.opened import edited, listed, opened
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 LAPLACE = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
@@ -27,13 +27,14 @@ def spec(app: AppTest) -> Spec:
 
 
 def fractions(app: AppTest) -> list[list[str]]:
-    return app.dataframe[1].value.to_numpy().tolist()
+    return listed(app, "fractions").to_numpy().tolist()
 
 
-def listed(app: AppTest) -> list[dict[str, str]]:
+def estimated(app: AppTest) -> list[dict[str, str]]:
     """The table of estimates and intervals."""
-    records: list[dict[str, str]] = app.dataframe[3].value.to_dict("records")
-    return records
+    shown = listed(app, "estimates_table")
+    named = {"95 % credible": "interval", "in use": "used", "Jeffreys": "used", shown.columns[0]: "of"}
+    return shown.rename(columns=named).to_dict("records")
 
 
 def said(app: AppTest) -> str:
@@ -142,29 +143,29 @@ def test_a_forged_prior_is_none(knob: tuple[str, object]) -> None:
 def test_maximum_likelihood_against_laplace_against_the_prior_in_use() -> None:
     app = opened("model", LAPLACE.showing(column=KNOCK))
     app.selectbox(key="knob_kind").set_value("jeffreys").run()
-    crisp = next(row for row in listed(app) if row["cell"] == "清脆 | 是")
-    assert (crisp["ml"], crisp["laplace"], crisp["used"]) == ("0", "0.0909", "0.0526")
+    crisp = next(row for row in estimated(app) if row["of"] == "清脆 | 是")
+    assert (crisp["ML"], crisp["Laplace"], crisp["used"]) == ("0", "0.0909", "0.0526")
     wanted = stats.beta(0.5, 9.0).ppf([0.025, 0.975])
     assert ends(crisp["interval"]) == pytest.approx(wanted, rel=2e-3)
-    assert len(listed(app)) == 6
+    assert len(estimated(app)) == 6
 
 
 def test_without_smoothing_the_interval_is_jeffreys_and_says_so() -> None:
     app = opened("model", MELONS.showing(column=KNOCK))
-    muffled = listed(app)[0]
-    assert (muffled["cell"], muffled["ml"]) == ("浊响 | 是", "0.7500")
+    muffled = estimated(app)[0]
+    assert (muffled["of"], muffled["ML"]) == ("浊响 | 是", "0.7500")
     assert ends(muffled["interval"]) == pytest.approx(stats.beta(6.5, 3.0).ppf([0.025, 0.975]), rel=2e-3)
     assert "under Jeffreys' prior" in said(app)
 
 
 def test_so_few_melons_leave_mean_and_variance_open() -> None:
     app = opened("model", MELONS.showing(column=DENSITY))
-    good = listed(app)[0]
+    good = estimated(app)[0]
     x = data.in_use(MELONS).parts.X["密度"][:8].to_numpy(dtype=float)  # type: ignore[union-attr]
     t = stats.t(7, x.mean(), x.std(ddof=1) / 8**0.5)
-    assert ends(good["mean"]) == pytest.approx(t.ppf([0.025, 0.975]), rel=1e-4)
+    assert ends(good["μ, 95 % credible"]) == pytest.approx(t.ppf([0.025, 0.975]), rel=1e-4)
     square = ((x - x.mean()) ** 2).sum()
-    assert ends(good["variance"]) == pytest.approx(square / stats.chi2(7).ppf([0.975, 0.025]), rel=2e-3)
+    assert ends(good["σ², 95 % credible"]) == pytest.approx(square / stats.chi2(7).ppf([0.975, 0.025]), rel=2e-3)
     assert "How can 17 rows give a normal distribution?" in said(app)
 
 
@@ -172,7 +173,7 @@ def test_zeros_only_has_no_interval_and_says_why() -> None:
     app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("zero-only"),)).showing(column=KNOCK))
     assert "no band under zero-only smoothing" in said(app)
     app.selectbox(key="column_kind").set_value("laplace").run()
-    assert len(listed(app)) == 6
+    assert len(estimated(app)) == 6
 
 
 # One case: the band ---------------------------------------------------------------------------------------------------

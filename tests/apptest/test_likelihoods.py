@@ -14,7 +14,7 @@ from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
 from pages.shared import data
 from pages.shared.state import Spec, State
-from tests.apptest.opened import opened, uploaded
+from tests.apptest.opened import behind, listed, opened, uploaded
 
 MELONS = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
 DENSITY = 6
@@ -37,11 +37,11 @@ def with_own(state: State, *pairs: tuple[int, str], **knobs: object) -> State:
 
 
 def by_class(app: AppTest) -> pd.DataFrame:
-    return next(d.value for d in app.dataframe if "class" in d.value.columns)
+    return listed(app, "by_class")
 
 
 def estimated(app: AppTest) -> pd.DataFrame:
-    return next(d.value for d in app.dataframe if "laplace" in d.value.columns)
+    return listed(app, "estimates_table")
 
 
 def test_only_the_likelihoods_that_the_values_allow_are_offered_and_the_others_say_why() -> None:
@@ -64,10 +64,9 @@ def test_a_kernel_density_with_its_bandwidth_and_its_rows() -> None:
     x = load_dataset("watermelon3").frame.query("好瓜 == '是'")["密度"]
     h = x.std() * (4 / (3 * len(x))) ** 0.2
     good = by_class(app).iloc[0]
-    assert (good["n"], good["h"], good["spread"]) == ("8", f"{h:.6g}", f"{x.std():.6g}")
+    assert (good["n"], good["bandwidth h"], good["sd s"]) == ("8", f"{h:.6g}", f"{x.std():.6g}")
     assert any(f"={h:.6g}$" in m.value for m in app.markdown)
-    rows = next(d.value for d in app.dataframe if d.value.index.name == "row")
-    assert rows["密度"].tolist() == x.tolist()
+    assert behind(app)["密度"].astype(float).tolist() == x.tolist()
     assert "Kernel densities: no parameter but a bandwidth for each class; they keep the 17" in said(app)
 
 
@@ -100,12 +99,12 @@ def test_a_poisson_rate_its_variance_and_its_interval() -> None:
     first = load_dataset("german-credit").schema.target.levels[0]
     mine = x[y == first]
     rate = (mine.sum() + x.mean()) / (len(mine) + 1)
-    listed = by_class(app).iloc[0]
-    assert (listed["sum"], listed["rate"]) == (f"{mine.sum():.0f}", f"{rate:.6g}")
-    assert listed["variance"] == f"{mine.var(ddof=0):.6g}"
+    shown = by_class(app).iloc[0]
+    assert (shown["Σx"], shown["rate λ"]) == (f"{mine.sum():.0f}", f"{rate:.6g}")
+    assert shown["variance of the rows"] == f"{mine.var(ddof=0):.6g}"
     assert "Poisson columns: 2 rates" in said(app)
     three = estimated(app).iloc[0]
-    assert (float(three["ml"]), float(three["laplace"])) == pytest.approx((mine.mean(), rate), rel=1e-4)
+    assert (float(three["ML"]), float(three["Laplace"])) == pytest.approx((mine.mean(), rate), rel=1e-4)
 
 
 def test_of_a_kernel_density_the_page_says_why_no_interval_is_there() -> None:
@@ -125,15 +124,15 @@ def test_a_words_probability_by_three_estimates_and_jeffreys_where_nothing_is_ad
         n, total, kinds = sum(text.count("call") for text in spam), sum(map(len, spam)), len(vocabulary)
     else:
         n, total, kinds = sum("call" in text for text in spam), len(spam), 2
-    row = estimated(app).set_index("what").loc["call | spam"]
-    assert float(row["ml"]) == float(row["used"]) == pytest.approx(n / total, rel=5e-3)
-    assert float(row["laplace"]) == pytest.approx((n + 1) / (total + kinds), rel=5e-3)
+    row = estimated(app).set_index("message").loc["call | spam"]
+    assert float(row["ML"]) == float(row["in use"]) == pytest.approx(n / total, rel=5e-3)
+    assert float(row["Laplace"]) == pytest.approx((n + 1) / (total + kinds), rel=5e-3)
 
 
 def test_cut_points_of_a_column_alone_and_no_cut_as_a_finding() -> None:
     app = opened("model", with_own(MELONS, (DENSITY, "mdlp")).showing(column=DENSITY))
     assert any(i.value.startswith("No cut found: the best one gains") for i in app.info)
-    names = app.dataframe[0].value["name"].tolist()
+    names = listed(app, "column_list")["column"].tolist()
     assert "密度 · no cut found" in names and "含糖率" in names  # the other number is a Gaussian still
     assert "含糖率 · no cut found" not in names
 
@@ -142,15 +141,15 @@ def test_a_text_is_fitted_without_any_knob_and_lists_its_telling_words() -> None
     app = opened("model", SMS)
     sms = load_dataset("sms-spam").frame
     model = NaiveBayes(likelihoods={"message": "multinomial"}, priors="laplace").fit(sms[["message"]], sms["label"])
-    terms = app.dataframe[1].value
+    terms = listed(app, "telling_words")
     assert terms["term"].tolist()[:3] == ["i", "my", "call"]
     factor = model.factor_.parts[1]
     v = factor.counts.names.index("call")
     ham, spam = (int(factor.counts.sums[k, v]) for k in (0, 1))
     call = terms[terms["term"] == "call"].iloc[0]
-    assert call["c1"].startswith(f"({spam}+1)/(") and call["c0"].startswith(f"({ham}+1)/(")
-    rows = app.dataframe[2].value
-    assert rows["message"].str.lower().str.contains("i").all() and (rows["×"] > 0).all()
+    assert call["P(w | spam)"].startswith(f"({spam}+1)/(") and call["P(w | ham)"].startswith(f"({ham}+1)/(")
+    rows = behind(app)
+    assert rows["message"].str.lower().str.contains("i").all() and (rows["×"].astype(int) > 0).all()
     assert "Only models on naive Bayes take texts" in said(app)
 
 
@@ -161,7 +160,7 @@ def test_texts_are_read_and_counted_as_the_knobs_say(table: str, terms: str, cou
     app = opened("model", State(table=table, language="en", shelf=(Spec("laplace", knobs),)).showing(knobs=True))
     assert app.selectbox(key="knob_terms").value == terms
     assert app.selectbox(key="knob_counting").value == counting
-    found = app.dataframe[1].value["term"].tolist()
+    found = listed(app, "telling_words")["term"].tolist()
     assert len(found) == 20
     rule = data.TERMS[terms]
     texts = load_dataset(table).frame.iloc[:, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,7 +11,7 @@ from bayes_engine.priors import with_share
 from bayes_engine.table.read import read_table
 from pages.shared import data, shelf
 from pages.shared.state import Spec, State, encode
-from tests.apptest.opened import APP, opened
+from tests.apptest.opened import APP, behind, listed, opened
 from tests.conftest import PATIENCE, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
@@ -23,15 +24,19 @@ def spec(app: AppTest) -> Spec:
 
 
 def column_list(app: AppTest) -> list[str]:
-    return list(app.dataframe[0].value["name"])
+    return list(listed(app, "column_list")["column"])
 
 
 def fractions(app: AppTest) -> list[list[str]]:
-    return app.dataframe[1].value.to_numpy().tolist()
+    return listed(app, "fractions").to_numpy().tolist()
+
+
+def moments(app: AppTest) -> pd.DataFrame:
+    return listed(app, "moments").rename(columns=lambda head: {"mean x̄": "mean"}.get(head, head))
 
 
 def rows(app: AppTest) -> list[int]:
-    return list(app.dataframe[2].value.index)
+    return list(behind(app).index)
 
 
 def said(app: AppTest) -> str:
@@ -63,15 +68,15 @@ def test_a_preset_smooths_and_the_cell_chosen_shows_its_rows() -> None:
 
 def test_a_numeric_column_opens_to_mean_deviations_and_variance() -> None:
     app = opened("model", MELONS.showing(column=DENSITY))
-    good, bad = app.dataframe[1].value.to_dict("records")
-    assert (good["n"], good["mean"], good["df"], good["sd"]) == ("8", "0.57375", "7", "0.129211")
-    assert (bad["n"], bad["df"]) == ("9", "8")
-    behind = app.dataframe[2].value
-    assert list(behind.index) == list(range(1, 9))
-    assert behind["(x − x̄)²"].sum() == pytest.approx(float(good["m2"]), rel=1e-5)
-    assert behind["(x − x̄)²"].sum() / 7 == pytest.approx(0.12921**2, rel=1e-3)
+    good, bad = moments(app).to_dict("records")
+    assert (good["n"], good["mean"], good["÷ (n − 1)"], good["sd"]) == ("8", "0.57375", "7", "0.129211")
+    assert (bad["n"], bad["÷ (n − 1)"]) == ("9", "8")
+    assert rows(app) == list(range(1, 9))
+    squares = behind(app)["(x − x̄)²"].astype(float)
+    assert squares.sum() == pytest.approx(float(good["Σ(x − x̄)²"]), rel=1e-5)
+    assert squares.sum() / 7 == pytest.approx(0.12921**2, rel=1e-3)
     app.selectbox(key="knob_variance").set_value("mle").run()
-    assert app.dataframe[1].value["df"].tolist() == ["8", "9"]
+    assert moments(app)["÷ n"].tolist() == ["8", "9"]
     assert spec(app) == Spec("textbook", (("variance", "mle"),))
 
 
@@ -151,7 +156,7 @@ def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
     app.selectbox(key="knob_missing").set_value("error").run()
     assert not app.exception and "missing" in app.error[0].value
     app.selectbox(key="knob_missing").set_value("marginalize").run()
-    assert not app.error and fractions(app)
+    assert not app.error and rows(app)
 
 
 def test_a_table_without_a_target_says_what_to_do() -> None:
@@ -171,7 +176,7 @@ def test_every_table_and_every_column_of_it(name: str) -> None:
     for column in range(0, features, max(2, features // 8)):
         app = opened("model", State(table=name).showing(column=column, columns_by="table"))
         assert not app.error
-        assert len(app.dataframe) >= 3 and len(app.dataframe[2].value)
+        assert len(column_list(app)) == features and rows(app)
 
 
 STRANGE = """**bold** $x^2$,<b>a</b> | ![i](http://evil.test/i.png),[c](javascript:1) `k`
@@ -213,9 +218,9 @@ def test_a_forged_link_is_read_as_far_as_it_makes_sense() -> None:
 def test_in_english_the_rows_wear_english_labels() -> None:
     app = opened("model", State(table="watermelon3", language="en").showing(column=KNOCK))
     assert fractions(app)[0][0] == "muffled"
-    assert set(app.dataframe[2].value["knock"]) == {"muffled"}
+    assert set(behind(app)["knock"]) == {"muffled"}
     app = opened("model", State(table="watermelon3", language="en", labels="file").showing(column=KNOCK))
-    assert set(app.dataframe[2].value["敲声"]) == {"浊响"}
+    assert set(behind(app)["敲声"]) == {"浊响"}
 
 
 # every family ---------------------------------------------------------------------------------------------------
@@ -285,16 +290,16 @@ def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
     assert f"**纹理** {best.accuracy:.1%} right, log-loss {best.log_loss:.3f}" in said(app)
     app.selectbox(key="knob_super_parent").set_value(KNOCK).run()
     assert spec(app) == Spec("textbook", (("super_parent", KNOCK),), "spode")
-    assert set(app.dataframe[0].value["given"]) == {"", "敲声"}
+    assert set(listed(app, "column_list")["given"]) == {"", "敲声"}
 
 
 def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> None:
     app = opened("model", model("watermelon2", "tan").showing(columns_by="table"))
     fitted = data.fit(data.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
     tree = {child: parent for parent, child in fitted.model.tree_}
-    assert list(app.dataframe[0].value["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
+    assert list(listed(app, "column_list")["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
     app.selectbox(key="knob_root").set_value(KNOCK).run()
-    assert app.dataframe[0].value["given"][KNOCK] == ""
+    assert listed(app, "column_list")["given"][KNOCK] == ""
 
 
 def test_k_parents_each_with_a_selector_of_its_own() -> None:
@@ -329,16 +334,16 @@ def test_discriminants_are_offered_to_complete_numbers_only() -> None:
 
 def test_a_discriminant_believes_its_marginals() -> None:
     app = opened("model", model("iris", "lda").showing(column=2))
-    moments = app.dataframe[1].value
-    assert moments["mean"].tolist() == ["1.462", "4.26", "5.552"]
-    assert set(moments["variance"]) == {f"{(1.4778 + 10.82 + 14.9248) / 150:.6g}"}
+    found = moments(app)
+    assert found["mean"].tolist() == ["1.462", "4.26", "5.552"]
+    assert set(found["variance"]) == {f"{(1.4778 + 10.82 + 14.9248) / 150:.6g}"}
     assert "22 parameters" in said(app) and "naive Bayes has 24" in said(app)
     app.segmented_control(key="family").set_value("qda").run()
-    assert app.dataframe[1].value["variance"].tolist() == [f"{m2 / 50:.6g}" for m2 in (1.4778, 10.82, 14.9248)]
+    assert moments(app)["variance"].tolist() == [f"{m2 / 50:.6g}" for m2 in (1.4778, 10.82, 14.9248)]
     app.selectbox(key="knob_shrinkage").set_value("by hand").run()
     app.slider(key="knob_gamma").set_value(1.0).run()
     assert dict(spec(app).knobs) == {"shrinkage": 1.0}
-    assert "†" in app.dataframe[1].value["variance"][0] and "shrunk" in said(app)
+    assert "†" in moments(app)["variance"][0] and "shrunk" in said(app)
 
 
 def test_numbers_cut_by_the_classes_are_intervals_and_their_rows_lie_in_them() -> None:
@@ -362,10 +367,15 @@ def test_no_cut_is_a_finding_with_its_bits() -> None:
 def test_numbers_under_a_parent_are_smoothed_towards_their_class_and_say_how() -> None:
     """Bill length of the Adelie penguins on Biscoe, with one imagined row like all Adelie penguins."""
     app = opened("model", model("penguins", "aode", discretize=None).showing(super_parent=0, column=1))
-    adelie, chinstrap, gentoo = app.dataframe[1].value.to_dict("records")
-    assert (adelie["n"], adelie["mean"], adelie["mu"], adelie["variance"]) == ("44", "38.975", "38.9709", "6.03872")
-    assert chinstrap["class"] == "Chinstrap ‡" and chinstrap["n"] == "68", "none lives there: the whole class"
-    assert gentoo["class"] == "Gentoo" and gentoo["n"] == "123" and gentoo["missing"] == "1"
+    adelie, chinstrap, gentoo = moments(app).to_dict("records")
+    assert (adelie["n"], adelie["mean"], adelie["mean, smoothed"], adelie["variance, smoothed"]) == (
+        "44",
+        "38.975",
+        "38.9709",
+        "6.03872",
+    )
+    assert chinstrap["species"] == "Chinstrap ‡" and chinstrap["n"] == "68", "none lives there: the whole class"
+    assert gentoo["species"] == "Gentoo" and gentoo["n"] == "123" and gentoo["missing"] == "1"
     assert len(rows(app)) == 44
 
 

@@ -17,7 +17,7 @@ from bayes_engine.table.read import read_table
 from pages.shared import data
 from pages.shared.message import read_typed, with_text
 from pages.shared.state import Spec, State, decode, encode
-from tests.apptest.opened import APP, opened, sent_to
+from tests.apptest.opened import APP, behind, opened, sent_to
 from tests.conftest import PATIENCE
 
 SMS = State(table="sms-spam", language="en", labels="file")
@@ -188,10 +188,10 @@ def test_a_word_is_looked_up_on_the_page_model() -> None:
     told = said(app)
     assert f"in {n[0]} of the 480 ham texts" in told and f"in {n[1]} of the 120 spam texts" in told
     assert "it speaks for spam with +2\\.229 nats" in told or "it speaks for spam with +2.229 nats" in told
-    rows = app.dataframe[2].value
+    rows = behind(app)
     assert len(rows) == n[1] and set(rows["label"]) == {"spam"}
     app.button_group(key="look_class").set_value(0).run()
-    assert len(app.dataframe[2].value) == n[0]
+    assert len(behind(app)) == n[0]
     app.text_input(key="look_up").set_value("zebra").run()
     assert "stood in no training text" in said(app)
 

@@ -44,3 +44,35 @@ def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     page.get_by_role("button", name="One iteration forward").click()
     expect(page.get_by_text("iteration 1 of 17")).to_be_visible()
     becomes(page, lambda: view_of(page).get("em_step"), 1)
+
+
+def test_a_column_and_a_cell_are_chosen_by_hand_and_by_keys(page: Page, app) -> None:
+    page.goto(f"{app.url}/model?s={encode(State(table='watermelon3', language='en'))}")
+    settled(page)
+    columns, fractions = (page.get_by_role("grid", name=name) for name in ("columns", "P(level | class)"))
+    expect(columns.get_by_role("row", selected=True)).to_contain_text("texture")
+    columns.get_by_text("knock").click()
+    expect(page.get_by_text("P(knock | good melon)")).to_be_visible()
+    expect(columns.get_by_role("row", selected=True)).to_contain_text("knock")
+    expect(fractions.get_by_role("gridcell", selected=True)).to_have_text("6/8 = 0.7500")
+    fractions.get_by_text("5/9 = 0.5556").or_(fractions.get_by_text("4/9 = 0.4444")).first.click()
+    becomes(page, lambda: view_of(page).get("cell"), (0, 1))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    becomes(page, lambda: view_of(page).get("cell"), (1, 1))
+    expect(page.get_by_text("knock = dull · good melon = bad")).to_be_visible()
+    expect(fractions.get_by_role("gridcell", selected=True)).to_have_text("3/9 = 0.3333")
+
+
+def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_for(page: Page, app) -> None:
+    page.goto(f"{app.url}/model?s={encode(State(table='digits', language='en').showing(columns_by='table'))}")
+    settled(page)
+    columns = page.get_by_role("grid", name="columns")
+    expect(columns).to_have_attribute("aria-rowcount", "65")
+    columns.get_by_role("row", selected=True).wait_for()
+    assert columns.get_by_role("row").count() < 40
+    page.get_by_role("searchbox", name="Find").first.fill("p7")
+    expect(columns.get_by_role("row")).to_have_count(9)
+    columns.get_by_text("p75").click()
+    expect(columns.get_by_role("row", selected=True)).to_contain_text("p75")
+    becomes(page, lambda: view_of(page).get("column"), 61)

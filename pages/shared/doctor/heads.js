@@ -6,12 +6,6 @@ const SHAPES = {                     // a sign of its own for each severity, not
   serious: "M5.5 0 L11 5.5 L5.5 11 L0 5.5 Z", warning: "M5.5 .5 L11 10.5 L0 10.5 Z",
   note: "M5.5 1.5 A4 4 0 1 1 5.49 1.5 Z M5.5 3.2 A2.3 2.3 0 1 0 5.51 3.2 Z",
 }
-const make = (tag, className, parent) => {
-  const element = document.createElement(tag)
-  element.className = className
-  parent?.append(element)
-  return element
-}
 
 export default function (component) {
   const root = component.parentElement
@@ -21,7 +15,7 @@ export default function (component) {
 }
 
 function createHeads(host) {
-  const probe = make("i", "probe", host), legend = make("div", "legend", host), scroll = make("div", "scroll", host), grid = make("div", "grid", scroll)
+  const probe = make("span", "probe", host), legend = make("div", "legend", host), scroll = make("div", "scroll", host), grid = make("div", "grid", scroll)
   const top = make("div", "top", grid), body = make("div", "body", grid), pen = document.createElement("canvas").getContext("2d")
   let data = null, fire = () => {}, widths = [], gutter = 40, buttons = [], rows = new Map(), at = 0, dark = false
   scroll.tabIndex = 0
@@ -34,11 +28,7 @@ function createHeads(host) {
   top.addEventListener("keydown", keys)
 
   function readTheme() {
-    pen.fillStyle = getComputedStyle(probe).backgroundColor
-    pen.clearRect(0, 0, 1, 1)
-    pen.fillRect(0, 0, 1, 1)
-    const [r, g, b] = pen.getImageData(0, 0, 1, 1).data
-    dark = r * 0.3 + g * 0.59 + b * 0.11 < 128
+    dark = isDark(rgbOf(getComputedStyle(probe).backgroundColor))
     host.classList.toggle("dark", dark)
     if (data) paint()
   }
@@ -106,7 +96,7 @@ function createHeads(host) {
     const same = before && before.key === data.key
     if (!same) { scroll.scrollTop = 0; scroll.scrollLeft = 0; at = 0 }
     legend.replaceChildren(...data.legend.slice(0, data.colours.length).map((name, c) => {
-      const entry = make("span", "class"), dot = make("i", "dot", entry)
+      const entry = make("span", "class"), dot = make("span", "dot", entry)
       dot.code = c
       make("span", "", entry).textContent = name
       return entry

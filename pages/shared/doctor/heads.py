@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,18 +19,13 @@ from bayes_engine.figures.theme import CLASS_COLOURS
 from bayes_engine.language import _
 from bayes_engine.table.schema import Schema, Variable
 from pages.shared import data, words
+from pages.shared.component import component
 from pages.shared.doctor import said
 from pages.shared.escape import clean
 from pages.shared.kept import kept
 from pages.shared.state import State, bound, change, current, said_by
 
-_HERE = Path(__file__).parent
-_heads = st.components.v2.component(
-    "bayes_heads",
-    html='<div class="heads" data-testid="heads"></div>',
-    css=(_HERE / "heads.css").read_text(encoding="utf-8"),
-    js=(_HERE / "heads.js").read_text(encoding="utf-8"),
-)
+_heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>')
 
 ROWS = 1000
 """How many rows are in the table on screen."""

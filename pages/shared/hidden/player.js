@@ -2,11 +2,6 @@
 // in. Playing needs no server; a step that a person chose is reported once it has stood for a moment.
 // Words and labels from data reach the page through textContent and fillText only.
 
-const GLYPHS = [                      // one shape a class, of equal weight, in a box of -1..1: as on the drawing surface
-  "M-.9 0A.9 .9 0 1 0 .9 0A.9 .9 0 1 0-.9 0Z", "M-.8-.8H.8V.8H-.8Z", "M0-1.05L1.02 .75H-1.02Z", "M0-1.12L1.12 0L0 1.12L-1.12 0Z",
-  "M0 1.05L1.02-.75H-1.02Z", "M-.36-1H.36V-.36H1V.36H.36V1H-.36V.36H-1V-.36H-.36Z",
-  "M0-1L.95-.31L.59 .81H-.59L-.95-.31Z", "M0-1.15L.3-.4L1.1-.36L.48 .15L.68 .93L0 .5L-.68 .93L-.48 .15L-1.1-.36L-.3-.4Z",
-]
 const ICONS = {
   rewind: "M3 3h2.4v12H3zM15 3v12L6.4 9z", back: "M4 3h2v12H4zM14 3.4v11.2L7 9z", play: "M5 2.6v12.8L15.4 9z", pause: "M4.5 3h3.4v12H4.5zM10.1 3h3.4v12h-3.4z",
   forward: "M12 3h2v12h-2zM4 3.4v11.2L11 9z", end: "M12.6 3H15v12h-2.4zM3 3v12L11.6 9z",
@@ -29,12 +24,6 @@ export default function ({ data }) {  // a film has come
   return () => { if (films.get(film.key) === film) films.delete(film.key) }
 }
 
-const make = (tag, className, parent) => {
-  const element = document.createElement(tag)
-  if (className) element.className = className
-  parent?.append(element)
-  return element
-}
 const drawing = (path, box = "0 0 18 18", colour = "") => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), shape = document.createElementNS("http://www.w3.org/2000/svg", "path")
   svg.setAttribute("viewBox", box); shape.setAttribute("d", path)
@@ -42,32 +31,14 @@ const drawing = (path, box = "0 0 18 18", colour = "") => {
   svg.append(shape)
   return svg
 }
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
-const rgbOf = colour => {             // any CSS colour as [r, g, b]
-  const pen = rgbOf.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
-  pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
-  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]
-}
 const minus = text => text.replace(/-/g, "−")
 const shown = v => v === null || v === undefined ? "–" : minus(Math.abs(v) >= 1e6 ? v.toExponential(6) : v.toFixed(Math.abs(v) >= 1e4 ? 3 : 5))
 const small = v => v === null || v === undefined ? "–" : minus(v !== 0 && Math.abs(v) < 1e-3 ? v.toExponential(1) : v.toFixed(4))
 const signed = v => v === null || v === undefined ? "–" : (v < 0 ? "−" : "+") + small(Math.abs(v))
 
-function ticksOf(low, high, count) {  // round numbers, about `count` of them
-  const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough * 0.999)
-  const digits = clamp(-Math.floor(Math.log10(step) + 1e-9), 0, 12), list = []
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
-    const v = i * step
-    list.push([v, minus(Math.abs(v) >= 1e6 || step < 1e-6 ? v.toExponential(2).replace(/\.?0+e/, "e") : v.toFixed(digits))])
-  }
-  return list
-}
-
 function createPlayer(host) {
   host.replaceChildren()
-  const probe = make("i", "probe", host)
+  const probe = make("span", "probe", host)
   const left = make("div", "", host), right = make("div", "", host)
   const stage = make("div", "stage", left), canvas = make("canvas", "", stage), tip = make("div", "card", stage)
   const bar = make("div", "bar", left), legend = make("ul", "legend", left), buttons = {}
@@ -193,7 +164,7 @@ function createPlayer(host) {
 
   function look() {
     const style = getComputedStyle(probe), css = style.color, ground = style.backgroundColor
-    const [r, g, b] = rgbOf(ground), dark = r + g + b < 384
+    const dark = isDark(rgbOf(ground))
     theme = { css, ground, dark, inks: data.inks.map(ink => rgbOf(dark ? ink.dark : ink.light)), font: getComputedStyle(host).fontFamily,
       grid: dark ? "rgba(255,255,255,.11)" : "rgba(31,36,48,.09)", soft: dark ? "rgba(236,238,242,.62)" : "rgba(31,36,48,.62)" }
   }

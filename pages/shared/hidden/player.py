@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -20,32 +19,18 @@ import streamlit as st
 from bayes_engine.figures.mixture import Film
 from bayes_engine.figures.theme import colour_of
 from bayes_engine.language import _
+from pages.shared.component import component, follower
 from pages.shared.escape import clean
 from pages.shared.state import said_by
 
-_HERE = Path(__file__).parent
-_LIVE_JS = """
-export default function (component) {
-  const root = component.parentElement
-  root.latest = component
-  const show = () => {
-    if (!globalThis.bayesPlayer) return
-    root.drawn ??= globalThis.bayesPlayer(root.querySelector(".player"))
-    root.drawn.update(root.latest)
-  }
-  show()
-  window.addEventListener("bayes-film", show)
-  return () => { window.removeEventListener("bayes-film", show); root.drawn?.destroy(); delete root.drawn }
-}
-"""
-_film = st.components.v2.component(
-    "bayes_player_film", html="<i></i>", js=(_HERE / "player.js").read_text(encoding="utf-8")
-)
-_live = st.components.v2.component(
+_film = component(__file__, "bayes_player_film")
+_live = follower(
+    __file__,
     "bayes_player",
-    html='<div class="player" data-testid="player"></div>',
-    css=(_HERE / "player.css").read_text(encoding="utf-8"),
-    js=_LIVE_JS,
+    '<div class="player" data-testid="player"></div>',
+    draws="bayesPlayer",
+    told="bayes-film",
+    every=True,
 )
 
 

@@ -9,23 +9,6 @@ const LIMITS = { x: 6, y: 4.5, low: 0.2, high: 4 }
 const AXIS = 1.6                      // standard deviations from the mean to a handle of the ellipse
 const ANSWER_WITHIN = 4000            // ms after which a change without an answer is given up
 
-const GLYPHS = [                      // the shapes of the drawing surface, in a box of -1..1
-  "M-.9 0A.9 .9 0 1 0 .9 0A.9 .9 0 1 0-.9 0Z", "M-.8-.8H.8V.8H-.8Z", "M0-1.05L1.02 .75H-1.02Z",
-]
-const make = (tag, className, parent) => {
-  const element = document.createElement(tag)
-  element.className = className
-  parent?.append(element)
-  return element
-}
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
-const rgbOf = colour => {             // any CSS colour as [r, g, b]
-  const pen = rgbOf.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
-  pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
-  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]
-}
-
 export default function (component) {
   const root = component.parentElement
   root.drawn ??= create(root.querySelector(".laboratory"))
@@ -120,7 +103,7 @@ function chained(pieces) {            // pieces that share an end, as long lines
 
 function create(host) {
   host.replaceChildren()
-  const probe = make("i", "probe", host), stage = make("div", "stage", host), legend = make("ul", "legend", host)
+  const probe = make("span", "probe", host), stage = make("div", "stage", host), legend = make("ul", "legend", host)
   const canvas = make("canvas", "", stage), readout = make("div", "readout", stage)
   canvas.dataset.testid = "laboratory-canvas"; readout.dataset.testid = "laboratory-risk"
   let data, fire, theme, box, parts = [], lines = [], handles = [], sent = 0, sentAt = 0, drag = null, timer = 0, frame = 0, stale = false
@@ -170,7 +153,7 @@ function create(host) {
   const px = x => (x - LEFT) / box.per, py = y => (box.top - y) / box.per
 
   function readTheme() {
-    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), dark = ground[0] * 0.3 + ground[1] * 0.59 + ground[2] * 0.11 < 128
+    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), dark = isDark(ground)
     const colour = ink => dark ? ink.dark : ink.light
     theme = { dark, ground, ink: style.color, groundCss: style.backgroundColor, colour, font: getComputedStyle(host).fontFamily,
       inks: data.actions.map(a => rgbOf(colour(a))), soft: dark ? "rgba(255,255,255,.6)" : "rgba(31,36,48,.6)", faint: dark ? "rgba(255,255,255,.16)" : "rgba(31,36,48,.14)" }

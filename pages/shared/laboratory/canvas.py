@@ -7,7 +7,6 @@ what was moved comes back when it is let go.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,18 +15,13 @@ from bayes_engine.figures.laboratory import INKS
 from bayes_engine.figures.theme import EXTRA_COLOURS, colour_of
 from bayes_engine.language import _
 from bayes_engine.numerals import number
+from pages.shared.component import component
 from pages.shared.laboratory import setup as lab
 from pages.shared.laboratory.setup import Setup
 from pages.shared.laboratory.study import Sample, model_name
 from pages.shared.state import change, current, said_by
 
-_HERE = Path(__file__).parent
-_component = st.components.v2.component(
-    "bayes_laboratory",
-    html='<div class="laboratory" data-testid="laboratory"></div>',
-    css=(_HERE / "canvas.css").read_text(encoding="utf-8"),
-    js=(_HERE / "canvas.js").read_text(encoding="utf-8"),
-)
+_component = component(__file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>')
 MOST_DRAWN = 600
 
 

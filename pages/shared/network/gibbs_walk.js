@@ -11,34 +11,17 @@ const FIRST = 650, FASTEST = 14, QUICKER = 0.94   // ms of the first update of a
 const GAP = 26, ROWS = 52, TALL = 50, PAD = 10     // px between nodes of a row, between rows; a node's height; round it all
 const BENDS = [0, 24, -24, 46, -46, 72, -72, 110, -110, 150, -150]
 
-const NS = "http://www.w3.org/2000/svg"
-const html = (tag, className, parent) => {
-  const element = document.createElement(tag)
-  if (className) element.className = className
-  parent?.append(element)
-  return element
-}
-const make = (tag, className, parent) => {
-  const element = document.createElementNS(NS, tag)
-  if (className) element.setAttribute("class", className)
-  parent?.append(element)
-  return element
-}
-const set = (element, looks) => { for (const [name, value] of Object.entries(looks)) element.setAttribute(name, value) }
-const write = (element, text) => { if (element.textContent !== text) element.textContent = text }
 const rich = (element, text) => {      // X_i with its index below
   if (element.dataset.text === text) return
   element.dataset.text = text
   element.replaceChildren(...text.split(/(\w_\w)/).map((part, i) => {
     if (i % 2 === 0) return part
-    const span = html("span", "sign"), index = document.createElement("sub")
+    const span = make("span", "sign"), index = document.createElement("sub")
     index.textContent = part[2]; span.append(part[0], index)
     return span
   }))
 }
-const icon = path => { const svg = make("svg"); set(svg, { viewBox: "0 0 18 18" }); set(make("path", "", svg), { d: path }); return svg }
-const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
-const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
+const icon = path => { const svg = shape("svg"); set(svg, { viewBox: "0 0 18 18" }); set(shape("path", "", svg), { d: path }); return svg }
 const short = p => p > 0 && p < 0.0001 || p < 1 && p > 0.9999 ? String(p) : p.toFixed(4)
 
 export default function (component) {
@@ -50,18 +33,18 @@ export default function (component) {
 
 function createWalk(host) {
   host.replaceChildren()
-  const probe = html("i", "probe", host), left = html("div", "", host), right = html("div", "", host)
-  const scroll = html("div", "scroll", left), svg = make("svg", "net", scroll)
-  const edgeLayer = make("g", "", svg), nodeLayer = make("g", "", svg)
-  const bar = html("div", "bar", left), title = html("div", "title", left), chart = html("div", "chart", left), canvas = html("canvas", "", chart), buttons = {}
+  const probe = make("span", "probe", host), left = make("div", "", host), right = make("div", "", host)
+  const scroll = make("div", "scroll", left), svg = shape("svg", "net", scroll)
+  const edgeLayer = shape("g", "", svg), nodeLayer = shape("g", "", svg)
+  const bar = make("div", "bar", left), title = make("div", "title", left), chart = make("div", "chart", left), canvas = make("canvas", "", chart), buttons = {}
   for (const name of ["rewind", "back", "play", "forward", "sweep", "end"]) {
-    const button = buttons[name] = html("button", name === "play" ? "main" : "", bar)
+    const button = buttons[name] = make("button", name === "play" ? "main" : "", bar)
     button.type = "button"; button.dataset.act = name; button.append(icon(ICONS[name]))
   }
-  const range = html("input", "", bar), counter = html("output", "", bar)
+  const range = make("input", "", bar), counter = make("output", "", bar)
   range.type = "range"; range.min = 0; range.step = 1
-  const head = html("div", "head", right), given = html("p", "given", right), levels = html("div", "levels", right), said = html("p", "said", right)
-  const count = html("p", "count", right), exact = html("p", "exact", right), steps = html("ol", "steps", right)
+  const head = make("div", "head", right), given = make("p", "given", right), levels = make("div", "levels", right), said = make("p", "said", right)
+  const count = make("p", "count", right), exact = make("p", "exact", right), steps = make("ol", "steps", right)
   svg.setAttribute("role", "img")
 
   let data, fire, nodes = [], edges = [], states = [], pos = 0, playing = null, sent = 0, reported = null, timer = 0, theme, drawnFor = ""
@@ -91,17 +74,17 @@ function createWalk(host) {
     const w = data.words
     for (const name of Object.keys(buttons)) if (name !== "play") buttons[name].title = buttons[name].ariaLabel = w[name]
     range.ariaLabel = w.scrub; svg.setAttribute("aria-label", w.label); rich(title, w.running)
-    steps.replaceChildren(...data.algorithm.map(([depth, text]) => { const li = html("li", ["", "deep", "deeper"][depth]); rich(li, text); return li }))
+    steps.replaceChildren(...data.algorithm.map(([depth, text]) => { const li = make("li", ["", "deep", "deeper"][depth]); rich(li, text); return li }))
   }
 
   function build() {
     nodeLayer.replaceChildren(); edgeLayer.replaceChildren(); drawnFor = ""
-    edges = data.edges.map(([a, b]) => { const g = make("g", "edge", edgeLayer); return { a, b, g, line: make("path", "line", g), head: make("path", "head", g) } })
+    edges = data.edges.map(([a, b]) => { const g = shape("g", "edge", edgeLayer); return { a, b, g, line: shape("path", "line", g), head: shape("path", "head", g) } })
     nodes = data.nodes.map((n, j) => {
-      const g = make("g", "node", nodeLayer)
+      const g = shape("g", "node", nodeLayer)
       g.dataset.node = n.id
-      const tip = make("title", "", g), ring = make("rect", "ring", g), box = make("rect", "box", g), pill = make("rect", "pill", g)
-      return { ...n, j, g, tip, ring, box, pill, name: make("text", "name", g), value: make("text", "value", g) }
+      const tip = shape("title", "", g), ring = shape("rect", "ring", g), box = shape("rect", "box", g), pill = shape("rect", "pill", g)
+      return { ...n, j, g, tip, ring, box, pill, name: shape("text", "name", g), value: shape("text", "value", g) }
     })
     for (const n of nodes) {
       const parents = data.edges.filter(e => e[1] === n.j).map(e => e[0]), children = data.edges.filter(e => e[0] === n.j).map(e => e[1])
@@ -215,9 +198,7 @@ function createWalk(host) {
   // -- drawing
 
   function readTheme() {
-    const style = getComputedStyle(probe)
-    pen.fillStyle = style.backgroundColor; pen.fillRect(0, 0, 1, 1)
-    const [r, g, b] = pen.getImageData(0, 0, 1, 1).data, dark = r + g + b < 384
+    const style = getComputedStyle(probe), dark = isDark(rgbOf(style.backgroundColor))
     theme = { dark, ink: style.color, soft: dark ? "rgba(236,238,242,.62)" : "rgba(31,36,48,.62)", grid: dark ? "rgba(255,255,255,.11)" : "rgba(31,36,48,.09)", font: getComputedStyle(host).fontFamily }
   }
   const inkOf = level => data.inks[level % data.inks.length][theme.dark ? 1 : 0]
@@ -274,9 +255,9 @@ function createWalk(host) {
     if (levels.dataset.lit !== `${data.id}|${data.look}|${lit}`) {   // the rows of this node, once
       levels.dataset.lit = `${data.id}|${data.look}|${lit}`
       levels.replaceChildren(...n.levels.flatMap((level, s) => {
-        const label = html("span", "label"), track = html("div", "track"), share = html("span", "share")
+        const label = make("span", "label"), track = make("div", "track"), share = make("span", "share")
         label.textContent = label.title = level
-        html("div", "fill", track).style.setProperty("--ink", inkOf(s))
+        make("div", "fill", track).style.setProperty("--ink", inkOf(s))
         return [label, track, share]
       }))
     }

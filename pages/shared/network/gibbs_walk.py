@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -18,17 +17,12 @@ from bayes_engine.figures.layout import layered
 from bayes_engine.figures.theme import CLASS_COLOURS
 from bayes_engine.language import _
 from bayes_engine.working.walking import Walk
+from pages.shared.component import component
 from pages.shared.kept import kept
 from pages.shared.network.gibbs_question import Question
 from pages.shared.state import said_by
 
-_HERE = Path(__file__).parent
-_walk = st.components.v2.component(
-    "bayes_gibbs_walk",
-    html='<div class="walk" data-testid="walk"></div>',
-    css=(_HERE / "gibbs_walk.css").read_text(encoding="utf-8"),
-    js=(_HERE / "gibbs_walk.js").read_text(encoding="utf-8"),
-)
+_walk = component(__file__, "bayes_gibbs_walk", '<div class="walk" data-testid="walk"></div>')
 
 
 def player(

@@ -1,0 +1,42 @@
+"""The app's own drawings in the browser: the script and the style sheet of each stand beside its module, and
+`component.js`, which all of them share, before the script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_SHARED = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+
+
+def component(module: str, name: str, html: str = "") -> Any:
+    """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself."""
+    script = _SHARED + Path(module).with_suffix(".js").read_text(encoding="utf-8")
+    style = Path(module).with_suffix(".css").read_text(encoding="utf-8") if html else None
+    return st.components.v2.component(name, html=html or "<span></span>", css=style, js=script)
+
+
+_FOLLOWS = """
+export default function (component) {
+  const root = component.parentElement
+  root.latest = component
+  const show = () => {
+    if (!globalThis.DRAWS) return
+    root.drawn ??= globalThis.DRAWS(root.querySelector("[data-testid]"))
+    root.drawn.update(root.latest)
+  }
+  show()
+  if (EVERY || !root.drawn) window.addEventListener("TOLD", show, { once: !EVERY })
+  return () => { window.removeEventListener("TOLD", show); root.drawn?.destroy(); delete root.drawn }
+}
+"""
+
+
+def follower(module: str, name: str, html: str, *, draws: str, told: str, every: bool = False) -> Any:
+    """The light part of a drawing whose heavy part is a `component` of its own, sent once: it is drawn by the function
+    `draws` that the heavy part's script brings, as soon as the event `told` says so, or at every such event."""
+    script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", told).replace("EVERY", "true" if every else "false")
+    style = Path(module).with_suffix(".css").read_text(encoding="utf-8")
+    return st.components.v2.component(name, html=html, css=style, js=script)

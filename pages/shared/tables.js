@@ -1,0 +1,191 @@
+// A table of words, to be read or to choose from. See tables.py for what comes in. Of long tables only the rows in sight
+// are drawn. Words from data reach the page through textContent and attributes only.
+
+const ROW = 32, BEYOND = 6            // px a row; rows drawn beyond those in sight
+const WIDEST = 340, LEAST = 64, ROOM = 18   // px of a column by its words, and what is left of it at least; beside words
+const MEASURED = 6                    // of a column so many of its longest words are measured
+
+const long = text => text.length + (text.match(/[\u2e80-\uffdc]/g)?.length ?? 0)   // those are twice as wide
+const words = cell => Array.isArray(cell) ? cell[0] : cell
+
+export default function (component) {
+  const host = component.parentElement.querySelector(".listing")
+  host.drawn ??= createListing(host)
+  host.drawn.update(component)
+  return () => { host.drawn?.destroy(); delete host.drawn }
+}
+
+function createListing(host) {
+  let data, fire, rows = [], widths = [], told = "", at = [0, 0], frame = 0, laid = "", seen = ""
+  host.replaceChildren()
+  const find = make("input", "find", host), scroll = make("div", "scroll", host), table = make("table", "", scroll)
+  const columns = make("colgroup", "", table), head = make("tr", "", make("thead", "", table)), body = make("tbody", "", table)
+  const above = make("tr", "", null), below = make("tr", "", null), lines = new Map()
+  for (const gap of [above, below]) gap.setAttribute("aria-hidden", true)
+  const listeners = new AbortController()
+  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
+  const watcher = new ResizeObserver(() => { if (data && host.clientWidth) later() })
+  watcher.observe(host)
+  document.fonts?.ready.then(() => { if (data && !listeners.signal.aborted) { measure(); layout() } })
+  const later = () => { cancelAnimationFrame(frame); frame = requestAnimationFrame(layout) }
+
+  find.type = "search"
+  on(find, "keydown", event => event.stopPropagation())               // its letters are no keys of the page
+  on(find, "input", () => { filter(); scroll.scrollTop = 0; draw() })
+  on(scroll, "scroll", () => draw())
+  on(scroll, "focus", mark)
+  on(scroll, "blur", mark)
+  on(body, "click", event => {
+    const cell = event.target.closest("td, th"), row = cell?.parentElement
+    if (row?.dataset.row) choose(Number(row.dataset.row), cell.cellIndex)
+  })
+  on(scroll, "keydown", event => {
+    if (!data.by || event.ctrlKey || event.altKey || event.metaKey || !rows.length) return
+    const here = Math.max(rows.indexOf(at[0]), 0), page = Math.max(Math.floor(scroll.clientHeight / ROW) - 2, 1)
+    const down = { ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page, Home: -rows.length, End: rows.length }[event.key]
+    const aside = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (event.key === "Enter" || event.key === " ") { if (!event.repeat) choose(at[0], at[1]) }
+    else if (down) at = [rows[clamp(here + down, 0, rows.length - 1)], at[1]]
+    else if (aside && data.by === "cell") at = [at[0], clamp(at[1] + aside, 0, data.heads.length - 1)]
+    else return
+    event.preventDefault()
+    show(at[0])
+    draw()
+  })
+
+  function choose(row, column) {
+    if (!data.by) return
+    at = [row, column]
+    if (data.by === "row" || column > 0) data.chosen = [row, column]  // until the server has said what that leads to
+    draw()
+    fire("chosen", [row, column])
+  }
+
+  function update({ data: next, setTriggerValue }) {
+    const before = data
+    data = next
+    fire = setTriggerValue
+    const looks = JSON.stringify([data.heads, data.rows])
+    const moved = JSON.stringify(before?.chosen) !== JSON.stringify(data.chosen)
+    scroll.style.maxHeight = `${data.height}px`
+    table.setAttribute("role", data.by ? "grid" : "table")
+    for (const element of [scroll, table]) element.setAttribute("aria-label", data.label)
+    table.setAttribute("aria-rowcount", data.rows.length + 1)
+    scroll.tabIndex = 0
+    find.hidden = !data.find
+    find.placeholder = data.find
+    find.setAttribute("aria-label", data.find)
+    if (moved && data.chosen) at = [...data.chosen]
+    at = [clamp(at[0], 0, Math.max(data.rows.length - 1, 0)), clamp(at[1], 0, data.heads.length - 1)]
+    if (looks !== told) { told = looks; if (!data.find) find.value = ""; filter(); measure(); laid = "" }
+    layout()
+    if (moved && data.chosen) { show(data.chosen[0]); draw() }
+  }
+
+  function filter() {
+    const wanted = find.value.trim().toLowerCase(), all = data.rows.map((_, i) => i)
+    rows = wanted ? all.filter(i => data.rows[i].some(cell => words(cell).toLowerCase().includes(wanted))) : all
+  }
+
+  function measure() {                  // how wide each column would like to be
+    const pen = document.createElement("canvas").getContext("2d"), { fontSize, fontFamily } = getComputedStyle(host)
+    widths = data.heads.map((head, j) => {
+      if (head.width) return head.width
+      const longest = data.rows.map(row => words(row[j])).sort((a, b) => long(b) - long(a)).slice(0, MEASURED)
+      pen.font = `${fontSize} ${fontFamily}`
+      const cells = Math.max(0, ...longest.map(text => pen.measureText(text).width))
+      pen.font = `600 ${fontSize} ${fontFamily}`
+      return Math.ceil(Math.min(Math.max(cells, pen.measureText(head.text).width), WIDEST)) + ROOM
+    })
+  }
+
+  function layout() {                   // columns without a width of their own take the room, or give way
+    if (!host.clientWidth) return
+    const room = scroll.clientWidth - 1, wanted = widths.reduce((a, b) => a + b, 0)
+    const free = data.heads.map(head => !head.width), ours = widths.reduce((sum, w, j) => sum + (free[j] ? w : 0), 0)
+    const given = widths.map((w, j) => !free[j] ? w
+      : wanted <= room ? w + (room - wanted) * w / ours
+      : Math.max(w - (wanted - room) * w / ours, Math.min(w, data.narrow ? w : 2 * LEAST)))
+    if (laid === given.join()) return draw()
+    laid = given.join()
+    seen = ""
+    lines.clear()
+    columns.replaceChildren(...given.map(w => { const column = make("col", ""); column.style.width = `${w}px`; return column }))
+    table.style.width = `${given.reduce((a, b) => a + b, 0)}px`
+    head.replaceChildren(...data.heads.map((entry, j) => {
+      const cell = make("th", entry.right ? "right" : "", null)
+      cell.scope = "col"
+      make("span", entry.help ? "helped" : "", cell, entry.text)
+      cell.title = entry.help || (widths[j] > given[j] + 1 || widths[j] >= WIDEST ? entry.text : "")
+      return cell
+    }))
+    draw()
+  }
+
+  function show(row) {                  // scroll a row into sight
+    const y = rows.indexOf(row) * ROW, high = scroll.clientHeight - head.offsetHeight
+    if (y < 0) return
+    if (y < scroll.scrollTop) scroll.scrollTop = y
+    else if (y + ROW > scroll.scrollTop + high) scroll.scrollTop = y + ROW - high
+  }
+
+  function draw() {                     // a line that stays is the same element, lest a click on it be lost
+    const high = Math.ceil((data.height || 400) / ROW)
+    const first = clamp(Math.floor(scroll.scrollTop / ROW) - BEYOND, 0, Math.max(rows.length - 1, 0))
+    const last = Math.min(first + high + 2 * BEYOND, rows.length), shown = rows.slice(first, last)
+    above.style.height = `${first * ROW}px`
+    below.style.height = `${(rows.length - last) * ROW}px`
+    if (seen !== shown.join()) {
+      seen = shown.join()
+      for (const i of lines.keys()) if (!shown.includes(i)) lines.delete(i)
+      for (const i of shown) if (!lines.has(i)) lines.set(i, written(i))
+      body.replaceChildren(above, ...shown.map(i => lines.get(i)), below)
+    }
+    mark()
+  }
+
+  function written(i) {
+    const line = make("tr", data.by ? "live" : "", null)
+    line.dataset.row = i
+    line.setAttribute("aria-rowindex", i + 2)
+    data.rows[i].forEach((cell, j) => {
+      const box = make(j === 0 && data.by !== "row" ? "th" : "td", data.heads[j].right ? "right" : "", line)
+      const text = words(cell)
+      if (Array.isArray(cell)) {
+        box.classList.add("barred")
+        make("div", "bar", box).style.width = `calc((100% - 18px) * ${clamp(cell[1], 0, 1)})`
+        make("span", "", box, text)
+      } else box.textContent = text
+      if (long(text) * 6 > parseFloat(columns.children[j]?.style.width) - ROOM) box.title = text
+    })
+    return line
+  }
+
+  function mark() {                     // what is chosen, and where the keys are
+    if (!data) return
+    const focused = data.by && host.getRootNode().activeElement === scroll && scroll.matches(":focus-visible")
+    scroll.removeAttribute("aria-activedescendant")
+    for (const [i, line] of lines) {
+      const chosen = data.chosen?.[0] === i, here = at[0] === i
+      line.classList.toggle("chosen", data.by === "row" && chosen)
+      line.classList.toggle("focused", data.by === "row" && here && focused)
+      if (data.by === "row") line.setAttribute("aria-selected", chosen)
+      ;[...line.children].forEach((box, j) => {
+        const active = here && at[1] === j
+        if (data.by === "cell") {
+          box.classList.toggle("chosen", chosen && data.chosen[1] === j)
+          box.classList.toggle("focused", active && focused)
+          if (j > 0) box.setAttribute("aria-selected", chosen && data.chosen[1] === j)
+        }
+        if (active) box.id = "here"
+        else box.removeAttribute("id")
+        if (active && focused) scroll.setAttribute("aria-activedescendant", "here")
+      })
+    }
+  }
+
+  return {
+    update,
+    destroy() { listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame); host.replaceChildren() },
+  }
+}
