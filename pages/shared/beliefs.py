@@ -41,7 +41,7 @@ from pages.shared.chart import chart
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.kept import kept
 from pages.shared.state import Spec, bound, change, current, dark
-from pages.shared.tables import Head
+from pages.shared.tables import Bar, Head
 
 BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
@@ -133,8 +133,8 @@ def choose_column(table: data.InUse, fitted: data.Fitted) -> Variable:
     return chosen
 
 
-def _bar(nats: float | None, most: float) -> tuple[str, float]:
-    return ("–", 0.0) if nats is None else (f"{nats:.3f}", nats / max(most, 1e-9))
+def _bar(nats: float | None, most: float) -> Bar:
+    return Bar("–", 0.0) if nats is None else Bar(f"{nats:.3f}", nats / max(most, 1e-9))
 
 
 def widths(fitted: data.Fitted) -> tuple[int, int]:

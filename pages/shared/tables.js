@@ -6,7 +6,16 @@ const WIDEST = 340, LEAST = 64, ROOM = 18   // px of a column by its words, and 
 const MEASURED = 6                    // of a column so many of its longest words are measured
 
 const long = text => text.length + (text.match(/[\u2e80-\uffdc]/g)?.length ?? 0)   // those are twice as wide
-const words = cell => Array.isArray(cell) ? cell[0] : cell
+const words = cell => cell.text ?? cell
+const size = text => {                // what a cell that begins with a number counts for; infinite ones are last, as gaps are
+  const found = text.replace(/−/g, "-").replace(/,(?=\d{3})/g, "").match(/^[≤<>≥ ]*([+-]?\d+\.?\d*(?:e[+-]?\d+)?)/i)
+  return found ? Number(found[1]) : NaN
+}
+function inOrder(a, b) {
+  const [m, n] = [size(a), size(b)]
+  if (isNaN(m) || isNaN(n)) return isNaN(m) - isNaN(n) || a.localeCompare(b, undefined, { numeric: true })
+  return m - n
+}
 
 export default function (component) {
   const host = component.parentElement.querySelector(".listing")
@@ -16,7 +25,7 @@ export default function (component) {
 }
 
 function createListing(host) {
-  let data, fire, rows = [], widths = [], told = "", at = [0, 0], frame = 0, laid = "", seen = ""
+  let data, fire, rows = [], widths = [], told = "", at = [0, 0], frame = 0, laid = "", seen = "", sorted = null
   host.replaceChildren()
   const find = make("input", "find", host), scroll = make("div", "scroll", host), table = make("table", "", scroll)
   const columns = make("colgroup", "", table), head = make("tr", "", make("thead", "", table)), body = make("tbody", "", table)
@@ -39,6 +48,13 @@ function createListing(host) {
     const cell = event.target.closest("td, th"), row = cell?.parentElement
     if (row?.dataset.row) choose(Number(row.dataset.row), cell.cellIndex)
   })
+  on(head, "click", event => sort(event.target.closest("th")?.cellIndex))
+  on(head, "keydown", event => {
+    if (event.key !== "Enter" && event.key !== " ") return
+    event.preventDefault()
+    event.stopPropagation()
+    sort(event.target.closest("th")?.cellIndex)
+  })
   on(scroll, "keydown", event => {
     if (!data.by || event.ctrlKey || event.altKey || event.metaKey || !rows.length) return
     const here = Math.max(rows.indexOf(at[0]), 0), page = Math.max(Math.floor(scroll.clientHeight / ROW) - 2, 1)
@@ -52,6 +68,15 @@ function createListing(host) {
     show(at[0])
     draw()
   })
+
+  function sort(column) {               // up, down, and as it came
+    if (column === undefined || data.rows.length < 2) return
+    sorted = sorted?.column !== column ? { column, down: false } : sorted.down ? null : { column, down: true }
+    filter()
+    laid = ""
+    layout()
+    head.children[column].querySelector("button").focus()
+  }
 
   function choose(row, column) {
     if (!data.by) return
@@ -77,7 +102,7 @@ function createListing(host) {
     find.setAttribute("aria-label", data.find)
     if (moved && data.chosen) at = [...data.chosen]
     at = [clamp(at[0], 0, Math.max(data.rows.length - 1, 0)), clamp(at[1], 0, data.heads.length - 1)]
-    if (looks !== told) { told = looks; if (!data.find) find.value = ""; filter(); measure(); laid = "" }
+    if (looks !== told) { told = looks; if (!data.find) find.value = ""; if (sorted?.column >= data.heads.length) sorted = null; filter(); measure(); laid = "" }
     layout()
     if (moved && data.chosen) { show(data.chosen[0]); draw() }
   }
@@ -85,6 +110,9 @@ function createListing(host) {
   function filter() {
     const wanted = find.value.trim().toLowerCase(), all = data.rows.map((_, i) => i)
     rows = wanted ? all.filter(i => data.rows[i].some(cell => words(cell).toLowerCase().includes(wanted))) : all
+    if (!sorted) return
+    const { column, down } = sorted, of = i => words(data.rows[i][column])
+    rows.sort((a, b) => (down ? -1 : 1) * inOrder(of(a), of(b)) || a - b)
   }
 
   function measure() {                  // how wide each column would like to be
@@ -113,9 +141,12 @@ function createListing(host) {
     columns.replaceChildren(...given.map(w => { const column = make("col", ""); column.style.width = `${w}px`; return column }))
     table.style.width = `${given.reduce((a, b) => a + b, 0)}px`
     head.replaceChildren(...data.heads.map((entry, j) => {
-      const cell = make("th", entry.right ? "right" : "", null)
+      const cell = make("th", entry.right ? "right" : "", null), way = sorted?.column === j ? sorted.down ? "descending" : "ascending" : ""
       cell.scope = "col"
-      make("span", entry.help ? "helped" : "", cell, entry.text)
+      if (way) cell.setAttribute("aria-sort", way)
+      const button = make("button", entry.help ? "helped" : "", cell, entry.text)
+      button.type = "button"
+      if (way) make("span", "way", cell, way === "ascending" ? "↑" : "↓")
       cell.title = entry.help || (widths[j] > given[j] + 1 || widths[j] >= WIDEST ? entry.text : "")
       return cell
     }))
@@ -151,11 +182,12 @@ function createListing(host) {
     data.rows[i].forEach((cell, j) => {
       const box = make(j === 0 && data.by !== "row" ? "th" : "td", data.heads[j].right ? "right" : "", line)
       const text = words(cell)
-      if (Array.isArray(cell)) {
+      if (cell.bar !== undefined) {
         box.classList.add("barred")
-        make("div", "bar", box).style.width = `calc((100% - 18px) * ${clamp(cell[1], 0, 1)})`
+        make("div", "bar", box).style.width = `calc((100% - 18px) * ${clamp(cell.bar, 0, 1)})`
         make("span", "", box, text)
       } else box.textContent = text
+      if (cell.tint) box.style.backgroundColor = cell.tint
       if (long(text) * 6 > parseFloat(columns.children[j]?.style.width) - ROOM) box.title = text
     })
     return line

@@ -1,8 +1,7 @@
-"""What tables on screen share: their height, what of them is chosen, and the rows as they are called on screen."""
+"""Tables on screen: of words, to be read or chosen from; a few lines as text; the rows as they are called on screen."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from bayes_engine.numerals import plain
 from pages.shared import data
 from pages.shared.component import component
 from pages.shared.escape import clean
-from pages.shared.state import said_by, selected
+from pages.shared.state import said_by
 
 FEW = 200
 """Of a table up to so many rows, and of so many columns as below, every cell is text; a larger one is a data grid."""
@@ -24,8 +23,19 @@ LONG = 40
 
 _component = component(__file__, "bayes_table", '<div class="listing" data-testid="table"></div>')
 
-Line = str | tuple[str, float]
-"""A cell: its words; or words and the share of 1 that a bar behind them shows."""
+
+class Bar(NamedTuple):
+    """Words with a bar beneath them, a share of 1."""
+
+    text: str
+    share: float
+
+
+class Tint(NamedTuple):
+    """Words on a ground of this CSS colour."""
+
+    text: str
+    colour: str
 
 
 class Head(NamedTuple):
@@ -40,7 +50,7 @@ class Head(NamedTuple):
 
 def drawn(
     heads: Sequence[Head],
-    lines: Sequence[Sequence[Line]],
+    lines: Sequence[Sequence[str | Bar | Tint]],
     *,
     key: str,
     label: str,
@@ -52,7 +62,7 @@ def drawn(
 ) -> None:
     """A table of words, at most `height` pixels high, to be read or, by rows or by cells, to choose from: the `chosen`
     (row, column) is marked, and `on_choice(row, column)` is called before the script runs again. In a `narrow` one
-    columns keep the room of their words, and the whole scrolls."""
+    columns keep the room of their words, and the whole scrolls. A click on a head sorts."""
 
     def choose() -> None:
         match said_by(key, "chosen"):
@@ -78,8 +88,13 @@ def drawn(
     )
 
 
-def _line(cell: Line) -> str | list[Any]:
-    return clean(cell, 200) if isinstance(cell, str) else [clean(cell[0]), min(max(float(cell[1]), 0.0), 1.0)]
+def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
+    match cell:
+        case Bar(text, share):
+            return {"text": clean(text), "bar": min(max(float(share), 0.0), 1.0)}
+        case Tint(text, colour):
+            return {"text": clean(text), "tint": colour}
+    return clean(cell, 200)
 
 
 def rows(table: data.InUse, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()) -> None:
@@ -123,19 +138,6 @@ def written(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
     heads, *rest = lines
     rule = [":--" if j < left else "--:" for j in range(len(heads))]
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *rest)))
-
-
-def clicked(key: str, before: int) -> int:
-    """The row of a table that was clicked, at its mark or in any cell; without either the one from before."""
-    cells, rows = selected(key, "cells"), selected(key, "rows")
-    return int(cells[0][0] if cells else rows[0] if rows else before)
-
-
-def select(key: str, selection: dict[str, Any]) -> None:
-    """Make a table's selection a view of the state."""
-    shown = st.session_state.get(key, {}).get("selection", {})
-    if any(json.dumps(shown.get(part, ())) != json.dumps(value) for part, value in selection.items()):
-        st.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [], **selection}}
 
 
 def on_screen(table: data.InUse, frame: pd.DataFrame) -> pd.DataFrame:

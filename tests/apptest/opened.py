@@ -53,7 +53,7 @@ def listed(app: AppTest, key: str) -> pd.DataFrame:
     """The cells of the table that `pages.shared.tables.drawn` drew under this key, with its heads."""
     found = [e.proto for e in app.get("bidi_component") if e.proto.id.endswith(f"-{key}")]
     sent = json.loads(found[0].json or found[0].mixed.json)
-    cells = [[cell[0] if isinstance(cell, list) else cell for cell in row] for row in sent["rows"]]
+    cells = [[cell["text"] if isinstance(cell, dict) else cell for cell in row] for row in sent["rows"]]
     return pd.DataFrame(cells, columns=[head["text"] for head in sent["heads"]])
 
 

@@ -9,7 +9,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.table.roles import take_apart
 from pages.shared.state import Spec, State
-from tests.apptest.opened import opened, uploaded
+from tests.apptest.opened import behind, listed, opened, uploaded
 from tests.conftest import slowly
 
 MELONS = State(table="watermelon2", language="en", labels="file")
@@ -23,14 +23,14 @@ TREE = {
 }
 
 
-def listed(app: AppTest) -> dict[str, dict[str, object]]:
+def pairs_of(app: AppTest) -> dict[str, dict[str, str]]:
     """The list of pairs, by pair."""
-    return {row["pair"]: row for row in app.dataframe[0].value.to_dict("records")}
+    return {row["pair"]: row for row in listed(app, "dependence_list").to_dict("records")}
 
 
 def counts(app: AppTest, k: int) -> list[list[str]]:
     """The contingency table of the k-th class as it is shown."""
-    return app.dataframe[1 + 2 * k].value.to_numpy().tolist()
+    return listed(app, f"pair_counts_{k}").to_numpy().tolist()
 
 
 def said(app: AppTest) -> str:
@@ -40,12 +40,12 @@ def said(app: AppTest) -> str:
 def test_the_pairs_of_the_textbook_and_the_answer_in_words() -> None:
     app = opened("dependence", MELONS)
     assert app.title[0].value.endswith("?")
-    pairs = listed(app)
+    pairs = pairs_of(app)
     assert len(pairs) == 15
-    assert {name: f"{row['nats']:.4f}" for name, row in pairs.items() if row["tree"]} == TREE
+    assert {name: row["nats"] for name, row in pairs.items() if row["tree"]} == TREE
     strongest = pairs["根蒂 – 脐部"]
-    assert strongest["g"] == pytest.approx(2 * 17 * 0.59753454)
-    assert strongest["holm"] == pytest.approx(15 * strongest["p"])
+    assert float(strongest["G"]) == pytest.approx(2 * 17 * 0.59753454, abs=0.005)
+    assert float(strongest["p, Holm"]) == pytest.approx(15 * float(strongest["p"]), rel=5e-3)
     assert "**1 of 15**" in said(app)
     assert "log-loss 0.7040 against 0.6038" in said(app)  # naive Bayes and TAN, learnt anew without each row, α = 1
 
@@ -58,7 +58,7 @@ def test_overall_is_another_number() -> None:
     parts = take_apart(dataset.frame, dataset.schema)
     model = TAN(schema=parts.schema).fit(parts.X, parts.y)
     want = model.dependences().overall["根蒂", "脐部"].information
-    assert listed(app)["根蒂 – 脐部"]["nats"] == pytest.approx(want)
+    assert pairs_of(app)["根蒂 – 脐部"]["nats"] == f"{want:.4f}"
     assert "**all rows** · 17 rows" in said(app)
     assert r"I(x_i;x_j)&=" in app.latex[0].value
 
@@ -70,21 +70,21 @@ def test_a_pair_opens_into_the_sum_behind_its_number() -> None:
         ["蜷缩", "5  (3.12)", "0  (1.88)", "0  (0.00)"],
         ["稍蜷", "0  (1.88)", "3  (1.12)", "0  (0.00)"],
     ]
-    terms = [app.dataframe[2 + 2 * k].value.drop(columns="level") for k in range(2)]
+    terms = [listed(app, f"pair_terms_{k}").iloc[:, 1:] for k in range(2)]
     total = sum(float(v.replace("−", "-")) for frame in terms for v in frame.to_numpy().ravel())
     assert total == pytest.approx(0.5975, abs=3e-4)
     assert "=0.3113 + 0.2862=0.5975" in app.latex[0].value
     assert r"\frac{5}{17}\,\log\frac{5/8}{(5/8)(5/8)}=+0.1382" in app.latex[1].value
     assert "would give −∞" in said(app)
-    assert list(app.dataframe[5].value.index) == [1, 2, 3, 4, 5]
+    assert list(behind(app).index) == [1, 2, 3, 4, 5]
 
 
 def test_a_cell_chosen_shows_its_rows_and_one_without_rows_none() -> None:
     app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(1, 2, 2)))
-    assert list(app.dataframe[5].value.index) == [10, 11]
-    assert set(app.dataframe[5].value["根蒂"]) == {"硬挺"}
+    assert list(behind(app).index) == [10, 11]
+    assert set(behind(app)["根蒂"]) == {"硬挺"}
     app = opened("dependence", MELONS.showing(pair=(STALK, NAVEL), pair_cell=(0, 2, 2)))
-    assert len(app.dataframe[5].value) == 0
+    assert behind(app).empty
     assert app.latex[1].value.strip("$\n") == r"0\cdot\log 0=0"
 
 
@@ -160,17 +160,17 @@ def test_every_tab_opens(tab: str) -> None:
 
 def test_numbers_are_cut_and_a_column_without_a_cut_is_named() -> None:
     app = opened("dependence", State(table="watermelon3", language="en", labels="file"))
-    assert len(listed(app)) == 15
+    assert len(pairs_of(app)) == 15
     assert "no cut point was found" in said(app)
     assert "密度" in said(app)
     app.segmented_control(key="dependence_cut").set_value("quantile").run()
-    assert len(listed(app)) == 28
+    assert len(pairs_of(app)) == 28
 
 
 def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_said() -> None:
     alpha = State(table="watermelon3a", language="en")
     app = opened("dependence", alpha)
-    assert len(listed(app)) == 1
+    assert len(pairs_of(app)) == 1
     assert app.segmented_control(key="dependence_cut").value == "quantile"
     assert "MDLP finds no place to cut density, sugar" in said(app)
     assert "quarters of the 17 rows" in said(app)
@@ -178,7 +178,7 @@ def test_where_mdlp_leaves_no_pair_numbers_are_cut_into_quarters_and_that_is_sai
     parts = take_apart(dataset.frame, dataset.schema)
     model = TAN(schema=parts.schema, discretize="quantile", bins=4).fit(parts.X, parts.y)
     [pair] = model.dependences().given_class.values()
-    assert listed(app)["density – sugar"]["nats"] == pytest.approx(pair.information)
+    assert pairs_of(app)["density – sugar"]["nats"] == f"{pair.information:.4f}"
     assert "log-loss 0.5786 against 0.6616" in said(app)  # both in quarters; uncut they would be one model
 
 
@@ -187,7 +187,7 @@ def test_who_chose_mdlp_is_told_why_nothing_is_there_and_quarters_are_one_click_
     app = opened("dependence", alpha.showing(dependence_cut="mdlp"))
     assert "finds no place in density, sugar" in app.info[0].value
     app.button(key="into_quarters").click().run()
-    assert len(listed(app)) == 1
+    assert len(pairs_of(app)) == 1
     assert "MDLP finds no place" not in said(app)  # it was asked for
     assert dict(app.session_state["state"].view)["dependence_cut"] == "quantile"
 
@@ -212,7 +212,7 @@ def test_a_tree_that_stays_in_parts_says_so() -> None:
     app = uploaded(content, dependence_view="tree", tree_step=3)
     assert "No pair that is left joins the 2 parts: between them every weight is 0." in said(app)
     assert "whole" not in said(app)
-    assert sum(bool(row["tree"]) for row in listed(app).values()) == 2
+    assert sum(bool(row["tree"]) for row in pairs_of(app).values()) == 2
     assert "is taken" in said(uploaded(content, dependence_view="tree", tree_step=2))
 
 
@@ -220,7 +220,7 @@ def test_a_table_with_one_feature_and_one_with_names_like_markup() -> None:
     app = uploaded(b"one,label\n" + b"a,y\nb,n\n" * 6)
     assert "There is no pair" in app.info[0].value
     app = uploaded(b"<b>x</b> $y$ *z*,two,label\n" + b"a,u,y\nb,v,n\na,v,y\nb,u,y\n" * 5, dependence_view="tree")
-    assert len(listed(app)) == 1
+    assert len(pairs_of(app)) == 1
     assert "*z*" not in app.subheader[0].value.replace("\\*z\\*", "")
 
 

@@ -93,6 +93,9 @@ class Wire:
         slowly("network", False, FIRST_LOAD),
         slowly("hidden", False, FIRST_LOAD),
         slowly("laboratory", False, FIRST_LOAD),
+        slowly("dependence", False, FIRST_LOAD),
+        slowly("data", False, FIRST_LOAD),
+        slowly("classify", False, FIRST_LOAD),
         slowly("model", True, FIRST_LOAD),
     ],
 )
@@ -104,11 +107,13 @@ def test_a_first_visit_loads_less_than_two_and_a_half_megabytes(
     loaded: list[tuple[int, str]] = []
     page.on("requestfinished", lambda r: loaded.append((r.sizes()["responseBodySize"], r.url.rpartition("/")[2])))
     page.goto(f"{wire.url}/{path}")
-    if charts := path not in ("", "decisions"):
+    if charts := path not in ("", "decisions", "data", "classify"):
         page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    else:
+    elif path in ("", "decisions"):
         expect(page.get_by_test_id("loss-0-1")).to_be_visible()
         settled(page)
+    else:
+        page.get_by_test_id("stMain").get_by_role("heading").first.wait_for()
     looking.settled(page)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)

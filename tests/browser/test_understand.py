@@ -76,3 +76,20 @@ def test_of_a_long_list_only_what_is_in_sight_is_drawn_and_a_name_can_be_looked_
     columns.get_by_text("p75").click()
     expect(columns.get_by_role("row", selected=True)).to_contain_text("p75")
     becomes(page, lambda: view_of(page).get("column"), 61)
+
+
+def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
+    page.goto(f"{app.url}/dependence?s={encode(State(table='watermelon2', language='en'))}")
+    settled(page)
+    pairs = page.get_by_role("grid", name="all pairs with their tests")
+    nats = pairs.get_by_role("row").nth(1).get_by_role("gridcell").nth(1)
+    expect(nats).to_have_text("0.5975")
+    for first in ("0.0308", "0.5975"):
+        pairs.get_by_role("button", name="nats").click()
+        expect(nats).to_have_text(first)
+    expect(pairs.get_by_role("columnheader", name="nats")).to_have_attribute("aria-sort", "descending")
+    pairs.get_by_role("button", name="pair").click()
+    expect(pairs.get_by_role("row").nth(1)).to_contain_text("colour – knock")
+    pairs.get_by_text("colour – stalk").click()
+    expect(page.get_by_role("heading", name="colour – stalk: 0.1590 nats")).to_be_visible()
+    expect(pairs.get_by_role("row", selected=True)).to_contain_text("colour – stalk")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.figures.dependence import dependence_map
@@ -24,7 +23,7 @@ from pages.shared.dependence.study import (
 )
 from pages.shared.escape import clean, plotly_text
 from pages.shared.state import change, dark, selected
-from pages.shared.tables import clicked, high, select
+from pages.shared.tables import Head, drawn
 
 MOST = 32
 """The map has room for so many columns."""
@@ -75,48 +74,40 @@ def draw_map(table: data.InUse, found: Study, chosen: Pair) -> None:
 
 def draw_list(table: data.InUse, found: Study, ordered: list[Pair], chosen: Pair) -> None:
     """All pairs with their tests; a click chooses one."""
-    overall, key = is_overall(), "dependence_list"
+    overall = is_overall()
     taken = {s.edge for s in found.growth.steps if s.taken}
     shown = [p.of(overall) for p in ordered]
-    frame = pd.DataFrame(
-        {
-            "pair": [" – ".join(clean(table.column(n), 24) for n in p.edge) for p in ordered],
-            "nats": [t.found.information for t in shown],
-            "tree": [p.edge in taken for p in ordered],
-            "holm": [t.holm for t in shown],
-            "g": [t.found.statistic for t in shown],
-            "df": [t.found.degrees for t in shown],
-            "p": [t.found.p_value for t in shown],
-        }
-    )
-    row = ordered.index(chosen)
-    width = min(max(7 * max(len(p) + round(1.4 * sum(c > "⺀" for c in p)) for p in frame["pair"]), 130), 180)
 
-    def pick() -> None:
-        change(choosing(table, ordered[clicked(key, row)].edge))
+    def choose(row: int, _column: int) -> None:
+        change(choosing(table, ordered[row].edge))
 
-    select(key, {"rows": [row], "cells": []})
-    st.dataframe(
-        frame,
-        key=key,
-        on_select=pick,
-        selection_mode=["single-row-required", "single-cell"],
-        hide_index=True,
-        height=high(len(frame), 420),
-        alt=_("all pairs with their tests"),
-        column_config={
-            "pair": st.column_config.TextColumn(_("pair"), width=width),
-            "nats": st.column_config.NumberColumn(_("nats"), format="%.4f", width=60),
-            "tree": st.column_config.CheckboxColumn(
-                _("tree"), width=44, help=_("Whether it is an edge of the maximum spanning tree.")
-            ),
-            "holm": st.column_config.NumberColumn(
-                _("p, Holm"), format="%.3g", width=88, help=_("The p-value corrected for so many tests.")
-            ),
-            "g": st.column_config.NumberColumn(
-                "G", format="%.2f", width=72, help=_("2·n·I, n being the rows where both are known.")
-            ),
-            "df": st.column_config.NumberColumn("df", width=44, help=_("Degrees of freedom.")),
-            "p": st.column_config.NumberColumn("p", format="%.3g", width=88),
-        },
+    drawn(
+        [
+            Head(_("pair")),
+            Head(_("nats"), width=70, right=True),
+            Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=52),
+            Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=92, right=True),
+            Head("G", _("2·n·I, n being the rows where both are known."), width=84, right=True),
+            Head("df", _("Degrees of freedom."), width=54, right=True),
+            Head("p", width=92, right=True),
+        ],
+        [
+            [
+                " – ".join(clean(table.column(n), 24) for n in p.edge),
+                f"{t.found.information:.4f}",
+                "✓" if p.edge in taken else "",
+                f"{t.holm:.3g}",
+                f"{t.found.statistic:.2f}",
+                str(t.found.degrees),
+                f"{t.found.p_value:.3g}",
+            ]
+            for p, t in zip(ordered, shown, strict=True)
+        ],
+        key="dependence_list",
+        label=_("all pairs with their tests"),
+        height=420,
+        by="row",
+        chosen=(ordered.index(chosen), 0),
+        on_choice=choose,
+        narrow=True,
     )

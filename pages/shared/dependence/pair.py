@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.figures.dependence import tint
@@ -27,13 +26,12 @@ from pages.shared.dependence.study import (
     named,
 )
 from pages.shared.escape import clean, md
-from pages.shared.state import bound, change, current, dark, selected
-from pages.shared.tables import high, on_screen, select
+from pages.shared.state import bound, change, current, dark
+from pages.shared.tables import Head, Tint, drawn
+from pages.shared.tables import rows as rows_of
 
 MOST = 8
 """What up to so many classes add is written out as a sum."""
-FEW, TERM = 4, 76
-"""Beyond so many levels a column of terms is so many pixels wide: no digit is cut."""
 CLASSES = 3
 """The tables of up to so many classes stand beneath each other."""
 
@@ -108,65 +106,46 @@ def _table_of(table: data.InUse, cells: Contingency, c: int, at: tuple[int, int,
     left, right = st.columns(2, gap="small")
     left.markdown(f"**{whose}** · " + _("{n} rows").format(n=total))
     right.markdown("**" + _("adds {nats} nats").format(nats=adds) + "**")
-    key, columns = f"pair_counts_{c}", [f"c{j}" for j in range(len(cells.levels_b))]
-    heads = {f"c{j}": clean(table.value(cells.b, v), 40) for j, v in enumerate(cells.levels_b)}
     corner = f"{clean(table.column(cells.a.name), 24)} ╲ {clean(table.column(cells.b.name), 24)}"
-    own = [clean(table.value(cells.a, v), 40) for v in cells.levels_a]
-    counts = pd.DataFrame(
-        [
-            [f"{count(n)}  ({e:.2f})" for n, e in zip(row, expected, strict=True)]
-            for row, expected in zip(cells.counts[c].tolist(), cells.expected[c].tolist(), strict=True)
-        ],
-        columns=columns,
-    )
-    counts.insert(0, "level", own)
+    heads = [Head(corner), *(Head(clean(table.value(cells.b, v), 40), right=True) for v in cells.levels_b)]
+    own = [table.value(cells.a, v) for v in cells.levels_a]
+    counts = [
+        [f"{count(n)}  ({e:.2f})" for n, e in zip(row, expected, strict=True)]
+        for row, expected in zip(cells.counts[c].tolist(), cells.expected[c].tolist(), strict=True)
+    ]
 
-    def pick() -> None:
-        picked = selected(key, "cells")
-        row, name = picked[0] if picked else (at[1], "")
-        column = int(str(name)[1:]) if str(name).startswith("c") else at[2]
-        change(lambda s: s.showing(pair_cell=(c, int(row), column)))
+    def choose(row: int, column: int) -> None:
+        change(lambda s: s.showing(pair_cell=(c, row, column - 1 if column else at[2])))
 
-    select(key, {"cells": [(at[1], f"c{at[2]}")] if at[0] == c else []})
-    config = {
-        "level": st.column_config.TextColumn(corner),
-        **{name: st.column_config.TextColumn(head) for name, head in heads.items()},
-    }
     with left:
-        st.dataframe(
-            counts,
-            key=key,
-            on_select=pick,
-            selection_mode="single-cell",
-            hide_index=True,
-            height=high(len(own), 388),
-            column_config=config,
-            alt=_("counts, and in brackets what independence would give"),
+        drawn(
+            heads,
+            [[level, *row] for level, row in zip(own, counts, strict=True)],
+            key=f"pair_counts_{c}",
+            label=_("counts, and in brackets what independence would give"),
+            height=388,
+            by="cell",
+            chosen=(at[1], at[2] + 1) if at[0] == c else None,
+            on_choice=choose,
+            narrow=True,
         )
     with right:
-        st.dataframe(
-            _terms(cells, c, own),
-            hide_index=True,
-            height=high(len(own), 388),
-            column_config=config
-            if len(heads) <= FEW
-            else config | {name: st.column_config.TextColumn(head, width=TERM) for name, head in heads.items()},
-            alt=_("each cell's term of the sum, in nats"),
+        drawn(
+            heads,
+            [[level, *row] for level, row in zip(own, _terms(cells, c), strict=True)],
+            key=f"pair_terms_{c}",
+            label=_("each cell's term of the sum, in nats"),
+            height=388,
+            narrow=True,
         )
 
 
-def _terms(cells: Contingency, c: int, own: list[str]) -> Any:
+def _terms(cells: Contingency, c: int) -> list[list[Tint]]:
     """The terms of a class, tinted by their size."""
-    terms, most = cells.terms[c].tolist(), float(abs(cells.terms).max()) or 1.0
-    on_dark = dark()
-    columns = [f"c{j}" for j in range(len(cells.levels_b))]
-    written = pd.DataFrame([[signed(v, 4) if v else "0" for v in row] for row in terms], columns=columns)
-    ground = pd.DataFrame(
-        [["", *(f"background-color: {tint(v / most, dark=on_dark)}" for v in row)] for row in terms],
-        columns=["level", *columns],
-    )
-    written.insert(0, "level", own)
-    return written.style.apply(lambda _frame: ground, axis=None)
+    most, on_dark = float(abs(cells.terms).max()) or 1.0, dark()
+    return [
+        [Tint(signed(v, 4) if v else "0", tint(v / most, dark=on_dark)) for v in row] for row in cells.terms[c].tolist()
+    ]
 
 
 def _holds(table: data.InUse, variable: Variable, value: Any) -> str:
@@ -215,10 +194,4 @@ def _rows(table: data.InUse, cells: Contingency, at: tuple[int, int, int]) -> No
     st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=len(rows)))
     first = [cells.a.name, cells.b.name, cells.target]
     shown = rows[[*first, *(n for n in rows.columns if n not in first)]]
-    st.dataframe(
-        on_screen(table, shown),
-        placeholder="·",
-        height=high(len(shown), 320),
-        key=f"pair_rows_{abs(hash((*first, at))):x}",  # other rows, other widths
-        alt=_("the rows counted"),
-    )
+    rows_of(table, shown, of=(*first, at), height=320)
