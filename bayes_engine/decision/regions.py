@@ -174,14 +174,14 @@ def scatter(
     return places[0].tolist(), places[1].tolist(), rows.tolist()
 
 
-def posteriors_at(ledger: Ledger, rows: Sequence[int], order: Sequence[int]) -> list[list[float]]:
-    """The posteriors of these rows with the classes in this order, to six digits, so that they can be sent as text;
-    an empty list where there is none.
+def posteriors_in(ledger: Ledger, order: Sequence[int]) -> list[list[float]]:
+    """The posteriors of the rows with the classes in this order, to six digits, so that they can be sent as text; an
+    empty list where there is none.
 
     >>> from bayes_engine.ledger import JOINT
     >>> ledger = Ledger(((JOINT, np.log([[0.1, 0.3]])),), ("bad", "good"), np.zeros(1, dtype=np.int8))
-    >>> posteriors_at(ledger, [0], [1, 0])
+    >>> posteriors_in(ledger, [1, 0])
     [[0.75, 0.25]]
     """
-    fine, posterior = ledger.status == Status.OK, ledger.posterior()
-    return [[float(f"{p:.6g}") for p in posterior[i, list(order)]] if fine[i] else [] for i in rows]
+    fine, posterior = ledger.status == Status.OK, ledger.posterior()[:, list(order)].tolist()
+    return [[float(f"{p:.6g}") for p in row] if known else [] for known, row in zip(fine, posterior, strict=True)]

@@ -9,10 +9,12 @@ from itertools import pairwise
 import numpy as np
 import plotly.graph_objects as go
 
+from bayes_engine.figures.conditionals import STRIP
 from bayes_engine.figures.theme import GROUND, INK, MUTED, colour_of
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import certain, number
+from bayes_engine.working.conditionals import thinned
 from bayes_engine.working.estimates import Estimate, Estimates
 from bayes_engine.working.plausible import Plausible
 
@@ -118,8 +120,9 @@ def gaussian_fans(
         curve = {"mode": "lines", "line": {"width": 2.6, "color": colour}, "name": classes[k]}
         figure.add_scatter(x=x.tolist(), y=_density(x, mean, sd).tolist(), hoverinfo="skip", **curve)
         marks = {"symbol": "line-ns-open", "size": 10, "color": colour, "line": {"width": 1.3}}
-        beneath = [-(k + 1) * 0.055 * top] * len(values[k])
-        figure.add_scatter(x=values[k].tolist(), y=beneath, mode="markers", marker=marks, showlegend=False,
+        shown = thinned(values[k], STRIP).tolist()
+        beneath = [-(k + 1) * 0.055 * top] * len(shown)
+        figure.add_scatter(x=shown, y=beneath, mode="markers", marker=marks, showlegend=False,
                            hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
     figure.update_layout(
         height=320 + 12 * max(len(classes) - 3, 0),

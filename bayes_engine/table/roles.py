@@ -68,7 +68,8 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
     weight = _measure(frame, schema, "weight")
     if weight is not None:
         known &= weight > 0
-    kept = frame.loc[known]
+    whole = bool(known.all())  # then nothing of a long table is copied
+    kept = frame if whole else frame.loc[known]
     found = kept[target.name].nunique()
     if found < 2:
         raise TableError(
@@ -87,7 +88,7 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
         weight=None if weight is None else weight.loc[known],
         groups=None if groups is None else kept[groups],
         amount=None if amount is None else amount.loc[known],
-        rows=pd.RangeIndex(len(frame))[known.to_numpy()],
+        rows=pd.RangeIndex(len(frame)) if whole else pd.RangeIndex(len(frame))[known.to_numpy()],
         notes=tuple(notes),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.figures.conditionals import STRIP
 from bayes_engine.figures.credible import estimate_marks, gaussian_fans
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
@@ -230,6 +231,8 @@ def _gaussians(table: data.InUse, fitted: data.Fitted, found: Gaussians, known: 
                 "p(μ, σ²) ∝ 1/σ²); both close in as rows come in, the mean with √n."
             )
         )
+        if max(len(values[k]) for k in shown) > STRIP:
+            st.caption(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
         if not known.free.all():
             st.caption(_("Where a class has too few rows, or no spread, its variance has no interval."))
 

@@ -25,6 +25,8 @@ BUDGET = 512_000_000
 """Bytes that all kept results may take together."""
 AT_LEAST = 1_000_000
 """Bytes that the results of an uploaded file may take, however small the file; a larger one's as much as itself."""
+SMALL = 0.1
+"""Of the bytes that may be taken; a result of a smaller share is dropped where there is no larger one."""
 NODES = 20_000
 """Objects that are looked at to measure a result."""
 HEAD = 64
@@ -177,14 +179,15 @@ def _put(number: int, room: OrderedDict[Hashable, Entry], key: Hashable, entry: 
 
 
 def _shrink(owner: str, limit: int) -> None:
-    """Drop the least recently used results, of one file or of all, until they keep the limit; the newest stays."""
-    if _taken.get(owner, 0) <= limit:
-        return
-    for number, key in list(_recent)[:-1]:
-        if not owner or _rooms[number][key].owner == owner:
-            _drop(number, key)
-            if _taken.get(owner, 0) <= limit:
-                return
+    """Drop the least recently used results, of one file or of all, until they keep the limit; small ones, which make
+    little room, go last. The newest stays: where it alone is more than the limit, an eighth of it is left to others."""
+    mine = [at for at in _recent if not owner or _rooms[at[0]][at[1]].owner == owner]
+    sizes = {at: _rooms[at[0]][at[1]].size for at in mine}
+    limit = max(limit, sizes.get(mine[-1], 0) + limit // 8) if mine else limit
+    for number, key in sorted(mine[:-1], key=lambda at: sizes[at] < SMALL * limit):
+        if _taken.get(owner, 0) <= limit:
+            return
+        _drop(number, key)
 
 
 def _drop(number: int, key: Hashable) -> None:
@@ -237,6 +240,8 @@ def _walk(start: Any, seen: dict[int, Any]) -> int:
             todo += thing
         elif isinstance(thing, pd.DataFrame):
             todo += [column.array for _name, column in thing.items()]
+        elif isinstance(thing, pd.RangeIndex):
+            pass  # its array would be made for the asking, and stay
         elif isinstance(thing, pd.Series | pd.Index):
             todo.append(thing.array)
         elif hasattr(thing, "__array_interface__"):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bayes_engine.decision.batch import summed
 from bayes_engine.decision.loss import judge
-from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_at, scatter
+from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_in, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger, Status, prior_shift
@@ -225,30 +225,30 @@ def _plane(
 def _points(table: data.InUse, fitted: data.Fitted, axes: Axes, grid: Plane) -> Points:
     """The rows with their class and what the model, under the losses, decides for each from all its features."""
     assert table.parts is not None
-    joints = _joints(table.key, fitted.spec, fitted.judging, table.parts.X)
-    ledger = joints.at_prior(fitted.prior, data.prior_of_use(table))
-    loss = data.losses(table)
-    amount = None if loss.by_amount is None else table.parts.amount  # one that multiplies all changes no decision
-    decided = judge(ledger, loss, amount=amount).position.tolist()
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
+    joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
+    ledger = joints.at_prior(fitted.prior, data.prior_of_use(table))
+    loss, amounts = data.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]
+    judged = judge(ledger, loss, amount=amounts if loss.by_amount is not None else None)  # else it changes no decision
     truth = table.parts.y.iloc[rows].to_list()
     order = [joints.classes.index(c) for c in table.classes]
     return Points(
         x,
         y,
         [table.classes.index(c) for c in truth],
-        [decided[row] for row in rows],
+        judged.position.tolist(),
         rows,
         _texts(table, axes, rows, truth),
-        posteriors_at(joints, rows, order),
-        [] if table.parts.amount is None else table.parts.amount.iloc[rows].tolist(),
+        posteriors_in(joints, order),
+        [] if amounts is None else amounts.tolist(),
     )
 
 
-@kept(max_entries=16)
+@kept(max_entries=24)
 @lasting(Message("computing the regions"))
-def _joints(key: str, spec: Any, _model: Any, _X: Any) -> Ledger:
-    return summed(_model, _X)
+def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[int]) -> Ledger:
+    """Of the rows that are drawn on these axes."""
+    return summed(_model, _X.iloc[_rows])
 
 
 def _texts(table: data.InUse, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:

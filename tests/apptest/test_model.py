@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,7 +12,7 @@ from bayes_engine.priors import with_share
 from bayes_engine.table.read import read_table
 from pages.shared import data, shelf
 from pages.shared.state import Spec, State, encode
-from tests.apptest.opened import APP, behind, listed, opened
+from tests.apptest.opened import APP, behind, listed, opened, uploaded
 from tests.conftest import PATIENCE, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
@@ -411,3 +412,14 @@ def test_the_columns_of_a_note_are_listed_as_the_language_lists_them() -> None:
     for language, names in (("en", "p00, p40, p47 have"), ("zh", "列 p00、p40、p47 ")):
         app = opened("model", State(language=language, table="digits", shelf=(Spec("laplace"),)))
         assert any(names in e.value for e in (*app.caption, *app.markdown, *app.info))
+
+
+@pytest.mark.parametrize("page", ["model", slowly("projection"), slowly("decisions"), slowly("dependence")])
+def test_a_long_table_does_not_travel_to_the_browser_point_by_point(page: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 30_000)
+    long = pd.DataFrame({"a": rng.normal(y), "b": rng.normal(size=len(y)), "y": np.where(y == 1, "pos", "neg")})
+    app = uploaded(long.round(4).to_csv(index=False).encode(), page=page)
+    drawn = [len(e.proto.spec) for e in app.get("plotly_chart")]
+    sent = [len(e.proto.json or e.proto.mixed.json) for e in app.get("bidi_component")]
+    assert [*drawn, *sent] and max([*drawn, *sent]) < 250_000

@@ -198,3 +198,32 @@ def test_pages_keep_results_here_and_nowhere_else() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     assert [line for line in lines if ": @st.cache" in line] == ["router.py: @st.cache_resource(show_spinner=False)"]
+
+
+def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:
+    calls = []
+
+    @kept.kept(max_entries=100)
+    def fit(key: str, n: int) -> Any:
+        calls.append(n)
+        return np.zeros(n)
+
+    file = File()
+    kept.hold(DIGEST, file, 2_000_000)
+    mine = f"upload:{DIGEST}|a"
+    for _edit in range(3):
+        for n in (1000, 2000, 300_000):  # bytes are eight times that: one alone is more than the file
+            fit(mine, n)
+    assert calls == [1000, 2000, 300_000]
+    fit(mine, 200_000)
+    assert calls[3:] == [200_000] and kept.bytes_kept(DIGEST) < 2_000_000
+    fit(mine, 1000)
+    assert calls[4:] == [], "the large one made room, the small one stayed"
+    for n in range(20_000, 20_100):  # many small ones keep the share too
+        fit(mine, n)
+    assert kept.bytes_kept(DIGEST) <= 2_000_000
+
+
+def test_the_numbers_of_rows_take_nothing() -> None:
+    rows = pd.RangeIndex(1_000_000)
+    assert kept.added(rows) < 200 and "_data" not in rows._cache
