@@ -69,6 +69,7 @@ def _open() -> None:
         flags = classroom_flags(address)
         os.environ[CLASSROOM] = "1"
     one_heap()
+    ask_nobody()
     put_in_front(address)
     sys.argv[:] = ["streamlit", "run", str(app_file()), *flags, *others]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
@@ -84,6 +85,13 @@ def one_heap() -> None:
         set_option = ctypes.CDLL(None).mallopt
         set_option(_ARENA_MAX, 1)
         set_option(_MMAP_THRESHOLD, LARGE)
+
+
+def ask_nobody() -> None:
+    """The app asks nobody in the internet for its own address. Streamlit does, waiting up to two seconds in which
+    nobody is served, where it listens on every address and whenever a websocket names a foreign origin."""
+    net_util: Any = import_module("streamlit.net_util")
+    net_util.get_external_ip = lambda: None
 
 
 def usage() -> str:
