@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.dates import DATE
-from bayes_engine.table.dialect import ALIGNED, Grid
+from bayes_engine.table.dialect import ALIGNED, Grid, Records
 from bayes_engine.table.numbers import (
     INVISIBLE,
     MISSING_AMONG_NUMBERS,
@@ -34,7 +34,28 @@ MAX_NAME = 200
 _SEEN = 200_000
 """How many cells are looked at to find the header, in 20 rows or more."""
 COMMENT = ("#", "%", "//")
+R = TypeVar("R", bound=Records)
 KEEP: Offer = offer("Keep these lines as rows", "trim", False)
+
+
+class Layout(NamedTuple):
+    """How records become rows of a table: the names of its columns, how many cells of a record stand under names, those
+    of them that are left out, and what joins the cells beyond, where these have a column of their own (None: none)."""
+
+    names: tuple[str, ...]
+    width: int
+    left_out: tuple[int, ...] = ()
+    joined: str | None = None
+
+    def frame(self, data: Grid) -> pd.DataFrame:
+        """These records as rows."""
+        cells = data.cells.reindex(columns=range(self.width), fill_value="")
+        if self.joined is not None:
+            cells = pd.concat([cells, _beyond(data, self.width, self.joined)], axis=1)
+        if self.left_out:
+            cells = cells.drop(columns=list(self.left_out))
+        cells.columns, cells.index = pd.Index(self.names), pd.RangeIndex(len(cells))  # of thousands a copy takes long
+        return cells
 
 
 def assemble(
@@ -51,49 +72,58 @@ def assemble(
     >>> list(cells), len(cells), line
     (['size', 'city'], 1, 2)
     """
-    if not len(grid.cells):
+    layout, data, line = lay_out(grid, header, delimiter, notes, trim=trim)
+    return layout.frame(data), line
+
+
+def lay_out(
+    grid: R, header: int | Literal[False] | None, delimiter: str, notes: list[Note], *, trim: bool = True
+) -> tuple[Layout, R, int | Literal[False]]:
+    """How the records of a grid become a table, which of them do, and the line of the names: `assemble`, for a grid
+    whose cells need not all be there."""
+    if not len(grid.widths):
         raise ReadError("the file is empty: there is no data in it")
     if trim:
         grid = _first_table(grid, header, notes)
     place = _place(grid, header, trim)
     _note_place(grid, place, notes)
     data = rows_of(grid, place, notes) if trim else grid.part(place.first)
-    if not len(data.cells):
+    if not len(data.widths):
         raise ReadError("the file has a header, but no rows: there is no data in it")
-    if place.header is None and (data.cells == "").to_numpy().all():
+    reach = data.reach()
+    if place.header is None and not reach.any():
         raise ReadError("every cell of the file is empty: there is no data in it")
-    names = [] if place.header is None else [str(c) for c in grid.cells.iloc[place.header, : grid.widths[place.header]]]
+    names = [] if place.header is None else _row(grid, place.header)
     if place.header is None and header is None:
         notes.append(note("no header was found: the first row is data, and the columns are called column_1, column_2, "
                           "…", "warning", int(data.lines[0]))
                      .offering(offer("The first row holds the names", "header", int(data.lines[0]))))  # fmt: skip
     usual = int(np.bincount(data.widths).argmax())
-    while names and len(names) < usual and (data.cells.iloc[:, len(names) :] == "").to_numpy().all():
+    if names and len(names) < usual and reach.max() <= len(names):
         usual = len(names)  # nothing but delimiters stands beyond the last name
-    if names and len(names) == usual - 1 and _row_names(data.cells[0]) and (data.widths == usual).all():
+    if names and len(names) == usual - 1 and (data.widths == usual).all() and _row_names(data.first):
         notes.append(note("the header has one name fewer than the rows have cells: the first column holds row names, "
                           "called 'row'", "warning"))  # fmt: skip
         names = ["row", *names]
     names = _without_blanks(names, usual, int(data.widths.max()), notes)
     width = max(len(names), usual)
-    cells = _fit(data, len(names), width, delimiter, notes)
+    extra = _fit(data.widths, reach, data.lines, len(names), width, notes)
     names += [""] * (width - len(names))
-    if place.header is not None:
-        blank = [j for j in range(width) if not names[j].strip() and cells[j].eq("").all()]
-        if blank:
-            notes.append(note("columns without name and content that are left out: {n}", n=len(blank)))
-            cells = cells.drop(columns=blank)
-            names = [name for j, name in enumerate(names) if j not in set(blank)]
-    names += ["extra"] * (cells.shape[1] - len(names))
-    cells = cells.set_axis(unique_names(names, notes, header=place.header is not None), axis=1).reset_index(drop=True)
-    return cells, False if place.header is None else int(grid.lines[place.header])
+    blank = [] if place.header is None else data.empty([j for j in range(width) if not names[j].strip()])
+    if blank:
+        notes.append(note("columns without name and content that are left out: {n}", n=len(blank)))
+        names = [name for j, name in enumerate(names) if j not in set(blank)]
+    names += ["extra"] * extra
+    joined = None if not extra else " " if delimiter in ("", ALIGNED) else delimiter
+    layout = Layout(tuple(unique_names(names, notes, header=place.header is not None)), width, tuple(blank), joined)
+    return layout, data, False if place.header is None else int(grid.lines[place.header])
 
 
 def _row_names(column: pd.Series) -> bool:
     """Whether cells could be the names of rows, as R writes them: none twice, and words or 1, 2, 3, …"""
-    cells = [str(c).strip() for c in column]
-    counted = cells in ([str(i) for i in range(len(cells))], [str(i + 1) for i in range(len(cells))])
-    return len(set(cells)) == len(cells) and (counted or not any(map(_value, cells)))
+    cells = column.str.strip()
+    counted = any(all(cell == str(i) for i, cell in enumerate(cells, start)) for start in (0, 1))
+    return bool(cells.is_unique) and (counted or not any(map(_value, cells)))
 
 
 def _without_blanks(names: list[str], usual: int, most: int, notes: list[Note]) -> list[str]:
@@ -106,7 +136,7 @@ def _without_blanks(names: list[str], usual: int, most: int, notes: list[Note]) 
     return [name for name in names if name.strip()]
 
 
-def _first_table(grid: Grid, header: int | Literal[False] | None, notes: list[Note]) -> Grid:
+def _first_table(grid: R, header: int | Literal[False] | None, notes: list[Note]) -> R:
     """The grid up to where a second table begins."""
     above = 0 if not header else int(np.searchsorted(grid.lines, header))
     at = second_table(grid.part(above))
@@ -119,10 +149,10 @@ def _first_table(grid: Grid, header: int | Literal[False] | None, notes: list[No
     notes.append(note("a second table seems to begin in line {line} ('{text}'): it is left out, with {n} lines",
                       "warning", line, line=line, text=_shown(grid, at), n=len(grid.lines) - at)
                  .offering(offer("Read the second table", "header", line), KEEP))  # fmt: skip
-    return grid.part(0, at)._replace(cells=grid.cells.iloc[:at, : int(grid.widths[:at].max())])
+    return grid.part(0, at, int(grid.widths[:at].max()))
 
 
-def _place(grid: Grid, header: int | Literal[False] | None, trim: bool) -> Place:
+def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Place:
     """Where the table lies: as told, or as found; below a far smaller one, unless that is to be kept."""
     if header is None or header is False:
         found = locate(grid)
@@ -139,7 +169,7 @@ def _place(grid: Grid, header: int | Literal[False] | None, trim: bool) -> Place
     return Place(int(at[0]), int(at[0]) + 1)
 
 
-def _note_place(grid: Grid, place: Place, notes: list[Note]) -> None:
+def _note_place(grid: Records, place: Place, notes: list[Note]) -> None:
     top = place.first if place.header is None else place.header
     if top:
         line = int(grid.lines[0])
@@ -159,40 +189,41 @@ def _note_place(grid: Grid, place: Place, notes: list[Note]) -> None:
                      .offering(offer("It is a row", "header", int(grid.lines[place.header or 0]))))  # fmt: skip
 
 
-def rows_of(grid: Grid, place: Place, notes: list[Note]) -> Grid:
+def rows_of(grid: R, place: Place, notes: list[Note]) -> R:
     """The data records: without comments, empty ones at the end, a footer, and repetitions of the header."""
-    first, last = place.first, len(grid.cells)
+    first, last = place.first, len(grid.widths)
     usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
+    filled_to = grid.reach()
 
     def filled(i: int) -> int:
-        return int((grid.cells.iloc[i].str.strip() != "").sum())
+        return sum(cell.strip() != "" for cell in _row(grid, i)) if filled_to[i] else 0
 
-    while last > first and grid.cells.iat[last - 1, 0] == "" and filled(last - 1) == 0:
-        last -= 1
-    first_cells = grid.cells[0].str
-    remarks = (grid.widths == 1) & first_cells.startswith(COMMENT).to_numpy() & (np.arange(len(grid.cells)) >= first)
+    last = _filled_end(grid, first, last)
+    remarks = (grid.widths == 1) & (np.arange(len(grid.widths)) >= first)
+    if usual >= 3 and remarks.any():
+        remarks &= grid.first.str.startswith(COMMENT).to_numpy(dtype=bool)
     if usual >= 3 and remarks.any() and not remarks[first:].all():
         lines = grid.lines[remarks]
         notes.append(note("comments between the rows that are left out: {n} (line {lines})", "warning", int(lines[0]),
                           n=len(lines), lines=lines_of(lines)).offering(KEEP))  # fmt: skip
         last -= int(remarks[:last].sum())
-        grid = Grid(grid.cells[~remarks].reset_index(drop=True), grid.widths[~remarks], grid.lines[~remarks])
-    if first < last < len(grid.cells):
-        notes.append(note("empty rows at the end that are left out: {n}", n=len(grid.cells) - last).offering(KEEP))
+        grid, filled_to = grid.kept(~remarks), filled_to[~remarks]
+    if first < last < len(grid.widths):
+        notes.append(note("empty rows at the end that are left out: {n}", n=len(grid.widths) - last).offering(KEEP))
     elif last == first:  # nothing but empty rows is still a table
-        last = len(grid.cells)
+        last = len(grid.widths)
     end = last
     while (
         usual >= 3
         and end > first + 1
         and end > last - 20
-        and grid.cells.iat[end - 1, 0]
+        and _row(grid, end - 1)[0]
         and (filled(end - 1) == 1 or (grid.widths[end - 1] < usual and not any(map(_value, _row(grid, end - 1)))))
     ):
         end -= 1
-    if end < last and not (grid.lines[end] - grid.lines[end - 1] > 1 or _REMARK.match(str(grid.cells.iat[end, 0]))):
-        told = [str(cell) for cell in grid.cells.iloc[first : min(end, first + 200), 0]]
-        if _value(str(grid.cells.iat[end, 0])) or not _typed(told):
+    if end < last and not (grid.lines[end] - grid.lines[end - 1] > 1 or _REMARK.match(_row(grid, end)[0])):
+        told = [str(cell) for cell in grid.first.iloc[first : min(end, first + 200)]]
+        if _value(_row(grid, end)[0]) or not _typed(told):
             end = last  # a word below words may be a row of which the rest is missing
     end = _above_totals(grid, first, end, usual)
     if end < last:
@@ -203,14 +234,25 @@ def rows_of(grid: Grid, place: Place, notes: list[Note]) -> Grid:
     data = grid.part(first, last)
     if place.header is None:
         return data
-    names = grid.cells.iloc[place.header]
-    again = [i for i in np.flatnonzero(data.cells[0] == names[0]) if (data.cells.iloc[int(i)] == names).all()]
-    if not again or (names != "").sum() <= 1:
+    names = _row(grid, place.header)
+    if sum(name != "" for name in names) <= 1:
         return data
-    notes.append(said_again(data.lines[again]))
-    keep = np.ones(len(data.lines), dtype=bool)
-    keep[again] = False
-    return Grid(data.cells[keep], data.widths[keep], data.lines[keep])
+    again = data.like(names, data.first.eq(names[0]).to_numpy(dtype=bool))
+    if not again.any():
+        return data
+    lines = data.lines[again]
+    notes.append(note("the header is repeated on line {lines}: left out", "warning", int(lines[0]),
+                      lines=lines_of(lines)).offering(KEEP))  # fmt: skip
+    return data.kept(~again)
+
+
+def _filled_end(grid: Records, first: int, last: int) -> int:
+    """Where the records end above those of nothing: the first cell is empty, the others hold at most blanks."""
+    begun = np.flatnonzero(grid.first.iloc[first:last].ne("").to_numpy(dtype=bool))
+    least = first + (int(begun[-1]) + 1 if len(begun) else 0)
+    at = np.arange(last - 1, least - 1, -1)
+    told = (i for i, row in _rows_at(grid, at[grid.reach()[at] > 0]) if any(map(str.strip, row)))
+    return next(told, least - 1) + 1
 
 
 _REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
@@ -223,7 +265,7 @@ _TOTAL = re.compile(
 """What a row calls itself that sums up the rows above it."""
 
 
-def _above_totals(grid: Grid, first: int, last: int, usual: int) -> int:
+def _above_totals(grid: Records, first: int, last: int, usual: int) -> int:
     """Where the rows end above those that call themselves their total or mean, in a column where no other does and with
     a cell left empty."""
     end = last
@@ -233,69 +275,53 @@ def _above_totals(grid: Grid, first: int, last: int, usual: int) -> int:
         if not _TOTAL.fullmatch(row[at].rstrip(" :：")) or ("" not in row[at:] and len(row) >= usual):
             break
         end -= 1
-    column = [str(cell).strip().rstrip(" :：") for cell in grid.cells.iloc[first:end, 0]]
-    return last if end < last and any(map(_TOTAL.fullmatch, column)) else end
+    others = (str(cell).strip().rstrip(" :：") for cell in grid.first.iloc[first:end])
+    return last if end < last and any(map(_TOTAL.fullmatch, others)) else end
 
 
-def said_again(lines: Sequence[int] | NDArray[np.intp]) -> Note:
-    """That the header stands on these lines again."""
-    return note("the header is repeated on line {lines}: left out", "warning", int(lines[0]),
-                lines=lines_of(lines)).offering(KEEP)  # fmt: skip
-
-
-def ragged(short: Sequence[int], spare: Sequence[int], long: Sequence[int]) -> list[Note]:
-    """What there is to say of rows with too few cells, with too many of which those beyond are empty, and with more, by
-    their lines."""
-    notes = []
-    if short:
-        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
-                          "are missing", "warning", short[0], n=len(short), lines=lines_of(short)))  # fmt: skip
-    if long:
-        both = sorted((*long, *spare))
-        notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
-                          "'extra': check whether these rows are shifted", "warning", both[0], n=len(both),
-                          lines=lines_of(both)))  # fmt: skip
-    elif spare:
-        notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
-                          "check whether these rows are shifted", "warning", spare[0], n=len(spare),
-                          lines=lines_of(spare)))  # fmt: skip
-    return notes
-
-
-def beyond(data: Grid, width: int, delimiter: str) -> pd.Series:
+def _beyond(data: Grid, width: int, mark: str) -> pd.Series:
     """What each row holds beyond `width` cells, as one text."""
-    mark = " " if delimiter in ("", ALIGNED) else delimiter
     long = np.flatnonzero(data.widths > width)
-    rows = data.cells.iloc[long, width:].itertuples(index=False)
-    extra = [mark.join(map(str, row)).rstrip(mark) for row in rows]
+    part = Grid(data.cells.iloc[long], data.widths[long], data.lines[long])
+    extra = [mark.join(row[width:end]) for row, end in zip(part.rows(0, len(long)), part.reach(), strict=True)]
     column = pd.Series(extra, index=data.cells.index[long], dtype=object)
-    return column.reindex(data.cells.index, fill_value="")
+    return column.reindex(data.cells.index, fill_value="").rename(width)
 
 
-def _fit(data: Grid, named: int, width: int, delimiter: str, notes: list[Note]) -> pd.DataFrame:
-    """The cells with exactly `width` columns, plus one that keeps whatever longer rows have beyond."""
-    cells, widths, lines = data.cells.iloc[:, :width], data.widths, data.lines
-    if cells.shape[1] < width:
-        cells = cells.reindex(columns=range(width), fill_value="")
+def _fit(widths: NDArray[np.intp], reach: NDArray[np.intp], lines: NDArray[np.intp], named: int, width: int,
+         notes: list[Note]) -> bool:  # fmt: skip
+    """Says which rows have fewer or more cells than `width`; whether any has something beyond."""
     if named and named < width:
         notes.append(note("the header has {named} names for {width} columns; the others are called by their number",
                           "warning", named=named, width=width))  # fmt: skip
     short, long = widths < width, widths > width
-    extra = beyond(data, width, delimiter)
-    spare = long & extra.eq("").to_numpy()
+    spare = long & (reach <= width)
     if short.all():
         notes.append(note("the header has {named} names, but no row has more than {cells} cells: the last columns are "
                           "empty", "warning", named=named, cells=int(widths.max())))  # fmt: skip
         short = np.zeros_like(short)
     if spare.all():
         notes.append(note("every row ends with a delimiter too many; nothing is lost"))
-        return cells
-    notes += ragged(lines[short].tolist(), lines[spare].tolist(), lines[long & ~spare].tolist())
-    return cells if (long == spare).all() else pd.concat([cells, extra.rename(width)], axis=1)
+        return False
+    at = lines[short]
+    if len(at):
+        notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
+                          "are missing", "warning", int(at[0]), n=len(at), lines=lines_of(at)))  # fmt: skip
+    at = lines[long]
+    if (long & ~spare).any():
+        notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
+                          "'extra': check whether these rows are shifted", "warning", int(at[0]), n=len(at),
+                          lines=lines_of(at)))  # fmt: skip
+        return True
+    if len(at):
+        notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
+                          "check whether these rows are shifted", "warning", int(at[0]), n=len(at),
+                          lines=lines_of(at)))  # fmt: skip
+    return False
 
 
-def _shown(grid: Grid, i: int) -> str:
-    text = " ".join(str(c) for c in grid.cells.iloc[i, : grid.widths[i]] if c)
+def _shown(grid: Records, i: int) -> str:
+    text = " ".join(cell for cell in _row(grid, i) if cell)
     return text if len(text) <= 60 else text[:59] + "…"
 
 
@@ -312,7 +338,7 @@ class Place(NamedTuple):
     lone: bool = False
 
 
-def locate(grid: Grid) -> Place:
+def locate(grid: Records) -> Place:
     """Header and first data row, below comments, titles and notes.
 
     >>> from bayes_engine.table.dialect import Dialect, tokenize
@@ -320,10 +346,9 @@ def locate(grid: Grid) -> Place:
     Place(header=1, first=3, units=(2,), lone=False)
     """
     widths = grid.widths
-    said = ~grid.cells[0].str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
+    said = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
     usual = int(np.bincount(widths[said] if said.any() else widths).argmax())
-    rows = max(_SEEN // max(grid.cells.shape[1], 1), 20)
-    head = [list(map(str, row)) for row in grid.cells.head(min(rows, 200)).itertuples(index=False)]
+    head = grid.rows(0, min(_at_once(grid), 200))
     filled = [sum(cell.strip() != "" for cell in row) for row in head]
     need = max(min(usual, 2), int(np.median(filled)) // 2)
     k = next((i for i in range(len(head)) if widths[i] == usual and filled[i] >= need and not _comment(head[i])), 0)
@@ -348,7 +373,7 @@ def locate(grid: Grid) -> Place:
     return Place(header, first, tuple(range(header + 1, first)))
 
 
-def _lone_name(grid: Grid, top: Sequence[Sequence[str]], usual: int) -> bool:
+def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:
     """Whether of what stands above rows of data the last line names one of their columns and leaves the others blank: a
     short word right above them, where no other line (but comments) is one of the table's."""
     if not top or grid.lines[len(top)] - grid.lines[len(top) - 1] > 1:
@@ -359,7 +384,7 @@ def _lone_name(grid: Grid, top: Sequence[Sequence[str]], usual: int) -> bool:
             and len(cell.split()) <= 3)  # fmt: skip
 
 
-def second_table(grid: Grid) -> int | None:
+def second_table(grid: Records) -> int | None:
     """The position of the record with which another table begins: one that repeats most of the first one's names in a
     row of another width, or names that follow an empty line, above columns of values that agree with them in width.
 
@@ -373,27 +398,41 @@ def second_table(grid: Grid) -> int | None:
     if start == n:
         return None
     width = int(grid.widths[start])
-    again = np.flatnonzero((grid.cells[0] == names[0]).to_numpy() & (grid.widths != width))
+    again = np.flatnonzero(grid.first.eq(names[0]).to_numpy(dtype=bool) & (grid.widths != width))
     after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
-    for i in sorted({*map(int, again), *map(int, after_gap[:100])}):
-        if i < start + 2 or i > n - 2 or grid.widths[i] < 2:
-            continue
-        row = _row(grid, i)
+    at = np.union1d(again, after_gap[:100])
+    for i, row in _rows_at(grid, at[(at >= start + 2) & (at <= n - 2) & (grid.widths[at] > 1)]):
         told = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
         if grid.widths[i] != width and len(told) > 1 and 2 * sum(a == b for a, b in told) > max(len(told), width - 1):
             return i
         if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or row == names:
             continue
         if grid.lines[i] - grid.lines[i - 1] > 1 and (grid.widths[i + 1 : i + 200] == len(row)).all():
-            below = [list(map(str, r)) for r in grid.cells.iloc[i + 1 : i + 200, : len(row)].itertuples(index=False)]
+            below = [r[: len(row)] for r in grid.rows(i + 1, i + 200)]
             votes = _votes(row, below, len(row))
             if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
                 return i
     return None
 
 
-def _row(grid: Grid, i: int) -> list[str]:
-    return [str(cell) for cell in grid.cells.iloc[i, : grid.widths[i]]]
+def _row(grid: Records, i: int) -> list[str]:
+    return grid.rows(i, i + 1)[0][: grid.widths[i]]
+
+
+def _rows_at(grid: R, at: NDArray[np.intp]) -> Iterator[tuple[int, list[str]]]:
+    """These records with their positions, which rise or fall, read many at once."""
+    step = _at_once(grid)
+    for some in (at[k : k + step] for k in range(0, len(at), step)):
+        which = np.zeros(len(grid.widths), dtype=bool)
+        which[some] = True
+        part = grid.kept(which)
+        rows = [row[:width] for row, width in zip(part.rows(0, len(some)), part.widths, strict=True)]
+        yield from zip(map(int, some), rows if some[0] < some[-1] else reversed(rows), strict=True)
+
+
+def _at_once(grid: Records) -> int:
+    """How many records are read at once."""
+    return max(_SEEN // max(grid.columns, 1), 20)
 
 
 def _comment(row: Sequence[str]) -> bool:

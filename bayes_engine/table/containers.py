@@ -131,12 +131,14 @@ def _number(column: bytes) -> int:
 
 
 def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid, str]:
-    """One sheet as a grid of text, and its name: the first that holds anything, unless told."""
+    """One sheet as a grid of text, and its name: the first of two rows and more, unless told; else the first that holds
+    anything."""
     sheets = tuple(map(str, book.sheet_names))
     if sheet is not None and sheet not in sheets:
         raise ReadError("there is no sheet '{sheet}'; the sheets are {known}", sheet=sheet,
                         known=", ".join(f"'{s}'" for s in sheets))  # fmt: skip
     hidden = _hidden(book)
+    best = None
     for chosen in sorted(sheets, key=hidden.__contains__) if sheet is None else (sheet,):
         try:
             raw = pd.read_excel(book, sheet_name=chosen, header=None, na_filter=False, dtype=object)
@@ -147,10 +149,13 @@ def pick(book: pd.ExcelFile, sheet: str | None, notes: list[Note]) -> tuple[Grid
         cells = raw.map(_cell_text)
         filled = cells != ""
         rows = filled.any(axis=1).to_numpy()
-        if rows.any():
+        if rows.any() and (best is None or rows.sum() > 1):
+            best = raw, cells, filled, rows, chosen
+        if rows.sum() > 1:
             break
-    else:
+    if best is None:
         raise ReadError("the file is empty: no sheet holds any data")
+    raw, cells, filled, rows, chosen = best
     if sheet is None and len(sheets) > 1:
         others = [other for other in sorted(sheets, key=hidden.__contains__) if other != chosen][:4]
         notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(sheets), sheet=chosen)
@@ -245,7 +250,8 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
     except ReadError:
         raise
     except Exception as error:  # noqa: BLE001 - pyarrow's errors share no public base with its I/O errors
-        raise ReadError("the Parquet file is damaged: {reason}; write it again", reason=str(error)[:200]) from None
+        raise ReadError("the Parquet file is damaged: {reason}; write it again",
+                        reason=str(error).strip().rstrip(".")[:200]) from None
     if not len(frame) or not frame.shape[1]:
         raise ReadError("the file is empty: there is no data in it")
     if not isinstance(frame.index, pd.RangeIndex):
@@ -323,7 +329,7 @@ def arff(text: str, notes: list[Note]) -> pd.DataFrame:
     found = re.findall(attribute, head, flags=re.IGNORECASE | re.MULTILINE)
     if not found:
         raise ReadError("the ARFF file declares no @attribute; write it again")
-    names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], [])
+    names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], notes)
     kinds = [kind for *_, kind in found]
     if "relational" in (within := [kind.lower() for kind in kinds]):
         raise ReadError("column '{column}' of the ARFF file is relational, a table within each cell, which cannot be "
@@ -349,8 +355,10 @@ def arff(text: str, notes: list[Note]) -> pd.DataFrame:
                 raise ReadError("column '{column}' is declared {kind}, but holds text", column=name, kind=kind)
             columns[name] = numbers.values
             notes += numbers.notes
-        elif kind.lower() == "date" and (when := convert_column(column, None, ("?",)).values).dtype.kind == "M":
-            columns[name] = when
+        elif kind.lower() == "date":
+            dates = convert_column(column, None, ("?",), at=at)
+            columns[name] = dates.values
+            notes += [n for n in dates.notes if n.severity == "warning"]
         else:
             columns[name] = column.where(column != "?", None).astype("str")
     if weights:

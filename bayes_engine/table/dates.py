@@ -32,7 +32,8 @@ _TIME = (
 )
 _YEAR_FIRST = re.compile(r"(?P<y>\d{4})(?P<mark>[-/.年])(?P<m>\d{1,2})[-/.月](?P<d>\d{1,2})日?" + _TIME)
 _YEAR_LAST = re.compile(
-    r"(?P<a>\d{1,2})(?P<mark>[-/.])(?P<b>\d{1,2})(?P=mark)(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})" + _TIME
+    r"(?P<a>\d{1,2})(?P<mark>[-/]|\. ?)(?P<b>\d{1,2})(?P=mark)"
+    r"(?P<y>\d{4}|(?:(?<=/)|(?<=\d\d[-.]\d\d[-.]))\d{2})" + _TIME
 )
 _NAMED = re.compile(
     rf"(?:(?P<d>\d{{1,2}})(?:[- .]{{1,2}}|(?:st|nd|rd|th|er|º|°)? (?:de )?)(?P<name>{_LETTERS})"
@@ -40,20 +41,31 @@ _NAMED = re.compile(
     rf"|(?P<name2>{_LETTERS})\.? (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y2>\d{{4}}))" + _TIME
 )
 _FORMS = (_YEAR_FIRST, _YEAR_LAST, _NAMED)
-DATE = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", "[-/.]") for form in _FORMS))
+DATE = re.compile(
+    "|".join(re.sub(r"\?P<\w+>", "?:", form.pattern).replace("(?P=mark)", r"(?:[-/]|\. ?)") for form in _FORMS)
+)
 """What looks like a date."""
+_COMPACT = re.compile(r"(?P<y>(?:19|20)\d{2})(?P<m>\d{2})(?P<d>\d{2})" + _TIME)
+"""A date only where a person says so: 20240105 may be a number."""
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
+
+_ELSEWHERE = re.compile(r":\d\d.*[+-](?!00:?00$)\d\d:?\d\d$")
+"""A time of a zone other than UTC."""
+_FINER = re.compile(r"[.,]\d{6}\d*[1-9]")
+"""A time below the microsecond, which is cut off."""
 
 
 class Dates(NamedTuple):
     """`values` in the order of the cells; `order` "day" or "month" where that stands first, "" where no order was to be
-    found out, `doubtful` where nothing in the cells decides it; `example`, and what it `reads` as."""
+    found out, `doubtful` where nothing in the cells decides it; `example`, and what it `reads` as; whether times were
+    counted back to UTC from another `zone`."""
 
     values: NDArray[np.datetime64]
     order: Literal["day", "month", ""]
     doubtful: bool
     example: str
     reads: str
+    zone: bool = False
 
 
 def dates(
@@ -62,7 +74,8 @@ def dates(
     """Distinct cells as dates; None where not all look like dates, "" where they are written in different ways, the
     first cell that is no day of the calendar where there is one.
 
-    `rows` (the position of every row's cell) helps where the order is in doubt: a column in order of time is read so.
+    `month_first` where a person says that these are dates; `rows` (the position of every row's cell) helps where the
+    order is in doubt: a column in order of time is read so.
 
     >>> found = dates(["3/4/2024", "13/4/2024"])
     >>> found.values[0], found.order, found.doubtful
@@ -70,12 +83,15 @@ def dates(
     >>> dates(["30.02.2024"]), dates(["2024-02-03", "03/02/2024"]), dates(["Rome"])
     ('30.02.2024', '', None)
     """
-    if not (cells and DATE.fullmatch(cells[0]) and all(map(DATE.fullmatch, cells))):
+    plain = cells if all(map(str.isascii, cells)) else [_ascii_digits(cell) for cell in cells]
+    if month_first is not None and plain and all(map(_COMPACT.fullmatch, plain)):
+        return _made(cells, [_iso(m, False) for m in map(_COMPACT.fullmatch, plain) if m], "", False)
+    if not (plain and DATE.fullmatch(plain[0]) and all(map(DATE.fullmatch, plain))):
         return None
-    if all(map(_ISO.fullmatch, cells)):
-        return _made(cells, list(cells), "", False)
-    form = next(f for f in _FORMS if f.fullmatch(cells[0]))
-    found = [form.fullmatch(cell) for cell in cells]
+    if all(map(_ISO.fullmatch, plain)):
+        return _made(cells, list(plain), "", False)
+    form = next(f for f in _FORMS if f.fullmatch(plain[0]))
+    found = [form.fullmatch(cell) for cell in plain]
     parts = [m for m in found if m is not None]
     if len(parts) < len(cells) or len({m["zone"] is None for m in parts}) > 1:
         return ""
@@ -93,7 +109,7 @@ def dates(
     month = any(int(m["b"]) > 12 for m in parts)
     if day_first and month:
         return ""
-    doubtful = not day_first and not month and any(m["mark"] != "." and m["a"] != m["b"] for m in parts)
+    doubtful = not day_first and not month and any(m["mark"][0] != "." and m["a"] != m["b"] for m in parts)
     if month_first is None and doubtful and rows is not None:
         month = not _in_order(parts, rows, False) and _in_order(parts, rows, True)
     chosen = month if month_first is None else month_first
@@ -105,8 +121,14 @@ def _made(cells: Sequence[str], iso: list[str], order: Literal["day", "month", "
         values = np.array(iso, dtype="datetime64[us]")
     except ValueError:
         return next(cell for cell, text in zip(cells, iso, strict=True) if not _valid(text))
-    reads = str(values[0]).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
-    return Dates(values, order, doubtful, cells[0], reads)
+    zones = [k for k, cell in enumerate(cells) if _ELSEWHERE.search(cell)]
+    k = zones[0] if zones else next((k for k, cell in enumerate(cells) if _FINER.search(cell)), 0)
+    reads = str(values[k]).replace("T", " ").removesuffix(".000000").removesuffix(" 00:00:00")
+    return Dates(values, order, doubtful, cells[k], reads, bool(zones))
+
+
+def _ascii_digits(cell: str) -> str:
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in cell)
 
 
 def _valid(text: str) -> bool:

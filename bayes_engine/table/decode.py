@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import importlib
 import io
 import json
 import re
 import unicodedata
 import zlib
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -34,8 +36,11 @@ def load(source: bytes | str | Path, max_bytes: int) -> bytes:
     return _gunzip(data, max_bytes) if data.startswith(b"\x1f\x8b") else data
 
 
-_ENDS = "[\x0b\x0c\x1e\x85\u2028\u2029]"
-"""Characters that end a line where nothing else does."""
+_CHUNK = 1 << 20
+"""Bytes that are decoded at once: a text in characters may take four times the memory of its bytes."""
+_MARK = codecs.BOM_UTF8
+_ENDS = re.compile(rb"\x0b|\x0c|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]")
+"""Characters that end a line where nothing else does, in UTF-8."""
 
 
 def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, str]:
@@ -44,15 +49,28 @@ def decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, s
     >>> decode("size,city\\n1,京都\\n".encode("utf-8-sig"), None, [])
     ('size,city\\n1,京都\\n', 'utf-8-sig')
     """
+    text, encoding = recode(data, encoding, notes)
+    return text.decode(), encoding
+
+
+def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes, str]:
+    """The text that `decode` gives, as bytes in UTF-8, and its encoding: decoded a chunk at a time, or the bytes
+    themselves where they are UTF-8.
+
+    >>> recode("1,京都\\n".encode("utf-16"), None, [])[0].decode()
+    '1,京都\\n'
+    """
     _refuse_binary(data)
-    text, encoding = _decode(data, encoding, notes)
-    text, marks = re.subn(r"(?<=[\r\n])\ufeff", "", text) if "\ufeff" in text else (text, 0)
-    if marks:
-        notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}", n=marks))
-    if not re.search(r"[\r\n]", text) and (ends := re.findall(_ENDS, text)):
-        text = re.sub(_ENDS, "\n", text)
+    text, encoding = _recode(data, encoding, notes)
+    if _MARK in text:
+        text, marks = re.subn(rb"(?<=[\r\n])(?:\xef\xbb\xbf)+", b"", text)
+        if marks:
+            notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}",
+                              n=marks))  # fmt: skip
+    if b"\n" not in text and b"\r" not in text and (end := _ENDS.search(text)):
+        text = _ENDS.sub(b"\n", text)
         notes.append(note("the lines end in an unusual character (U+{code}), taken as the end of a line",
-                          code=f"{ord(ends[0]):04X}"))  # fmt: skip
+                          code=f"{ord(end[0].decode()):04X}"))  # fmt: skip
     _refuse_foreign_text(text)
     return text, encoding
 
@@ -149,14 +167,44 @@ TWICE = "utf-8-twice"
 """What is called the encoding of UTF-8 that some program took for cp1252 and wrote as UTF-8 again: 'Ã©' is 'é'."""
 
 
-def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, str]:
+def _decoded(data: bytes, encoding: str, errors: str = "strict") -> Iterator[str]:
+    """The text in parts, a chunk at a time."""
+    b"".decode(encoding)  # raises LookupError on what is no encoding of text
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    for at in range(0, len(data), _CHUNK):
+        yield decoder.decode(data[at : at + _CHUNK], at + _CHUNK >= len(data))
+
+
+def _utf8(data: bytes, encoding: str, errors: str = "strict") -> bytes:
+    """The text in UTF-8."""
+    if errors == "strict" and codecs.lookup(encoding).name == "utf-8":
+        deque(_decoded(data, encoding), 0)
+        return data
+    out = io.BytesIO()
+    out.writelines(part.encode() for part in _decoded(data, encoding, errors))
+    return out.getvalue()
+
+
+def _survey(data: bytes, encoding: str) -> tuple[bytes, str] | None:
+    """A digest of the text and its first MOST characters; None where the bytes are none in this encoding."""
+    digest, head = hashlib.blake2b(), ""
+    try:
+        for part in _decoded(data, encoding):
+            digest.update(part.encode())
+            head = head + part[: MOST - len(head)] if len(head) < MOST else head
+    except (UnicodeError, LookupError):
+        return None
+    return digest.digest(), head
+
+
+def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes, str]:
     """(text, encoding): told → BOM → UTF-16 by its NULs → strict UTF-8 → damaged UTF-8 → a guess, strictly decoded."""
     if encoding is not None:
         return _strictly(data, encoding), encoding
     for bom, found in _BOMS:
         if data.startswith(bom):
             data = _whole(data, {"utf-16": 2, "utf-32": 4}.get(found, 1), found, notes)
-            return _strictly(data, found).removeprefix("\ufeff"), found
+            return _strictly(data, found).removeprefix(_MARK), found
     nul = np.frombuffer(data[:65536], dtype=np.uint8) == 0
     if nul.any() and len(data) > 1:
         if (guess := _wide(nul)) and (text := _text_of(data, guess, notes)):
@@ -177,35 +225,39 @@ def _decode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[str, 
         raise ReadError("the file is binary, not a CSV or text table; save the table as CSV or xlsx")
     for pattern, found in _SEVEN_BITS:
         if data.isascii() and re.search(pattern, data):
-            with suppress(UnicodeDecodeError):
-                text = data.decode(found)
-                if found != "utf-7" or _in_seven_bits(data, text):
+            with suppress(UnicodeError):
+                text = _utf8(data, found)
+                if found != "utf-7" or _in_seven_bits(data, text.decode()):
                     notes.append(_encoding_note(text, found).offering(*_plain_offer(data, found)))
                     return text, found
-    try:
-        text = data.decode("utf-8")
-        notes += _twice_note(text)
-        return text, "utf-8"
-    except UnicodeDecodeError as error:
-        first = error
+    if _reads(data, "utf-8"):
+        notes += _twice_note(data)
+        return data, "utf-8"
     if (both := _both(data, notes)) is not None:
         return both, "utf-8"
-    mended = data.decode("utf-8", "replace")
-    sound = sum(ord(c) > 127 for c in mended[:1_000_000]) - mended.count("\ufffd", 0, 1_000_000)
-    if sound > 5 * mended.count("\ufffd"):
-        line = data[: first.start].count(b"\n") + 1
+    head = data[: 4 * MOST].decode("utf-8", "replace")[:MOST]
+    sound = sum(ord(c) > 127 for c in head) - head.count("\ufffd")
+    if sound > 5 * head.count("\ufffd") and sound > 5 * (n := _damage(data)):
+        mended = _utf8(data, "utf-8", "replace")
+        line = mended.count(b"\n", 0, mended.index("\ufffd".encode())) + 1
         notes.append(note("the encoding is utf-8, but {n} characters are damaged, the first in line {line}; they are "
-                          "shown as '\ufffd'", "warning", line, n=mended.count("\ufffd"), line=line))  # fmt: skip
+                          "shown as '\ufffd'", "warning", line, n=n, line=line))  # fmt: skip
         return mended, "utf-8"
-    read: dict[str, str] = {}
-    for guess in _guesses(data):
-        with suppress(UnicodeDecodeError, LookupError):
-            read.setdefault(guess, data.decode(guess))
+    read: dict[str, tuple[bytes, str]] = {}
+    for guess in dict.fromkeys(_guesses(data)):
+        if (surveyed := _survey(data, guess)) is not None:
+            read[guess] = surveyed
     if read:
-        guess, text = next(iter(read.items()))
+        guess = next(iter(read))
+        text = _utf8(data, guess)
         notes.append(_encoding_note(text, guess).offering(*_others(data, read)))
         return text, guess
     raise ReadError("the encoding of the file cannot be found out; save it as UTF-8, or choose the encoding")
+
+
+def _damage(data: bytes) -> int:
+    """How many characters are damaged in UTF-8, or stand for one that was."""
+    return sum(part.count("\ufffd") for part in _decoded(data, "utf-8", "replace"))
 
 
 def _in_seven_bits(data: bytes, text: str) -> bool:
@@ -240,14 +292,14 @@ def _wide(nul: NDArray[np.bool_]) -> str:
     return "utf-16-le" if odd > 0.3 > 10 * even else "utf-16-be" if even > 0.3 > 10 * odd else ""
 
 
-def _text_of(data: bytes, encoding: str, notes: list[Note]) -> str | None:
+def _text_of(data: bytes, encoding: str, notes: list[Note]) -> bytes | None:
     """The text in an encoding of 2 or 4 bytes a character; None where it is none."""
     told: list[Note] = []
     try:
-        text = _whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, told).decode(encoding)
-    except UnicodeDecodeError:
+        text = _utf8(_whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, told), encoding)
+    except UnicodeError:
         return None
-    if "\0" in text.rstrip("\0"):
+    if b"\0" in text.rstrip(b"\0"):
         return None
     notes += told
     return text
@@ -259,38 +311,57 @@ def _whole(data: bytes, width: int, encoding: str, notes: list[Note]) -> bytes:
     if over:
         notes.append(note("the encoding is {encoding}, but the file ends within a character (cut off?); what is left "
                           "of it is left out", "warning", encoding=encoding))  # fmt: skip
-    return data[: len(data) - over]
+    return data[: len(data) - over] if over else data
 
 
-def _both(data: bytes, notes: list[Note]) -> str | None:
+def _both(data: bytes, notes: list[Note]) -> bytes | None:
     """The text of a file of which some lines are UTF-8 and the others another encoding, as of files joined into one;
     None where it is not so."""
-    lines = data.splitlines(keepends=True)
-    good = [_is_utf8(line) for line in lines]
-    rest = b"".join(line for line, sound in zip(lines, good, strict=True) if not sound)
-    if not any(sound and not line.isascii() for line, sound in zip(lines, good, strict=True)):
+    rest = io.BytesIO()
+    at = list[int]()
+    sound = False
+    for k, line in enumerate(_LINE.finditer(data), 1):
+        if not _is_utf8(line[0]):
+            rest.write(line[0])
+            at.append(k)
+        elif not line[0].isascii():
+            sound = True
+    if not sound:
         return None
-    mended = rest.decode("utf-8", "replace")
-    strange = mended.count("\ufffd")
-    other = next((g for g in _guesses(rest)[:1] if _reads(rest, g)), None)
-    if other is None or strange < 4 or sum(ord(c) > 127 for c in mended) > 2 * strange:
+    strange = _damage(bad := rest.getvalue())
+    other = next((g for g in _guesses(bad)[:1] if _reads(bad, g)), None)
+    if other is None or strange < 4 or _beyond_ascii(bad) > 2 * strange:
         return None  # damaged characters rather than an encoding
-    text = "".join(line.decode("utf-8" if sound else other) for line, sound in zip(lines, good, strict=True))
-    at = [k for k, sound in enumerate(good, 1) if not sound]
+    text = io.BytesIO()
+    for line in _LINE.finditer(data):
+        text.write(line[0] if _is_utf8(line[0]) else line[0].decode(other).encode())
+    first = next(_LINE.finditer(bad))[0]
     notes.append(note("two encodings in one file: line {lines} as {encoding}, all others as utf-8 (line {line} reads "
                       "'{text}')", "warning", at[0], lines=lines_of(at), encoding=other, line=at[0],
-                      text=lines[at[0] - 1].decode(other).strip()[:40]))  # fmt: skip
-    return text
+                      text=first.decode(other).strip()[:40]))  # fmt: skip
+    return text.getvalue()
+
+
+_LINE = re.compile(rb"[^\r\n]*+(?:\r\n|\n|\r)|[^\r\n]++\Z")
+
+
+def _beyond_ascii(data: bytes) -> int:
+    """How many characters are not plain ASCII, the damaged too."""
+    return sum(sum(ord(c) > 127 for c in part) for part in _decoded(data, "utf-8", "replace"))
 
 
 def _is_utf8(line: bytes) -> bool:
-    return _reads(line, "utf-8")
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _reads(data: bytes, encoding: str) -> bool:
     try:
-        data.decode(encoding)
-    except (UnicodeDecodeError, LookupError):
+        deque(_decoded(data, encoding), 0)
+    except (UnicodeError, LookupError):
         return False
     return True
 
@@ -304,45 +375,73 @@ _BYTES = {ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not 
 """The characters of cp1252 that latin-1 has not, as the bytes they were."""
 
 
-def _twice_note(text: str) -> list[Note]:
+def _twice_note(data: bytes) -> list[Note]:
     """Whether a text seems to have been encoded twice, with the way to have it right."""
-    if not re.search("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac\u2122]", text):
+    if data.isascii():
+        return []
+    seems = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0178\u02c6-\u02dc\u2013-\u203a\u20ac\u2122]")
+    last = ""
+    for part in _decoded(data, "utf-8"):
+        if seems.search(last + part):
+            break
+        last = part[-1:]
+    else:
         return []
     try:
-        _once(text)
+        for line in _NOT_ASCII.finditer(data):
+            _once(line[0].decode())
     except UnicodeError:
         return []
-    cell = next(m.group() for m in re.finditer(r"[^,;\t|\r\n]+", text) if not m.group().isascii())
+    cell = next(m[0].decode() for m in re.finditer(rb"[^,;\t|\r\n]+", data) if not m[0].isascii())
     return [note("the text seems to have been encoded twice before it was saved: '{cell}' may mean '{meant}'",
                  "warning", cell=cell[:40], meant=_once(cell)[:40])
             .offering(offer("Undo it: '{meant}'", "encoding", TWICE, meant=_once(cell)[:24]))]  # fmt: skip
 
 
-def _others(data: bytes, read: Mapping[str, str]) -> list[Offer]:
+_NOT_ASCII = re.compile(rb"[^\x00-\x7f][^\r\n]*+")
+"""A line from its first character on that is not plain."""
+
+
+def _others(data: bytes, read: Mapping[str, tuple[bytes, str]]) -> list[Offer]:
     """Other encodings of which the bytes are text, each with the first cell that shows the difference."""
     offers: list[Offer] = []
-    seen = {next(iter(read.values()))}
-    for encoding in ("gb18030", "cp1252", *read, "big5", "cp1251", "cp932"):
-        with suppress(UnicodeDecodeError):
-            text = data.decode(encoding)
-            cell = next((c for c in re.findall(r"[^,;\t|\r\n]+", text[:MOST]) if not c.isascii()), "")
+    seen = {next(iter(read.values()))[0]}
+    for encoding in dict.fromkeys(("gb18030", "cp1252", *read, "big5", "cp1251", "cp932")):
+        if len(offers) < 3 and (found := read.get(encoding) or _survey(data, encoding)) is not None:
+            digest, text = found
+            cell = next((c[0] for c in re.finditer(r"[^,;\t|\r\n]+", text) if not c[0].isascii()), "")
             readable = not any(c == "\ufffd" or unicodedata.category(c) in ("Cc", "Cn", "Co") for c in cell)
-            if text not in seen and cell and readable:
+            if digest not in seen and cell and readable:
                 offers.append(offer("{encoding}: '{cell}'", "encoding", encoding, encoding=encoding, cell=cell[:24]))
-                seen.add(text)
-    return offers[:3]
+                seen.add(digest)
+    return offers
 
 
-def _strictly(data: bytes, encoding: str) -> str:
+def _strictly(data: bytes, encoding: str) -> bytes:
     try:
-        return _once(data.decode("utf-8")) if encoding == TWICE else data.decode(encoding)
+        if encoding != TWICE:
+            return _utf8(data, encoding)
+        out = io.BytesIO()
+        out.writelines(_once(line[0].decode()).encode() for line in _LINE.finditer(data))
+        return out.getvalue()
     except LookupError:
         raise ReadError("there is no encoding '{encoding}'; try utf-8, gb18030 or cp1252", encoding=encoding) from None
-    except UnicodeError as error:
+    except UnicodeError:
         raise ReadError(
             "the bytes in line {line} are no {encoding}; choose another encoding",
-            line=data[: getattr(error, "start", 0)].count(b"\n") + 1, encoding=encoding,
+            line=data[: _fault(data, encoding)].count(b"\n") + 1, encoding=encoding,
         ) from None  # fmt: skip
+
+
+def _fault(data: bytes, encoding: str) -> int:
+    """Where the first byte stands that is no text in this encoding."""
+    try:
+        text = data.decode("utf-8" if encoding == TWICE else encoding)
+        if encoding == TWICE:
+            _once(text)
+    except UnicodeError as error:
+        return int(getattr(error, "start", 0))
+    return 0
 
 
 def _guesses(data: bytes) -> list[str]:
@@ -396,29 +495,27 @@ _SLIPS = re.compile("[a-zß-öø-ÿ][À-ÖØ-ÞŒ](?![A-ZÀ-ÖØ-ÞŒ])|[£§°�
 """A capital or a sign within a word of small letters: the text is in another encoding."""
 
 
-def _encoding_note(text: str, encoding: str) -> Note:
-    found = re.finditer(r"[^,;\t|\r\n]+", text)
-    cells = list(islice(((m.start(), m.group()) for m in found if not m.group().isascii()), 4))
+def _encoding_note(data: bytes, encoding: str) -> Note:
+    found = re.finditer(rb"[^,;\t|\r\n]+", data)
+    odd = list(islice(((m.start(), m[0].decode().strip()[:40]) for m in found if not m[0].isascii()), 4))
+    cells = [(data.count(b"\n", 0, start) + 1, cell) for start, cell in odd]
     if not cells:
         return note("encoding guessed: {encoding}; choose another if the text looks wrong", "warning",
                     encoding=encoding)  # fmt: skip
-    line = text.count("\n", 0, cells[0][0]) + 1
+    line, cell = cells[0]
     if len(cells) > 3:
         return note("encoding guessed: {encoding}, first used in line {line} ('{cell}'); choose another if that looks "
-                    "wrong", "warning", line, encoding=encoding, line=line,
-                    cell=cells[0][1].strip()[:40])  # fmt: skip
-    where = Listing(
-        Message("{line}: '{cell}'", {"line": text.count("\n", 0, start) + 1, "cell": cell.strip()[:40]})
-        for start, cell in cells
-    )
+                    "wrong", "warning", line, encoding=encoding, line=line, cell=cell)  # fmt: skip
+    where = Listing(Message("{line}: '{cell}'", {"line": line, "cell": cell}) for line, cell in cells)
     return note("encoding guessed: {encoding}, from very few characters (line {where}); choose another if they look "
                 "wrong", "warning", line, encoding=encoding, where=where)  # fmt: skip
 
 
-def _refuse_foreign_text(text: str) -> None:
+def _refuse_foreign_text(data: bytes) -> None:
     """Raises ReadError on text that is another kind of file: a web page, JSON, XML; and on no text at all."""
-    start = text[:2000].lstrip("\ufeff \t\r\n").lower()
-    if not re.search(r"[^\ufeff \t\r\n\x1a]", text):
+    head, end = data[: 4 * MOST].decode(errors="ignore"), data[-1200:].decode(errors="ignore")[-300:]
+    start = head[:2000].lstrip("\ufeff \t\r\n").lower()
+    if re.fullmatch(rb"(?:\xef\xbb\xbf|[ \t\r\n\x1a])*+", data):
         raise ReadError("the file is empty: there is no data in it")
     if re.match(r"<!doctype html|<html|<head|<body|<script|<!--", start):
         raise ReadError("the file is a web page (HTML), perhaps a sign-in page; open the link in a browser, sign in, "
@@ -427,14 +524,14 @@ def _refuse_foreign_text(text: str) -> None:
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start):
         raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
-    if (root := re.match(r"<([a-z][\w:.-]*)[^<>]*>", start)) and text[-300:].rstrip().lower().endswith(f"</{root[1]}>"):
+    if (root := re.match(r"<([a-z][\w:.-]*)[^<>]*>", start)) and end.rstrip().lower().endswith(f"</{root[1]}>"):
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
-    if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", text) and text.endswith("."):
+    if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", head) and end.endswith("."):
         raise ReadError("the file is not a table but looks like a pickle (binary), which is never opened here; save "
                         "the table as CSV or xlsx")  # fmt: skip
     if start.startswith("version https://git-lfs"):
         raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
-    if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(text)):
+    if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(head)):
         raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
 
 

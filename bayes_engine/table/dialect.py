@@ -10,10 +10,10 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -51,9 +51,81 @@ class Grid(NamedTuple):
     lines: NDArray[np.intp]
     odd: tuple[int, ...] = ()
 
-    def part(self, first: int, last: int | None = None) -> Grid:
+    @property
+    def columns(self) -> int:
+        return self.cells.shape[1]
+
+    @property
+    def first(self) -> pd.Series:
+        return self.cells[0]
+
+    def rows(self, first: int, last: int) -> list[list[str]]:
+        return [list(map(str, row)) for row in self.cells.iloc[first:last].to_numpy(dtype=object).tolist()]
+
+    def reach(self) -> NDArray[np.intp]:
+        found = np.zeros(len(self.cells), dtype=np.intp)
+        left = np.arange(len(self.cells))
+        for j in range(self.columns - 1, -1, -1):
+            filled = self.cells.iloc[left, j].ne("").to_numpy(dtype=bool)
+            found[left[filled]] = j + 1
+            if not (left := left[~filled]).size:
+                break
+        return found
+
+    def like(self, row: Sequence[str], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        at = np.flatnonzero(among)
+        for j, cell in enumerate([*row, *[""] * (self.columns - len(row))][: self.columns]):
+            if not (at := at[self.cells.iloc[at, j].eq(cell).to_numpy(dtype=bool)]).size:
+                break
+        same = np.zeros(len(self.cells), dtype=bool)
+        same[at] = not any(row[self.columns :])
+        return same
+
+    def empty(self, columns: Sequence[int]) -> list[int]:
+        return [j for j in columns if j >= self.columns or self.cells[j].eq("").all()]
+
+    def part(self, first: int, last: int | None = None, columns: int | None = None) -> Grid:
+        return Grid(self.cells.iloc[first:last, :columns], self.widths[first:last], self.lines[first:last], self.odd)
+
+    def kept(self, which: NDArray[np.bool_]) -> Grid:
+        return Grid(self.cells[which].reset_index(drop=True), self.widths[which], self.lines[which], self.odd)
+
+
+class Records(Protocol):
+    """What finding the table in a grid asks of it, whether its cells are all there or are read again when they are
+    asked for: rows come with '' in the cells that a record has not."""
+
+    @property
+    def widths(self) -> NDArray[np.intp]: ...
+
+    @property
+    def lines(self) -> NDArray[np.intp]: ...
+
+    @property
+    def columns(self) -> int:
+        """Cells of the widest record."""
+
+    @property
+    def first(self) -> pd.Series:
+        """The first cell of every record."""
+
+    def rows(self, first: int, last: int) -> list[list[str]]:
         """The records from one position up to another."""
-        return Grid(self.cells.iloc[first:last], self.widths[first:last], self.lines[first:last], self.odd)
+
+    def reach(self) -> NDArray[np.intp]:
+        """How many cells each record has up to its last that is not empty."""
+
+    def like(self, row: Sequence[str], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of these records are that row."""
+
+    def empty(self, columns: Sequence[int]) -> list[int]:
+        """Those of the columns in which no record has anything."""
+
+    def part(self, first: int, last: int | None = None, columns: int | None = None) -> Self:
+        """The records from one position up to another, with no more cells than that."""
+
+    def kept(self, which: NDArray[np.bool_]) -> Self:
+        """These records alone."""
 
 
 def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[Grid, Dialect]:
@@ -63,25 +135,46 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
     >>> grid.cells[1].tolist(), dialect.delimiter, dialect.quote
     (['city', 'Oslo', 'Rome'], '|', "'")
     """
-    if quote and (len(quote) > 1 or quote in ("\n", "\r", delimiter)):
-        raise ReadError("'{quote}' cannot be the quote: it is one character other than the delimiter, or '' for none",
-                        quote=quote)  # fmt: skip
-    text = text.rstrip("\x1a\x00\x0c")
-    told = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', text)
-    if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
-        delimiter = told[1] if delimiter is None else delimiter
-        text = text[told.end(1) :].lstrip('" \t')
-    text = _plainly_quoted(_unruled(text, notes), notes) if quote is None else _unruled(text, notes)
-    dialect = sniff(text, delimiter, quote)
+    data, told = prepared(text.encode(), delimiter, quote, notes)
+    text = data.decode()
+    dialect = sniff(text, told, quote)
     grid = tokenize(text, dialect)
-    if dialect.delimiter == "" and delimiter is None and (inner := _unwrapped(text, grid)) is not None:
+    if dialect.delimiter == "" and told is None and whole_lines(data, len(grid.widths)) and not grid.odd:
+        inner = "\n".join(map(str, grid.first)) + "\n"
         again = sniff(inner, None, quote)
         if again.delimiter:
             dialect, grid = again, tokenize(inner, again)
-            notes.append(note("every line is quoted as a whole: these quotes are left out", "warning"))
-    if grid.odd:
+            notes.append(unwrapped_note())
+    notes += told_of(dialect, grid.odd, told, quote)
+    return grid, dialect
+
+
+def prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[Note]) -> tuple[bytes, str | None]:
+    r"""A text in UTF-8 as it is to be cut, and the delimiter that is told: by whom it may be, or by the text itself.
+
+    >>> prepared(b"sep=;\na;b\n", None, None, [])
+    (b'\na;b\n', ';')
+    """
+    if quote and (len(quote) > 1 or quote in ("\n", "\r", delimiter)):
+        raise ReadError("'{quote}' cannot be the quote: it is one character other than the delimiter, or '' for none",
+                        quote=quote)  # fmt: skip
+    if delimiter and set(delimiter) & {"\n", "\r"}:
+        raise ReadError("the end of a line cannot be the delimiter; choose the mark that stands between two cells")
+    data = data.rstrip(b"\x1a\x00\x0c")
+    told = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', data[:200].decode(errors="ignore"))
+    if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
+        delimiter = told[1] if delimiter is None else delimiter
+        data = data[len(told.string[: told.end(1)].encode()) :].lstrip(b'" \t')
+    data = _unruled(data, notes)
+    return _plainly_quoted(data, notes) if quote is None else data, delimiter
+
+
+def told_of(dialect: Dialect, odd: Sequence[int], delimiter: str | None, quote: str | None) -> list[Note]:
+    """What there is to say of a dialect, where `delimiter` and `quote` were told or None, and of odd quotes."""
+    notes = []
+    if odd:
         notes.append(note("a quote is never closed, or closes within a cell, on line {lines}: it is kept as a "
-                          "character", "warning", grid.odd[0], lines=lines_of(grid.odd)))  # fmt: skip
+                          "character", "warning", odd[0], lines=lines_of(odd)))  # fmt: skip
     if dialect.delimiter == ALIGNED:
         notes.append(note("no delimiter was found: the columns are cut where the spaces line up")
                      .offering(offer("It is one column", "delimiter", "")))  # fmt: skip
@@ -95,122 +188,226 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
     if dialect.quote == "'" and quote is None:
         notes.append(note("cells are quoted with apostrophes; these are left out")
                      .offering(offer("They are part of the cells", "quote", "")))  # fmt: skip
-    return grid, dialect
+    return notes
 
 
-_RULE = re.compile(r"^[ \t]*[+|]?[ \t]*[:=-]{3,}:?(?:[ \t]*[+|][ \t]*[:=-]{3,}:?)*[ \t]*[+|]?[ \t]*$", re.MULTILINE)
+def unwrapped_note() -> Note:
+    """That the quotes around the lines were no part of their cells."""
+    return note("every line is quoted as a whole: these quotes are left out", "warning")
+
+
+def stretches(data: bytes, size: int) -> Iterator[bytes]:
+    r"""A text in pieces of about `size` bytes that end where lines do.
+
+    >>> list(stretches(b"a\r\nb\r\nc", 2))
+    [b'a\r\n', b'b\r\n', b'c']
+    """
+    at = 0
+    while at < len(data):
+        end = line_end(data, at + size)
+        yield data[at:end]
+        at = end
+
+
+def line_end(data: bytes, at: int) -> int:
+    """Where the first line ends that does not end before `at`."""
+    found = _LINE_END.search(data, at - 1)
+    return found.end() if found else len(data)
+
+
+def lines_at(text: AnyStr, starts: Sequence[int]) -> NDArray[np.intp]:
+    """The lines, counted from 1, of these places in a text."""
+    breaks = [found.end() for found in re.finditer(_as(text, r"\r\n|\n|\r"), text)]
+    return np.searchsorted(breaks, starts, side="right").astype(np.intp) + 1
+
+
+_LINE_END = re.compile(rb"\r\n|\n|\r(?!\n)")
+_STRETCH = 1 << 20
+
+
+_RULE = re.compile(rb"^[ \t]*[+|]?[ \t]*[:=-]{3,}:?(?:[ \t]*[+|][ \t]*[:=-]{3,}:?)*[ \t]*[+|]?[ \t]*$", re.MULTILINE)
 """A line drawn between rows, as SQL clients and Markdown write it."""
 
 
-def _unruled(text: str, notes: list[Note]) -> str:
+def _unruled(data: bytes, notes: list[Note]) -> bytes:
     """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold."""
-    if "---" not in text[:_SAMPLE] and "===" not in text[:_SAMPLE]:
-        return text
-    drawn = [m for m in _RULE.finditer(text) if re.search("[+|]", m.group())]
-    if not drawn:
-        return text
-    line = text.count("\n", 0, drawn[0].start()) + 1
-    notes.append(note("lines drawn with '{text}' that are left out: {n}", "info", line, n=len(drawn),
-                      text=drawn[0].group().strip()[:12]))  # fmt: skip
-    return _RULE.sub(lambda m: "" if re.search("[+|]", m.group()) else m.group(), text)
+    head = data[:_SAMPLE]
+    if b"---" not in head and b"===" not in head:
+        return data
+    first, n, breaks = b"", 0, 0
+    line = 0
+    out = io.BytesIO()
+
+    def drawn(found: re.Match[bytes]) -> bytes:
+        nonlocal first, n, line
+        if not re.search(b"[+|]", found[0]):
+            return found[0]
+        if not n:
+            first, line = found[0], breaks + found.string.count(b"\n", 0, found.start()) + 1
+        n += 1
+        return b""
+
+    for stretch in stretches(data, _STRETCH):
+        out.write(_RULE.sub(drawn, stretch))
+        breaks += stretch.count(b"\n")
+    if not n:
+        return data
+    notes.append(note("lines drawn with '{text}' that are left out: {n}", "info", line, n=n,
+                      text=first.decode().strip()[:12]))  # fmt: skip
+    return out.getvalue()
 
 
-def _plainly_quoted(text: str, notes: list[Note]) -> str:
+def _plainly_quoted(data: bytes, notes: list[Note]) -> bytes:
     """The text with quotes for the typographic ones, where these enclose cells as quotes do."""
-    if "“" not in text[:_SAMPLE] or '"' in text:
-        return text
-    enclosing = re.compile(r"(?:(?<=[,;\t|\r\n])|\A)“([^“”\r\n]*)[”“](?=[,;\t|\r\n]|\Z)")
-    quoted, n = enclosing.subn(r'"\1"', text)
-    if 2 * n < len(re.findall("[“”]", text)):
-        return text
+    if "“".encode() not in data[:_SAMPLE] or b'"' in data:
+        return data
+    n = marks = 0
+    out = io.BytesIO()
+    for stretch in stretches(data, _STRETCH):
+        plain, k = _TYPOGRAPHIC.subn(r'"\1"', stretch.decode())
+        n += k
+        marks += stretch.count("“".encode()) + stretch.count("”".encode())
+        out.write(plain.encode())
+    if 2 * n < marks:
+        return data
     notes.append(note("cells are quoted with “ ”; these are left out")
                  .offering(offer("They are part of the cells", "quote", "")))  # fmt: skip
-    return quoted
+    return out.getvalue()
 
 
-def _unwrapped(text: str, grid: Grid) -> str | None:
-    """The text without the quotes around its lines, None where not every line is one quoted cell."""
-    lines = re.findall(r"[^\r\n]+", text)
-    whole = len(lines) == len(grid.cells) and all(line[0] == '"' == line[-1] for line in lines) and not grid.odd
-    return "\n".join(map(str, grid.cells[0])) + "\n" if whole and len(lines) > 1 else None
+_TYPOGRAPHIC = re.compile(r"(?:(?<=[,;\t|\r\n])|\A)“([^“”\r\n]*)[”“](?=[,;\t|\r\n]|\Z)")
+
+
+def whole_lines(data: bytes, n: int) -> bool:
+    """Whether the text is `n` lines, more than one, and each is one quoted cell."""
+    lines = 0
+    for lines, line in enumerate(re.finditer(rb"[^\r\n]+", data), 1):  # noqa: B007 (how many there were)
+        if not line[0].startswith(b'"') or not line[0].endswith(b'"'):
+            return False
+    return lines == n > 1
 
 
 # ---- cutting ---------------------------------------------------------------------------------------------------------
 
 
-def _pattern(dialect: Dialect) -> re.Pattern[str]:
-    """One field and what ends it. A quoted field must be followed by an end; where it is not, quotes within its line
-    that are neither doubled nor beside a delimiter are characters of it (`loose`), else its own quote is one."""
+def _patterns(dialect: Dialect, as_bytes: bool) -> tuple[str, str]:
+    """A line that holds no quote; and one field and what ends it. A quoted field must be followed by an end; where it
+    is not, quotes within its line that are neither doubled nor beside a delimiter are characters of it (`loose`), else
+    its own quote is one. For bytes, which are UTF-8, a character of the pattern is a byte."""
+
+    def spelled(mark: str) -> str:
+        return mark.encode().decode("latin-1") if as_bytes else mark
+
+    def other_than(*marks: str) -> str:
+        """Any one character that begins none of these."""
+        if all(len(mark) < 2 for mark in marks):
+            return f"[^{''.join(map(re.escape, marks))}]"
+        return rf"(?:(?!{'|'.join(re.escape(mark) for mark in marks if mark)})[\s\S])"
+
     end = r"\r\n|\n|\r|\Z"
-    d = re.escape(dialect.delimiter)
+    delimiter, quote, escape = map(spelled, (dialect.delimiter, dialect.quote, dialect.escape))
+    d, q, e = map(re.escape, (delimiter, quote, escape))
     stop = rf"{d}|{end}" if d else end
-    raw = rf"[^{d}\r\n]*+" if len(dialect.delimiter) < 2 else rf"(?:(?!{d})[^\r\n])*+"
-    if not dialect.quote:
-        return re.compile(rf"(?P<quoted>(?!))?(?P<loose>(?!))?(?P<raw>{raw})(?P<end>{stop})")
-    q, e = re.escape(dialect.quote), re.escape(dialect.escape)
-    inside = rf"[^{q}{e}]*+(?:(?:{q}{q}{rf'|{e}(?s:.)' if e else ''})[^{q}{e}]*+)*+"
+    raw, within = (other_than(mark, "\r", "\n") + "*+" for mark in (delimiter, quote))
+    line = rf"({within})(?:\r\n|\n|\r)"
+    if not quote:
+        return line, rf"(?P<quoted>(?!))?(?P<loose>(?!))?(?P<raw>{raw})(?P<end>{stop})"
+    inner = other_than(quote, escape)
+    inside = rf"{inner}*+(?:(?:{q}{q}{rf'|{e}(?s:.)' if e else ''}){inner}*+)*+"
     before = " *+" if dialect.skip_space else ""
-    pad = " *+" if d and not dialect.delimiter.startswith(" ") else ""  # a blank before an opening quote is no content
-    after = "" if dialect.delimiter.startswith(" ") else " *+"
+    pad = " *+" if d and not delimiter.startswith(" ") else ""  # a blank before an opening quote is no content
+    after = "" if delimiter.startswith(" ") else " *+"
     opens = rf"(?<!{d}){q}" if len(dialect.delimiter) == 1 else q
-    loose = rf"[^{q}\r\n]*+(?:(?:{q}{q}|{opens}(?!{after}(?:{stop})))[^{q}\r\n]*+){{0,50}}+" if d else "(?!)"
-    return re.compile(
+    loose = rf"{within}(?:(?:{q}{q}|{opens}(?!{after}(?:{stop}))){within}){{0,50}}+" if d else "(?!)"
+    return line, (
         rf"{before}(?:{pad}{q}(?P<quoted>{inside}){q}{after}(?={stop})|{q}(?P<loose>{loose}){q}{after}(?={stop})"
         rf"|(?P<raw>{raw}))(?P<end>{stop})"
     )
 
 
-def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str], bool]]:
-    r"""(offset, cells, regular) of every record that is not empty.
+def records(text: AnyStr, dialect: Dialect, at: int = 0) -> Iterator[tuple[int, list[AnyStr], bool]]:
+    r"""(offset, cells, regular) of every record that is not empty, from the one that begins at `at` on, which is cut
+    off where it has more cells than any table. Bytes are UTF-8: of them no more is looked at than was asked for.
 
     >>> [cells for _, cells, _ in records('a,"b, ""c"" d"\r\n\n1,"2\n', Dialect())]
     [['a', 'b, "c" d'], ['1', '"2']]
-    >>> [cells for _, cells, _ in records('"a 5" pipe, used",7\n', Dialect())]
-    [['a 5" pipe, used', '7']]
+    >>> [cells for _, cells, _ in records(b'"a 5" pipe, used",7\n', Dialect())]
+    [[b'a 5" pipe, used', b'7']]
     """
-    quote, escape = dialect.quote, dialect.escape
-    row: list[str] = []
-    start, regular = 0, True
-    for match in _pattern(dialect).finditer(text):
-        quoted, raw = match["quoted"], match["raw"]
-        if match["loose"] is not None:
-            row.append(match["loose"].replace(quote * 2, quote))
-            regular = False
-        elif quoted is not None:
-            cell = quoted.replace(quote * 2, quote) if quote in quoted else quoted
-            row.append(re.sub(rf"{re.escape(escape)}(.)", r"\1", cell, flags=re.DOTALL) if escape else cell)
+    line, field = (re.compile(_as(text, pattern, "latin-1")) for pattern in _patterns(dialect, isinstance(text, bytes)))
+    nothing, blank = text[:0], _as(text, " ")
+    delimiter, quote, escape = (_as(text, mark) for mark in (dialect.delimiter, dialect.quote, dialect.escape))
+    escaped, itself = re.compile(re.escape(escape) + _as(text, "(.)"), re.DOTALL), _as(text, r"\1")
+    spaced = dialect.skip_space and bool(quote)
+    while at < len(text):
+        start, regular = at, True
+        row: list[AnyStr] = []
+        raw: AnyStr | None = nothing
+        if whole := line.match(text, at):
+            row = whole[1].split(delimiter, MAX_COLUMNS) if delimiter else [whole[1]]
+            row = [cell.lstrip(blank) for cell in row] if spaced else row
+            raw, at = row[-1], whole.end()
         else:
-            row.append(raw)
-            regular = regular and not (quote and raw.startswith(quote))
-        if match["end"] == dialect.delimiter and dialect.delimiter:
-            continue
-        if len(row) > 1 or raw is None or raw.strip():
+            end = delimiter
+            while end == delimiter and (end or not row) and len(row) <= MAX_COLUMNS:
+                match = field.match(text, at)
+                assert match is not None
+                quoted, raw, end, at = match["quoted"], match["raw"], match["end"], match.end()
+                if match["loose"] is not None:
+                    row.append(match["loose"].replace(quote * 2, quote))
+                    regular = False
+                elif quoted is not None:
+                    cell = quoted.replace(quote * 2, quote) if quote in quoted else quoted
+                    row.append(escaped.sub(itself, cell) if escape else cell)
+                else:
+                    row.append(raw)
+                    regular = regular and not (quote and raw.startswith(quote))
+        if len(row) > 1 or raw is None or not _blank(raw):
             yield start, row, regular
-        row, start, regular = [], match.end(), True
 
 
-def _aligned(text: str) -> Iterator[tuple[int, list[str], bool]]:
-    """Records of columns lined up with spaces: cut where all lines are blank, or
-    at every blank where the lines do not line up but have as many words each."""
-    spans = [(m.start(), m.group()) for m in re.finditer(r"[^\r\n]*\S[^\r\n]*", text)]
-    words = [line.split() for _, line in spans]
-    size = max(len(line) for _, line in spans)
-    used = np.zeros(size + 1, dtype=bool)
-    for _, line in spans:
-        used[: len(line)] |= np.frombuffer(line.encode("utf-32-le"), dtype=np.uint32) > 32
-    cuts = [*np.flatnonzero(used & ~np.append(False, used[:-1])).tolist(), size]
-    if len({len(w) for w in words}) > 1 or len(cuts) > len(words[0]):  # more cuts than words: a cell holds a blank
-        words = [[line[a:b].strip() for a, b in pairwise(cuts)] for _, line in spans]
-    for (start, _), row in zip(spans, words, strict=True):
-        yield start, row, True
+def _as(text: AnyStr, mark: str, encoding: str = "utf-8") -> AnyStr:
+    """A mark as the text has it: in characters, or in bytes."""
+    return mark.encode(encoding) if isinstance(text, bytes) else mark
+
+
+def _blank(cell: str | bytes) -> bool:
+    return not (cell.decode() if isinstance(cell, bytes) else cell).strip()
+
+
+_FILLED = re.compile(r"[^\r\n]*\S[^\r\n]*")
+
+
+def aligned_at(stretches: Iterable[str]) -> tuple[int, ...]:
+    """Where the columns of a text begin and end that are lined up with spaces: where all lines are blank; () where the
+    lines do not line up, but have as many words each."""
+    used = np.zeros(0, dtype=bool)
+    words = set[int]()
+    first = 0
+    for stretch in stretches:
+        for match in _FILLED.finditer(stretch):
+            line = match[0]
+            if len(line) > len(used):
+                used = np.append(used, np.zeros(2 * len(line) - len(used), dtype=bool))
+            used[: len(line)] |= np.frombuffer(line.encode("utf-32-le"), dtype=np.uint32) > 32
+            words.add(len(line.split()))
+            first = first or len(line.split())
+    cuts = (*np.flatnonzero(used & ~np.append(False, used[:-1])).tolist(), len(used))
+    return cuts if len(words) > 1 or len(cuts) > first else ()  # more cuts than words: a cell holds a blank
+
+
+def aligned(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, list[str], bool]]:
+    """Records of columns lined up with spaces, cut there, or at every blank."""
+    for match in _FILLED.finditer(text):
+        line = match[0]
+        yield match.start(), [line[a:b].strip() for a, b in pairwise(cuts)] if cuts else line.split(), True
 
 
 def tokenize(text: str, dialect: Dialect) -> Grid:
     """The whole text as a grid. Raises ReadError where it would be larger than any table."""
-    plain = len(dialect.delimiter) <= 1 and (dialect.delimiter + dialect.quote).isascii() and not dialect.escape
-    if plain and (regular := _regular(text, dialect)) is not None:
-        return regular
-    found = _aligned(text) if dialect.delimiter == ALIGNED else records(text, dialect)
+    if is_plain(dialect) and (grid := regular(text.encode(), dialect)) is not None:
+        return grid
+    found = aligned(text, aligned_at([text])) if dialect.delimiter == ALIGNED else records(text, dialect)
     starts: list[int] = []
     widths: list[int] = []
     odd: list[int] = []
@@ -222,12 +419,16 @@ def tokenize(text: str, dialect: Dialect) -> Grid:
         check_size(len(widths), max(widths))
         width = max(widths[-len(block) :])
         blocks.append(pd.DataFrame([row + [""] * (width - len(row)) for _, row, _ in block], dtype=str))
-    breaks = [m.end() for m in re.finditer(r"\r\n|\n|\r", text)]
-    lines = np.searchsorted(breaks, starts, side="right").astype(np.intp) + 1
+    lines = lines_at(text, starts)
     columns = range(max(widths, default=0))
     blocks = [block.reindex(columns=columns, fill_value="") for block in blocks or [pd.DataFrame()]]
     cells = pd.concat(blocks, ignore_index=True)
     return Grid(cells, np.array(widths, dtype=np.intp), lines, tuple(int(lines[i]) for i in odd))
+
+
+def is_plain(dialect: Dialect) -> bool:
+    """Whether pandas' C reader knows the dialect."""
+    return len(dialect.delimiter) <= 1 and (dialect.delimiter + dialect.quote).isascii() and not dialect.escape
 
 
 def check_size(rows: int, columns: int) -> None:
@@ -240,13 +441,14 @@ def check_size(rows: int, columns: int) -> None:
         )  # fmt: skip
 
 
-def _regular(text: str, dialect: Dialect) -> Grid | None:
-    """The grid by pandas' C reader, or None where a quote opens or closes in mid-cell."""
-    data = (text if text.endswith(("\n", "\r")) else text + "\n").encode()
-    counted = _counted(data, dialect)
+def regular(data: bytes, dialect: Dialect) -> Grid | None:
+    """The grid of a text in UTF-8 by pandas' C reader, or None where a quote opens or closes in mid-cell, or where a
+    single column holds the mark that is given to the reader for a delimiter."""
+    data = data if data.endswith((b"\n", b"\r")) else data + b"\n"
+    counted = _counted(data, dialect) if dialect.delimiter or b"\x1f" not in data else None
     if counted is None:
         return None
-    widths, lines, blank, spaced = counted
+    widths, lines, blank = counted
     check_size(len(widths), int(widths.max()))
     if blank.all():
         return Grid(pd.DataFrame(), widths[:0], widths[:0])
@@ -254,24 +456,21 @@ def _regular(text: str, dialect: Dialect) -> Grid | None:
         io.BytesIO(data), sep=dialect.delimiter or "\x1f", quotechar=dialect.quote or "\x1e",
         quoting=0 if dialect.quote else 3, header=None, names=range(int(widths.max())), index_col=False, dtype=str,
         keep_default_na=False, na_filter=False, skip_blank_lines=False, skipinitialspace=dialect.skip_space,
-        engine="c", encoding="utf-8",
+        engine="c", encoding="utf-8", low_memory=len(data) > _PIECE,
     )  # fmt: skip
     if len(cells) != len(widths):
         return None
-    for i in np.flatnonzero(spaced):
-        blank[i] = not str(cells.iat[int(i), 0]).strip()
     if not blank.any():
         return Grid(cells, widths, lines)
     return Grid(cells[~blank].reset_index(drop=True), widths[~blank], lines[~blank])
 
 
 class _Counted(NamedTuple):
-    """Of every record, empty ones too: number of cells, line, whether it is empty, whether it may hold only spaces."""
+    """Of every record, empty ones too: number of cells, line, whether it is empty or holds only spaces."""
 
     widths: NDArray[np.intp]
     lines: NDArray[np.intp]
     blank: NDArray[np.bool_]
-    spaced: NDArray[np.bool_]
 
 
 def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
@@ -279,7 +478,7 @@ def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
     Done piece by piece, because a position takes eight times the memory of its byte."""
     array = np.frombuffer(data, dtype=np.uint8)
     edge = np.zeros(256, dtype=bool)  # what may stand before an opening and after a closing quote
-    edge[[ord(c) for c in "\r\n" + dialect.delimiter + dialect.quote + " " * dialect.skip_space]] = True
+    edge[[ord(c) for c in "\r\n" + dialect.delimiter + dialect.quote]] = True
     found = []
     quotes_before = stops_before = breaks_before = 0
     for at in range(0, len(array), _PIECE):
@@ -291,7 +490,9 @@ def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
         if dialect.quote:
             quotes = np.flatnonzero(piece == ord(dialect.quote)) + at
             opening, closing = quotes[quotes_before % 2 :: 2], quotes[1 - quotes_before % 2 :: 2]
-            if not (edge[array[opening[opening > 0] - 1]].all() and edge[array[closing + 1]].all()):
+            before = opening[opening > 0] - 1
+            before -= dialect.skip_space & (array[before] == 32)  # one blank may stand between delimiter and quote
+            if not (edge[array[before]].all() and edge[array[closing + 1]].all()):
                 return None
             ends, stops = (p[(np.searchsorted(quotes, p) + quotes_before) % 2 == 0] for p in (breaks, stops))
             quotes_before += len(quotes)
@@ -306,8 +507,14 @@ def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
     widths = np.diff(cells, prepend=0) + 1
     single = widths == 1
     blank = single & ((lengths == 0) | ((lengths == 1) & (array[starts] == 13)))
-    spaced = single & ~blank & ((array[starts] == 32) | (array[starts] == 9))
-    return _Counted(widths, np.append(0, lines[:-1]) + 1, blank, spaced)
+    for i in np.flatnonzero(single & ~blank & _SPACES[array[starts]]):
+        blank[i] = _blank(data[int(starts[i]) : int(ends[i])])
+    return _Counted(widths, np.append(0, lines[:-1]) + 1, blank)
+
+
+_SPACES = np.zeros(256, dtype=bool)
+_SPACES[[9, 11, 12, 28, 29, 30, 31, 32, 0xC2, 0xE1, 0xE2, 0xE3]] = True
+"""The bytes with which the characters begin in UTF-8 that are spaces."""
 
 
 # ---- guessing --------------------------------------------------------------------------------------------------------
@@ -365,7 +572,7 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
             after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
             escaped = q and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
             dialect = Dialect(d, q, "\\" if escaped else "")
-            found = list(_aligned(sample) if d == ALIGNED else records(sample, dialect))
+            found = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
             rows = [cells for _, cells, _ in found][:400]
             inner = [cell for row in rows for cell in row[1:]]
             spaced = sum(c[:1] == " " for c in inner) + (sample.count(f"{d} {q}") if q else 0)

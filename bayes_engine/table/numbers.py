@@ -78,7 +78,7 @@ ALWAYS_MISSING = ("", "?", "NaN", "nan", "<NA>", "#N/A", "\\N")
 MISSING_AMONG_NUMBERS = (
     *ALWAYS_MISSING, "NA", "N/A", "n/a", "na", "None", "none", "NULL", "null", "-", "--", "—", ".", "*",
     "#NA", "#NULL!", "#VALUE!", "#DIV/0!", "#REF!", "#NUM!", "missing", "缺失", "n.a.", "N.A.", "–",
-    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+    "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "NaT",
 )  # fmt: skip
 """Tokens that mean missing where everything else in the column is a number; in text they are values (NA is Namibia)."""
 
@@ -107,11 +107,15 @@ _DRESSED = re.compile(
     rf"(?P<body>[\d.,](?:[\d.,eE+'’ \u00a0\u202f\u2009-]*[\d.,])?)\s*(?P<sign3>-)?\s*"
     rf"(?P<after>[%％元]|{_MONEY})?\s*(?P<close>\))?"
 )
-_UNIFORM = str.maketrans("０１２３４５６７８９−﹣．，", "0123456789--.,")
+_UNIFORM = str.maketrans("０１２３４５６７８９−﹣－–‐‑．，", "0123456789------.,")
 INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 """Characters that nobody sees and that mean nothing in any script."""
 _TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
-_YES_NO = frozenset(("yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "是", "否"))
+_YES_NO = frozenset((
+    "yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "ja", "nein", "j", "wahr", "falsch", "oui",
+    "non", "vrai", "faux", "sí", "si", "s", "verdadero", "falso", "sim", "não", "да", "нет", "是", "否", "对", "错",
+    "真", "假",
+))  # fmt: skip
 
 
 class Column(NamedTuple):
@@ -209,6 +213,13 @@ def convert_column(
         return swift
     codes, levels = pd.factorize(column)
     spelled: list[str] = np.asarray(levels, dtype=object).tolist()
+    if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
+        plain = pd.Series(
+            np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
+        )
+        found = convert_column(plain, decimal, missing, read_as, at)
+        if found.values.dtype.kind in "ifM":
+            return found._replace(notes=(*found.notes, _invisible_note(column, at)))
     bare = [s.strip() for s in spelled]
     if read_as == "text":
         kept = _text(column, codes, spelled, bare, (), None, at, plainly=True)
@@ -225,16 +236,20 @@ def convert_column(
     if read_as == "number":
         return _as_numbers(column, codes, bare, known, decimal, absent, at)
     identifier = _identifier(rest)
+    phone = None if identifier else _telephone(rest, np.bincount(codes, minlength=len(bare))[known])
     numbers = None
-    if identifier is None and read_as == "auto":
+    if identifier is None and phone is None and read_as == "auto":
         numbers = _plain(rest) if decimal != "," else None
         numbers = numbers or _dressed(rest, decimal)
     if numbers is None:
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", _spread(codes, known))
         if isinstance(when, Dates):
             return _as_dates(column, codes, known, when, absent, at)
-        text = _text(column, codes, spelled, bare, missing, identifier, at)
-        return text if when is None else text._replace(notes=(_no_dates(name, when, read_as, at), *text.notes))
+        if read_as != "auto":
+            text = _text(column, codes, spelled, bare, missing, None, at, plainly=True)
+            return text._replace(notes=(_no_dates(name, rest, when, read_as, at),))
+        text = _text(column, codes, spelled, bare, missing, identifier, at, phone=phone)
+        return text if when is None else text._replace(notes=(_no_dates(name, rest, when, read_as, at), *text.notes))
 
     values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
     if numbers.whole and not absent:
@@ -242,7 +257,11 @@ def convert_column(
     joined = "".join(rest)
     doubtful = numbers.mark is None and re.search("[.,]", joined) is not None
     extreme = "e" in joined or "E" in joined or max(map(len, rest)) > 15  # else it is a float64 to the last digit
-    notes = (*_number_notes(name, numbers, decimal, at), *(altered(column, values, at) if extreme else ()))
+    notes = (
+        *_number_notes(name, numbers, decimal, at),
+        *_code_notes(name, rest, at),
+        *(altered(column, values, at) if extreme else ()),
+    )
     return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
@@ -264,7 +283,7 @@ def _swift(column: pd.Series) -> Column | None:
 
     empty = compute.equal(text, "")
     plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+$|\d{16})"):
+    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+$|\d{16})|^\+\d{8}|^\d+[eE]\d"):
         return None
     dotted = any_of(r"\.")
     if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
@@ -321,7 +340,9 @@ def _as_numbers(column: pd.Series, codes: NDArray[np.intp], bare: list[str], kno
                     "({values})", "warning", column=name, n=n, values=listed(lost))  # fmt: skip
     else:
         told = note("column '{column}' is read as numbers, as chosen", column=name)
-    notes = (told.offering(_by_rule(at)), *altered(column, values, at))
+    left = sorted({unit, *(m[side] or "" for m in found if m for side in ("before", "after"))} - {""})
+    signs = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(left))
+    notes = (told.offering(_by_rule(at)), *((signs,) if left else ()), *altered(column, values, at))
     return Column(pd.Series(values, index=column.index), notes, absent,
                   mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
 
@@ -344,16 +365,24 @@ def _as_dates(column: pd.Series, codes: NDArray[np.intp], known: list[bool], whe
         else:
             offers.insert(0, offer("The day stands first", "types", ((at, "date"),)))
     values = pd.Series(_per_row(when.values, known, codes), index=column.index)
-    return Column(values, (told.offering(*offers),), absent)
+    notes = [told.offering(*offers)]
+    if when.zone:
+        notes.append(note("column '{column}': times of other zones are counted back to UTC", column=name))
+    return Column(values, tuple(notes), absent)
 
 
-def _no_dates(name: str, why: str, read_as: ReadAs, at: int) -> Note:
-    if not why:
+def _no_dates(name: str, rest: list[str], why: str | None, read_as: ReadAs, at: int) -> Note:
+    """Why a column whose cells look like dates, or that is to be dates, is none (see `dates`)."""
+    if why == "":
         said = note("column '{column}' writes its dates in different ways, so it stays text", "warning", column=name)
+    elif why is None:
+        strange = next((cell for cell in rest if not DATE.fullmatch(cell)), rest[0])
+        said = note("column '{column}' holds '{value}', which is no date, so it stays text", "warning",
+                    column=name, value=strange)  # fmt: skip
     else:
         said = note("column '{column}' looks like dates, but '{value}' is none, so it stays text", "warning",
-                    column=name, value=why)  # fmt: skip
-    return said if read_as == "auto" else said.offering(_by_rule(at))
+                    column=name, value=why).offering(offer("It means missing", "missing", (why,)))  # fmt: skip
+    return said if read_as == "auto" else said.offering(*said.offers, _by_rule(at))
 
 
 def _also_missing(said: Note, taken: Sequence[str]) -> Note:
@@ -383,6 +412,27 @@ def _identifier(rest: list[str]) -> str | None:
     return found.group() if found is not None and plain else None
 
 
+_PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")
+"""A telephone number with its country (E.164: at most 15 digits), or a large number that shows its sign."""
+
+
+def _telephone(rest: list[str], times: NDArray[np.intp]) -> str | None:
+    """The first cell that is a telephone number, where nine cells of ten are (`times` counts each spelling), or where
+    the others too are positive and have seven digits and more: a column of signed numbers has short or negative ones.
+
+    >>> ones = np.ones(2, dtype=np.intp)
+    >>> _telephone(["+15551234567", "+49 30 123456"], ones), _telephone(["+15551234567", "-3"], ones)
+    ('+15551234567', None)
+    """
+    if not any(cell.startswith("+") for cell in rest):
+        return None
+    found = np.array([_PHONE.fullmatch(cell) is not None for cell in rest])
+    if not found.any() or any(cell[0] in "-−(" and is_number(cell) for cell in rest):
+        return None
+    long = all(len(re.sub(r"\D", "", cell)) >= 7 and not re.search(r"[.,%eE]", cell) for cell in rest)
+    return rest[int(found.argmax())] if long or times[found].sum() >= 0.9 * times.sum() else None
+
+
 def _plain(rest: list[str]) -> _Numbers | None:
     """Numbers as a program writes them: 5, -0.25, 1e5."""
     characters = set().union(*(set(r) for r in rest)) if len(rest) < 64 else set("".join(rest))
@@ -407,7 +457,7 @@ def _dressed(rest: list[str], decimal: Mark | None) -> _Numbers | None:
             return None
         matches.append(found)
     dressed = [m for m in matches if m is not None]
-    units = {((m["before"] or "") + (m["after"] or "")).replace("％", "%") for m in dressed}
+    units = {((m["before"] or "") + (m["after"] or "")).replace("％", "%").replace("￥", "¥") for m in dressed}
     if not dressed or len(units) > 1:
         return None
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
@@ -441,12 +491,20 @@ def _value(match: re.Match[str], mark: Mark) -> float:
 
 def _point_note(name: str, text: pd.Series, at: int) -> Note:
     """What a point was taken for that may as well separate thousands."""
-    written, found = next((cell.strip(), m) for cell in text if re.search(r"\.\d", cell)
-                          and (m := _DRESSED.fullmatch(cell.strip().translate(_UNIFORM))))  # fmt: skip
+    cells = text.str.replace(INVISIBLE, "", regex=True).str.strip()
+    written, found = next((cell, m) for cell in cells if re.search(r"\.\d", cell)
+                          and (m := _DRESSED.fullmatch(cell.translate(_UNIFORM))))  # fmt: skip
     return note("column '{column}': the point is the decimal mark ('{example}' is read as {value}); if it separates "
                 "thousands, choose decimal=','", "warning", column=name, example=written,
                 value=f"{_value(found, '.'):.15g}"
                 ).offering(offer("The decimal mark is a comma", "decimal", ","), _keep_text(at))  # fmt: skip
+
+
+def _invisible_note(column: pd.Series, at: int) -> Note:
+    """That numbers or dates are read from cells that hold characters nobody sees."""
+    rows = np.flatnonzero(column.str.contains(INVISIBLE))
+    return note("column '{column}': cells with invisible characters, which are left out: {n}, the first in row {row}",
+                column=str(column.name), n=len(rows), row=int(rows[0]) + 1).offering(_keep_text(at))  # fmt: skip
 
 
 def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -> list[Note]:
@@ -457,15 +515,19 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -
             notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
                               column=name, example=written, value=value)
                          .offering(offer("The decimal mark is a point", "decimal", "."), _keep_text(at)))  # fmt: skip
+    elif "," in written and numbers.mark == ".":
+        notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value})",
+                          column=name, example=written, value=value).offering(_keep_text(at)))  # fmt: skip
     elif "," in written:
-        doubt: Severity = "info" if numbers.mark == "." or decimal == "." else "warning"
+        doubt: Severity = "info" if decimal == "." else "warning"
         notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if "
                           "they are decimal commas, choose decimal=','", doubt, column=name, example=written,
                           value=value)
                      .offering(offer("The decimal mark is a comma", "decimal", ","), _keep_text(at)))  # fmt: skip
     if numbers.unit == "%":
-        notes.append(note("column '{column}' is in percent: '12 %' is read as 12, not as 0.12", column=name)
-                     .offering(_keep_text(at)))  # fmt: skip
+        share = f"{numbers.reads / 100:.15g}"
+        notes.append(note("column '{column}' is in percent: '{example}' is read as {value}, not as {share}",
+                          column=name, example=written, value=value, share=share).offering(_keep_text(at)))  # fmt: skip
     elif numbers.unit:
         notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
                           column=name, sign=numbers.unit).offering(_keep_text(at)))  # fmt: skip
@@ -478,6 +540,24 @@ def _number_notes(name: str, numbers: _Numbers, decimal: Mark | None, at: int) -
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
                           value=value).offering(_keep_text(at)))  # fmt: skip
     return notes
+
+
+_CODE = re.compile(r"\d+[eE]\d{1,2}")
+"""A number as hardly any program writes it (1e+05, 1.0e5 it would), but as wells and parts are called."""
+
+
+def _code_notes(name: str, rest: list[str], at: int) -> list[Note]:
+    """That a number is read from what may be a code, or a telephone number where no cell gives a reason for signs."""
+    if (code := next(filter(_CODE.fullmatch, rest), None)) is not None:
+        return [note("column '{column}': '{example}' is read as {value}; if it is a code, keep the column as text",
+                     "warning", column=name, example=code, value=f"{float(code):.15g}")
+                .offering(_keep_text(at))]  # fmt: skip
+    phone = next((cell for cell in rest if cell[0] == "+" and _PHONE.fullmatch(cell)), None)
+    if phone is None or any(cell[0] in "-−(" for cell in rest):
+        return []
+    return [note("column '{column}': '{example}' is read as a number, without its plus sign; if it is a telephone "
+                 "number, keep the column as text", "warning", column=name, example=phone)
+            .offering(_keep_text(at))]  # fmt: skip
 
 
 def infinite_note(name: str, at: int) -> Note:
@@ -533,7 +613,7 @@ def _loss(cell: str, value: float) -> Literal["", "flat", "infinite", "rounded"]
 
 def _text(
     column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: list[str], missing: Sequence[str] | None,
-    identifier: str | None, at: int, *, plainly: bool = False,
+    identifier: str | None, at: int, *, phone: str | None = None, plainly: bool = False,
 ) -> Column:  # fmt: skip
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
     anywhere are taken out."""
@@ -557,16 +637,23 @@ def _text(
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
-    if identifier is not None:
-        notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
-                          column=name, example=identifier).offering(_read_numbers(at)))  # fmt: skip
-        return Column(values, tuple(notes), absent)
     doubtful = [t for t in kept if t in _DOUBTFUL]
-    if doubtful and missing is None:
+    if len(doubtful) > 1 and missing is None:
+        notes.append(note("column '{column}': {tokens} are kept as values; if they mean missing, add them to the "
+                          "missing tokens", "warning", column=name, tokens=listed(doubtful))
+                     .offering(offer("These mean missing", "missing", tuple(doubtful))))  # fmt: skip
+    elif doubtful and missing is None:
         notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
                           "tokens", "warning", column=name, tokens=listed(doubtful))
                      .offering(offer("It means missing", "missing", tuple(doubtful))))  # fmt: skip
-    notes += _spelling_notes(name, spelled, bare, kept, at)
+    if identifier is not None:
+        notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
+                          column=name, example=identifier).offering(_read_numbers(at)))  # fmt: skip
+    elif phone is not None:
+        notes.append(note("column '{column}' stays text, because '{example}' and the like are telephone numbers",
+                          "warning", column=name, example=phone).offering(_read_numbers(at)))  # fmt: skip
+    else:
+        notes += _spelling_notes(name, spelled, bare, kept, at)
     return Column(values, tuple(notes), absent)
 
 
@@ -618,8 +705,9 @@ def _spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[s
                               column=name, values=listed(strange))
                          .offering(offer("These mean missing", "missing", tuple(strange[:6]))))  # fmt: skip
     folded: dict[str, list[str]] = {}
+    values = set(kept)
     for s, b in zip(spelled, bare, strict=True):
-        if b:
+        if b in values:
             folded.setdefault(unicodedata.normalize("NFKC", INVISIBLE.sub("", b)).strip().casefold(), []).append(s)
     alike = [group for group in folded.values() if len(group) > 1]
     if alike and len(folded) < len(bare):

@@ -1,48 +1,60 @@
 """A file whose cells are only looked at: text, a block of rows at a time, read again whenever it is wanted.
 
-What is kept of a long text file is its bytes and where its pieces begin, a twentieth of its cells as strings. A piece
-is read as `read_table` reads the whole: rows too long or too short, a header said again and a footer are no hindrance.
-Where a piece cannot stand alone (a quote within a cell, comments between rows, perhaps a second table), or where the
-format is another, the whole is read at once.
+What is kept of a long text file is its bytes, cut into pieces that stand alone: each begins with a record. A piece is
+what it was in the file where pandas' C reader knows its dialect and every quote is regular; else (a quote within a
+cell, a backslash before one, columns lined up with spaces) its records are written again, as CSV of which that is true.
+Where the table lies is found by what finds it in a text read whole: of the cells between it asks for the first of every
+record, for how many there are and for those of single records, which are read again.
 """
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.progress import tick
-from bayes_engine.table.assemble import (
-    COMMENT,
-    Place,
-    assemble,
-    beyond,
-    locate,
-    ragged,
-    rows_of,
-    said_again,
-    unique_names,
-)  # fmt: skip
+from bayes_engine.table.assemble import Layout, lay_out
 from bayes_engine.table.containers import is_arff
-from bayes_engine.table.decode import decode, load
-from bayes_engine.table.dialect import ALIGNED, Dialect, Grid, check_size, cut, sniff, tokenize
+from bayes_engine.table.decode import load, recode
+from bayes_engine.table.dialect import (
+    ALIGNED,
+    Dialect,
+    Grid,
+    aligned,
+    aligned_at,
+    check_size,
+    is_plain,
+    line_end,
+    lines_at,
+    prepared,
+    records,
+    regular,
+    sniff,
+    stretches,
+    told_of,
+    unwrapped_note,
+    whole_lines,
+)  # fmt: skip
 from bayes_engine.table.numbers import Note
 from bayes_engine.table.read import MAX_BYTES, Recipe, read_table
 
 PIECE = 1 << 20
 """Bytes of text that are read at once."""
 LEAST = 1 << 18
-"""Bytes up to which a text is read whole: its first 64 kB tell its dialect."""
+"""Bytes up to which a text is read whole."""
 BLOCK = 500_000
 """Cells that are looked at at once."""
+_HEAD = 1 << 22
+"""Bytes that hold the characters which tell a dialect."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,8 @@ class Cells:
         rows, at = rows or max(1, BLOCK // max(len(self.names), 1)), 0
         for block in self._read(rows):
             tick(at, self.n)
-            yield block.set_axis(pd.RangeIndex(at, at + len(block)))
+            block.index = pd.RangeIndex(at, at + len(block))
+            yield block
             at += len(block)
 
     def head(self, rows: int) -> pd.DataFrame:
@@ -108,9 +121,14 @@ def open_cells(
     """
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
     data = load(source, max_bytes)
-    found = _in_pieces(data, encoding, delimiter, quote, header, trim, name) if len(data) > LEAST else None
-    if found is not None:
-        return found
+    if len(data) > LEAST and not data.startswith((b"PAR1", b"PK", b"\xd0\xcf\x11\xe0")):
+        notes: list[Note] = []
+        text, known = recode(data, encoding, notes)
+        if not is_arff(_head(text)):
+            handed = [text]
+            del data, text  # whoever reads it says when it is gone
+            return _in_pieces(handed, known, delimiter, quote, header, trim, name, notes)
+        del text
     reading = read_table(data, name=name, encoding=encoding, delimiter=delimiter, quote=quote, header=header,
                          sheet=sheet, trim=trim, typed=False, max_bytes=max_bytes)  # fmt: skip
     return Cells.of(reading.frame, reading.report, reading.recipe, name)
@@ -120,170 +138,239 @@ def _slices(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     return (frame.iloc[at : at + rows] for at in range(0, max(len(frame), 1), rows))
 
 
-_NAMED_DELIMITER = re.compile(r'\A"?sep=."?[ \t]*(?=[\r\n])')
+def _in_pieces(handed: list[bytes], encoding: str, delimiter: str | None, quote: str | None,
+               header: int | Literal[False] | None, trim: bool, name: str, notes: list[Note]) -> Cells:  # fmt: skip
+    """The cells of a long text in UTF-8, which is taken out of the list, and had this encoding."""
+    data = handed.pop()
+    data, told = prepared(data, delimiter, quote, notes)
+    dialect = sniff(_head(data), told, quote)
+    text, skim = _skimmed(data, dialect)
+    if dialect.delimiter == "" and told is None and whole_lines(data, len(skim.widths)) and not skim.odd:
+        inner = io.BytesIO()
+        inner.writelines(f"{cell}\n".encode() for cell in skim.first)
+        again = sniff(_head(inner.getvalue()), None, quote)
+        if again.delimiter:
+            dialect, (text, skim) = again, _skimmed(inner.getvalue(), again)
+            notes.append(unwrapped_note())
+    del data
+    notes += told_of(dialect, skim.odd, told, quote)
+    all_of_it = _Records(text, skim, np.arange(len(skim.widths)), skim.widths, skim.lines, skim.columns)
+    layout, kept, line = lay_out(all_of_it, header, dialect.delimiter, notes, trim=trim)
+    recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=trim)
+    rows = _Rows(text, kept.at, layout)
+    return Cells(layout.names, len(rows.at), tuple(notes), recipe, name, rows)
 
 
-class _NotInPieces(Exception):
-    """A piece cannot be read without the others."""
+def _head(data: bytes) -> str:
+    return data[:_HEAD].decode(errors="ignore")
 
 
-def _in_pieces(data: bytes, encoding: str | None, delimiter: str | None, quote: str | None,
-               header: int | Literal[False] | None, trim: bool, name: str) -> Cells | None:  # fmt: skip
-    """The cells of a long text; None where it is another format, or a piece cannot stand alone."""
-    if data.startswith((b"PAR1", b"PK", b"\xd0\xcf\x11\xe0")):
-        return None
-    notes: list[Note] = []
-    text, known = decode(data, encoding, notes)
-    if is_arff(text):
-        return None
-    head, marked = text[:PIECE], known == "utf-8-sig"
-    if notes or not (marked or known == "utf-8"):
-        data = text.encode()
-    begin = 3 if marked and data.startswith(b"\xef\xbb\xbf") else 0
-    del text
-    try:
-        quoted = sniff(head[: head.rfind("\n") + 1], delimiter, quote).quote
-        starts = tuple(_boundaries(data, begin, quoted))
-        first = data[begin : starts[1]].decode()
-        grid, dialect = cut(first, delimiter, quote, notes)
-        grid = _regular(grid, header)
-        cells, line = assemble(grid, header, dialect.delimiter, notes)
-        if dialect.quote != quoted or dialect.escape or dialect.delimiter == ALIGNED or grid.odd:
-            raise _NotInPieces
-        names, above = tuple(map(str, cells.columns)), len(grid.cells) - len(cells)
-        head_row = grid.cells[grid.lines == line]
-        if len(head_row) and grid.widths[grid.lines == line] != len(names):
-            raise _NotInPieces
-        said = tuple(head_row.iloc[0][: len(names)]) if len(head_row) else ()
-        read = _Text(data, starts, dialect, names, said, above, trim)
-        odd = _Odd()
-        kept = read.piece(0, odd)
-        if not np.array_equal(kept[odd.fits].to_numpy(dtype=object), cells.to_numpy(dtype=object)):
-            raise _NotInPieces  # something else was left out below the header
-        n = len(kept) + sum(len(read.piece(i, odd)) for i in range(1, len(starts) - 1))
-        if odd.long:
-            read = replace(read, extra=unique_names([*names, "extra"], [])[-1])
-        check_size(n, len(read.columns))
-    except _NotInPieces:
-        return None
-    notes += [*odd.notes, *([said_again(odd.again)] if odd.again else ()), *ragged(odd.short, odd.spare, odd.long)]
-    recipe = Recipe("text", known, dialect.delimiter, dialect.quote, header=line, trim=trim)
-    return Cells(read.columns, n, tuple(notes), recipe, name, read)
+# ---- pieces ----------------------------------------------------------------------------------------------------------
 
 
-def _regular(grid: Grid, header: int | Literal[False] | None) -> Grid:
-    """The first piece without the rows below its header that are too long or too short, or say the header again."""
-    at = np.flatnonzero(grid.lines == (header or 0))
-    place = locate(grid).header if header is None else int(at[0]) if len(at) else None
-    width = int(grid.widths[place]) if place is not None else int(np.bincount(grid.widths).argmax())
-    below = np.arange(len(grid.widths)) > (-1 if place is None else place)
-    drop: NDArray[np.bool_] = below & (grid.widths != width)
-    if place is not None:
-        drop |= below & _says(grid.cells, tuple(map(str, grid.cells.iloc[place])))
-    kept = np.flatnonzero(~drop)
-    return Grid(grid.cells.iloc[kept, :width].reset_index(drop=True), grid.widths[kept], grid.lines[kept], grid.odd)
+class _Piece(NamedTuple):
+    """A part of some bytes, and its dialect, which pandas' C reader knows."""
+
+    source: bytes
+    begin: int
+    end: int
+    dialect: Dialect
+
+    def grid(self) -> Grid:
+        """Its records, of which every quote is regular."""
+        found = regular(self.source[self.begin : self.end], self.dialect)
+        assert found is not None
+        return found
 
 
-def _says(cells: pd.DataFrame, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Which rows are these names."""
-    found = cells[0].eq(names[0]).to_numpy(dtype=bool, copy=True)
-    at = np.flatnonzero(found)
-    found[at] = cells.iloc[at, : len(names)].eq(list(names)).all(axis=1).to_numpy(dtype=bool)
-    return found
+class _Text:
+    """A text in pieces; `starts` are the numbers of their first records, and how many there are. The piece last read
+    is kept."""
+
+    def __init__(self, pieces: Sequence[_Piece], starts: NDArray[np.intp]) -> None:
+        self.pieces, self.starts = pieces, starts
+        self._last: tuple[int, Grid] | None = None
+
+    def grid(self, i: int) -> Grid:
+        """The records of one piece."""
+        last = self._last
+        if last is None or last[0] != i:
+            self._last = last = i, self.pieces[i].grid()
+        return last[1]
+
+    def parts(self, at: NDArray[np.intp]) -> Iterator[tuple[Grid, slice]]:
+        """These records, in their order, piece by piece, and which of them they are."""
+        ends = np.searchsorted(at, self.starts)
+        for i in np.flatnonzero(np.diff(ends)):
+            tick(int(i), len(self.pieces))
+            here, grid = slice(int(ends[i]), int(ends[i + 1])), self.grid(int(i))
+            own = at[here] - self.starts[i]
+            if len(own) < len(grid.widths):
+                grid = Grid(grid.cells.iloc[own], grid.widths[own], grid.lines[own])
+            yield grid, here
 
 
-@dataclass
-class _Odd:
-    """What was found on the way: the lines of rows with too few cells, with empty ones too many, with more, and of the
-    header said again; notes on the last piece; and which rows of the last piece looked at are as wide as the names."""
+class _Skim(NamedTuple):
+    """Of every record: its first cell, how many cells it has, its line, its cells up to the last that is not empty; how
+    many cells the widest has; and the lines on which a quote is odd."""
 
-    short: list[int] = field(default_factory=list)
-    spare: list[int] = field(default_factory=list)
-    long: list[int] = field(default_factory=list)
-    again: list[int] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
-    fits: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
-    above: int = 0
+    first: pd.Series
+    widths: NDArray[np.intp]
+    lines: NDArray[np.intp]
+    reach: NDArray[np.intp]
+    columns: int
+    odd: tuple[int, ...]
 
-    def add(self, data: Grid, width: int, delimiter: str, again: NDArray[np.bool_]) -> None:
-        """The rows of one more piece."""
-        lines, long = data.lines, data.widths > width
-        odd = (data.widths != width) & ~again
-        gap = np.diff(data.lines, prepend=data.lines[:1]) > 1
-        if odd.sum() > max(10, len(odd) // 100) or (odd & gap).any():
-            raise _NotInPieces  # another table, perhaps
-        spare = long & beyond(data, width, delimiter).eq("").to_numpy()
-        self.short += lines[data.widths < width].tolist()
-        self.spare += lines[spare].tolist()
-        self.long += lines[long & ~spare].tolist()
-        self.again += lines[again].tolist()
-        self.fits = (data.widths == width)[~again]
+
+def _skimmed(data: bytes, dialect: Dialect) -> tuple[_Text, _Skim]:
+    """The text cut into pieces, and what is to be known of its records."""
+    pieces, grids, reach, columns = list[_Piece](), list[Grid](), list[NDArray[np.intp]](), 1
+    for piece, grid in _cut_up(data, dialect):
+        pieces.append(piece)
+        reach.append(grid.reach())
+        columns = max(columns, grid.columns)
+        grids.append(grid._replace(cells=grid.cells[[0]]))  # one column of it, not all
+    check_size(sum(len(grid.widths) for grid in grids), columns)
+    every = grids or [_NONE]
+    skim = _Skim(
+        pd.concat([grid.first for grid in every], ignore_index=True), np.concatenate([g.widths for g in every]),
+        np.concatenate([g.lines for g in every]), np.concatenate(reach or [_NONE.widths]), columns,
+        tuple(line for grid in grids for line in grid.odd),
+    )  # fmt: skip
+    return _Text(pieces, np.cumsum([0, *(len(grid.widths) for grid in grids)])), skim
+
+
+def _cut_up(data: bytes, dialect: Dialect) -> Iterator[tuple[_Piece, Grid]]:
+    """The pieces of a text that hold records, and these records."""
+    lined_up = dialect.delimiter == ALIGNED
+    cuts = aligned_at(stretch.decode() for stretch in stretches(data, PIECE)) if lined_up else ()
+    at = line = 0
+    while at < len(data):
+        tick(at, len(data))
+        end = _end(data, at, dialect.quote) if is_plain(dialect) else at
+        piece = _Piece(data, at, end, dialect)
+        grid = regular(data[at:end], dialect) if end > at else None
+        if grid is None:
+            piece, grid, end = _lined_up(data, at, cuts) if lined_up else _written_again(data, at, dialect)
+        if len(grid.widths):
+            yield piece, grid._replace(lines=grid.lines + line, odd=tuple(line + k for k in grid.odd))
+        line += data.count(b"\n", at, end) + data.count(b"\r", at, end) - data.count(b"\r\n", at, end)
+        at = end
+
+
+def _end(data: bytes, at: int, quote: str) -> int:
+    """Where a piece ends that begins at `at`: behind its last line end outside quotes, or with the line that is longer
+    than a piece; `at` where all its line ends are within quotes."""
+    if at + PIECE >= len(data):
+        return len(data)
+    piece = np.frombuffer(data, dtype=np.uint8, count=PIECE, offset=at)
+    ends = np.flatnonzero(piece == ord("\n"))
+    if not len(ends):
+        ends = np.flatnonzero(piece[:-1] == ord("\r"))
+    if not len(ends):
+        return line_end(data, at + PIECE)
+    if quote:
+        ends = ends[np.searchsorted(np.flatnonzero(piece == ord(quote)), ends) % 2 == 0]
+    return at + int(ends[-1]) + 1 if len(ends) else at
+
+
+def _written_again(data: bytes, at: int, dialect: Dialect) -> tuple[_Piece, Grid, int]:
+    """The records of the next piece as regular CSV, they themselves, and where the piece ends in the text."""
+    found, end = list[tuple[int, list[bytes], bool]](), len(data)
+    for record in records(data, dialect, at):
+        if record[0] >= at + PIECE:
+            end = record[0]
+            break
+        check_size(1, len(record[1]))
+        found.append(record)
+    piece, grid = _as_csv([row for _, row, _ in found])
+    lines = lines_at(data[at:end], [start - at for start, _, _ in found])
+    odd = tuple(int(line) for line, (_, _, fine) in zip(lines, found, strict=True) if not fine)
+    return piece, grid._replace(lines=lines, odd=odd), end
+
+
+def _lined_up(data: bytes, at: int, cuts: Sequence[int]) -> tuple[_Piece, Grid, int]:
+    """The same of columns lined up with spaces."""
+    end = line_end(data, at + PIECE)
+    text = data[at:end].decode()
+    found = list(aligned(text, cuts))
+    piece, grid = _as_csv([[cell.encode() for cell in row] for _, row, _ in found])
+    return piece, grid._replace(lines=lines_at(text, [start for start, _, _ in found])), end
+
+
+def _as_csv(rows: Sequence[Sequence[bytes]]) -> tuple[_Piece, Grid]:
+    """Records as regular text, in which the cells of a row are quoted where one has to be."""
+    lines = [_MARK.join(row) for row in rows]
+    for i, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        if len(row) == 1 or _NOT_BARE.search(line) or line.count(_MARK) >= len(row):
+            lines[i] = _MARK.join(b'"%b"' % cell.replace(b'"', b'""') for cell in row)
+    written = b"\n".join(lines) + b"\n"
+    piece = _Piece(written, 0, len(written), Dialect(_MARK.decode()))
+    return piece, piece.grid() if rows else _NONE
+
+
+_MARK = b"\x1f"
+"""ASCII's own delimiter, the unit separator."""
+_NOT_BARE = re.compile(b'["\r\n]|\\A\xef\xbb\xbf')
+_NONE = Grid(pd.DataFrame({0: pd.Series(dtype="str")}), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp))
+
+
+# ---- the table in them -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Text:
-    """Text in UTF-8, and where its pieces begin and end; `above` records stand above the first row; `extra` is the
-    column of what rows hold beyond the last name, where any does."""
+class _Records:
+    """Records of a text by their numbers `at`: what a grid tells of them, their cells read when they are asked for."""
 
-    data: bytes
-    starts: tuple[int, ...]
-    dialect: Dialect
-    names: tuple[str, ...]
-    header: tuple[str, ...]
-    above: int
-    trim: bool = True
-    extra: str = ""
+    text: _Text
+    skim: _Skim
+    at: NDArray[np.intp]
+    widths: NDArray[np.intp]
+    lines: NDArray[np.intp]
+    columns: int
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The names, and the column of what is beyond them."""
-        return (*self.names, *([self.extra] if self.extra else ()))
+    def first(self) -> pd.Series:
+        return self.skim.first.iloc[self.at]
+
+    def rows(self, first: int, last: int) -> list[list[str]]:
+        found = (row for grid, _ in self.text.parts(self.at[first:last]) for row in grid.rows(0, len(grid.widths)))
+        return [[*row, *[""] * (self.columns - len(row))][: self.columns] for row in found]
+
+    def reach(self) -> NDArray[np.intp]:
+        return self.skim.reach[self.at]
+
+    def like(self, row: Sequence[str], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        at = np.flatnonzero(among)
+        same = np.zeros(len(self.at), dtype=bool)
+        for grid, here in self.text.parts(self.at[at]):
+            same[at[here]] = grid.like(row, np.ones(len(grid.widths), dtype=bool))
+        return same
+
+    def empty(self, columns: Sequence[int]) -> list[int]:
+        left = list(columns)
+        for grid, _ in self.text.parts(self.at) if left else ():
+            if not (left := grid.empty(left)):
+                break
+        return left
+
+    def part(self, first: int, last: int | None = None, columns: int | None = None) -> Self:
+        return replace(self, at=self.at[first:last], widths=self.widths[first:last], lines=self.lines[first:last],
+                       columns=min(self.columns, columns or self.columns))  # fmt: skip
+
+    def kept(self, which: NDArray[np.bool_]) -> Self:
+        return replace(self, at=self.at[which], widths=self.widths[which], lines=self.lines[which])
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of the table: records of a text by their numbers `at`, laid out."""
+
+    text: _Text
+    at: NDArray[np.intp]
+    layout: Layout
 
     def __call__(self, rows: int) -> Iterator[pd.DataFrame]:
-        for i in range(len(self.starts) - 1):
-            piece = self.piece(i)
-            yield from (piece.iloc[at : at + rows] for at in range(0, len(piece), rows))
-
-    def piece(self, i: int, odd: _Odd | None = None) -> pd.DataFrame:
-        """The rows of one piece; what is odd is added to `odd`. Raises _NotInPieces where it cannot stand alone."""
-        width, final = len(self.names), i == len(self.starts) - 2
-        tick(self.starts[i], self.starts[-1])
-        text = self.data[self.starts[i] : self.starts[i + 1]].decode()
-        grid = tokenize(_NAMED_DELIMITER.sub("", text) if i == 0 else text, self.dialect)
-        first, notes = self.above * (i == 0), list[Note]()
-        grid = grid._replace(lines=grid.lines + (odd.above if odd else 0))
-        if grid.odd or len(grid.cells) <= first:
-            raise _NotInPieces
-        data = rows_of(grid, Place(None, first), notes) if final and self.trim else grid.part(first)
-        data = data._replace(cells=data.cells.reindex(columns=range(max(width, data.cells.shape[1])), fill_value=""))
-        again = np.zeros(len(data.cells), dtype=bool)
-        if self.trim and len(self.header) > 1:
-            again = _says(data.cells, self.header) & (data.widths == width)
-            if (data.cells[0].eq(self.header[0]).to_numpy(dtype=bool) & ~again & (data.widths != width)).any():
-                raise _NotInPieces  # another table that begins with the same name
-        if width >= 3 and (data.widths == 1).any() and data.cells[0].str.startswith(COMMENT)[data.widths == 1].any():
-            raise _NotInPieces  # comments between the rows
-        if odd is not None:
-            odd.add(data, width, self.dialect.delimiter, again)
-            odd.notes += notes
-            odd.above += len(re.findall(r"\r\n|\n|\r", text))
-        cells = data.cells.iloc[:, :width].set_axis(list(self.names), axis=1)
-        if self.extra:
-            cells = cells.assign(**{self.extra: beyond(data, width, self.dialect.delimiter)})
-        return cells[~again] if again.any() else cells
-
-
-def _boundaries(data: bytes, begin: int, quote: str) -> Iterator[int]:
-    """Where the pieces begin, and the end: after line ends outside quotes. Raises _NotInPieces where a piece has no
-    such line end, or its quotes are no pairs."""
-    end = len(data.rstrip(b"\x1a\x00"))
-    yield (at := begin)
-    while at + PIECE < end:
-        piece = np.frombuffer(data, dtype=np.uint8, count=PIECE, offset=at)
-        ends = np.flatnonzero(piece == ord("\n"))
-        if quote:
-            ends = ends[np.searchsorted(np.flatnonzero(piece == ord(quote)), ends) % 2 == 0]
-        if not len(ends):
-            raise _NotInPieces
-        yield (at := at + int(ends[-1]) + 1)
-    yield end
+        for grid, _ in self.text.parts(self.at):
+            frame = self.layout.frame(grid)
+            yield from (frame.iloc[at : at + rows] for at in range(0, len(frame), rows))

@@ -7,6 +7,7 @@ two folds of one table cannot disagree. Guessing from values is `Schema.infer`, 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -116,11 +117,11 @@ class Schema:
     def _known(self) -> str:
         return ", ".join(f"'{v.name}'" for v in self.variables)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(v.name for v in self.variables)
 
-    @property
+    @cached_property
     def features(self) -> Schema:
         """Only the variables a model reads: role feature, and a kind that holds information."""
         return Schema(tuple(v for v in self if v.role == "feature" and (v.discrete or v.numeric or v.textual)))
@@ -154,7 +155,8 @@ class Schema:
     @classmethod
     def infer(cls, frame: pd.DataFrame) -> Schema:
         """A guess from the values, for a person to correct: kinds, levels, roles, and as the target a column that is
-        called the class; else the last of words; else the last column where it holds few whole numbers.
+        called the class, or what is usually foretold (churn, Diagnose, 是否违约); else the last of words; else the last
+        column where it holds few whole numbers.
 
         >>> table = pd.DataFrame({"Tid": range(1, 41), "sex": ["F", "M"] * 20, "age": [20.5, 31.0, 44.0, 52.5] * 10})
         >>> [(v.name, v.kind, v.role) for v in Schema.infer(table)]
@@ -162,9 +164,10 @@ class Schema:
         """
         schema = cls(tuple(_infer(str(name), column) for name, column in frame.items()))
         labels = [v for v in schema if v.discrete and 2 <= len(v.levels) <= MAX_CLASSES]
-        called = [v for v in schema if _WORDS.split(v.name.lower())[-1] in _TARGET_WORDS]
+        called = [(v, _calls(v.name)) for v in schema]
+        named = [(v, how) for v, how in called if how and (v in labels or _coded(v, frame))]
         for likely in (
-            [v for v in called if v in labels or _coded(v, frame)],
+            *([v for v, how in named if how == strength] for strength in (3, 2, 1)),
             [v for v in labels if isinstance(v.levels[-1], str)],
             [v for v in schema.variables[-1:] if _coded(v, frame)],
             labels,
@@ -180,9 +183,49 @@ MAX_CLASSES = 50
 """A discrete column with more levels than this is never guessed to be the target."""
 
 _HAN = re.compile(f"[{HAN}]")
-_WORDS = re.compile(r"[\W_]+")
-_TARGET_WORDS = frozenset({"class", "label", "target", "outcome", "y", "类", "类别", "类标", "标签", "目标", "分类"})
+_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_REMARK = re.compile(r"\(.*\)|\[.*\]|（.*）")
+_TARGET = re.compile(
+    r"""class(es)?|labels?|target|outcome|y|klasse|zielvariable|zielgro(ß|ss)e|etikett|classe|etiquette|cible|clase|etiqueta|
+    objetivo|类别?|类标|标签|目标|分类""",
+    re.VERBOSE,
+)
+"""What the column to foretell is called as such, without accents and in small letters."""
+_FORETOLD = re.compile(
+    r"""churn(ed)?|exited|attrition|default(ed)?|delinquent|diagnos(is|e|tic|tico)|surviv(ed|al)|fraud(ulent)?|spam|
+    approv(ed|al)|subscribed|converted|purchased|readmitted|recurrence|relapse|deceased|mortality|species|sentiment|
+    befund|ergebnis|\w*ausfall|abwanderung|(ge)?kundig(ung|t)|betrug|uberlebt|genehmigt|bewilligt|
+    resulta[td]o?|defaut|resiliation|desabonnement|fraude|surv(ie|ecu)|approuve|accorde|espece|
+    impago|incumplimiento|abandono|sobrevivio|aprobado|especie|
+    .*(违约|流失|诊断|诊断结果|好瓜|欺诈|患病|逾期|离职|生还|存活|幸存|复发)""",
+    re.VERBOSE,
+)
+"""What a table is usually made to foretell, as the last word of a name besides one that only says that it is a fact."""
+_FACT = re.compile("flag|indicator|ind|status|yn|value")
+_FORETOLD_ALONE = re.compile(
+    "category|results?|response|decision|status|sorte|[ck]ategorie|categoria|(loan|application|vital) status|结果"
+)
+"""The same, where it is the whole name: a marital status is none."""
 _IDENTIFIER_WORDS = frozenset({"id", "tid", "uid", "key", "index", "no", "nr", "row", "编号", "序号", "学号"})
+
+
+def _calls(name: str) -> int:
+    """How plainly a name says that its column is the one to foretell: 3 as such, 2 as what is usually foretold, 1 as a
+    question (是否…), 0 not at all.
+
+    >>> [_calls(name) for name in ("Class", "isFraud", "churn_flag", "Diagnóstico", "是否违约", "是否已婚", "违约次数")]
+    [3, 2, 2, 2, 2, 1, 0]
+    """
+    plain = "".join(c for c in unicodedata.normalize("NFKD", _REMARK.sub("", name)) if not unicodedata.combining(c))
+    words = [word.lower() for word in _WORDS.split(plain) if word]
+    if not words:
+        return 0
+    if _TARGET.fullmatch(words[-1]):
+        return 3
+    fact = words[-2] if _FACT.fullmatch(words[-1]) and len(words) > 1 else words[-1]
+    if _FORETOLD.fullmatch(fact) or _FORETOLD_ALONE.fullmatch(" ".join(words)):
+        return 2
+    return int(words[0].startswith("是否"))
 
 
 def recast(variable: Variable, column: pd.Series, kind: Kind) -> Variable:

@@ -14,7 +14,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
-from bayes_engine.table.numbers import INFINITE, MISSING_AMONG_NUMBERS, Column, Note, altered, convert_column, is_number
+from bayes_engine.table.numbers import (
+    INFINITE,
+    INVISIBLE,
+    MISSING_AMONG_NUMBERS,
+    Column,
+    Note,
+    altered,
+    convert_column,
+    is_number,
+)
 
 Style = Literal["", ".", ",", "program"]
 """How a column's numbers are read: as they show themselves, with a decimal mark, or only as a program writes them."""
@@ -91,7 +100,7 @@ def read_numbers(
 def _spelled(column: pd.Series, tokens: Sequence[str] | None) -> tuple[NDArray[np.intp], pd.Series, NDArray[np.bool_]]:
     """(n,) codes of the different spellings, those of them that are numbers, and which mean missing."""
     codes, levels = pd.factorize(column)
-    bare = [str(text).strip() for text in levels]
+    bare = [INVISIBLE.sub("", str(text)).strip() for text in levels]
     absent = np.array([b in (MISSING_AMONG_NUMBERS if tokens is None else ("", *tokens)) for b in bare], dtype=bool)
     readable = np.array([is_number(b) or INFINITE.fullmatch(b) is not None for b in bare], dtype=bool)
     return codes, pd.Series(bare, name=column.name, dtype=object)[readable & ~absent], absent

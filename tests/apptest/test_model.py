@@ -423,3 +423,6 @@ def test_a_long_table_does_not_travel_to_the_browser_point_by_point(page: str) -
     drawn = [len(e.proto.spec) for e in app.get("plotly_chart")]
     sent = [len(e.proto.json or e.proto.mixed.json) for e in app.get("bidi_component")]
     assert [*drawn, *sent] and max([*drawn, *sent]) < 250_000
+    assert all(len(e.value) <= 5000 for e in app.dataframe)
+    if page == "model":
+        assert "The first 5000 are shown" in said(app) and len(behind(app)) == 5000

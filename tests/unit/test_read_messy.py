@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -18,8 +19,9 @@ from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.incoming import Found, Reception
 from bayes_engine.table.numbers import convert_column, is_number
 from bayes_engine.table.pieces import Cells
-from bayes_engine.table.read import read_table
+from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.styles import read_mixed
 from tests.unit.test_read_hostile import book, packed
 from tests.unit.test_read_otherwise import offers, said, taken
 
@@ -119,6 +121,146 @@ def test_infinity_as_programs_write_it() -> None:
     np.testing.assert_array_equal(reading.frame["x"], [np.inf, -np.inf, -np.inf, np.nan, 2.5])
     assert "infinite numbers" in said(reading)
     assert "cells read as missing: 1 ('-1.#IND')" in said(reading)
+
+
+# ---- numbers that are names, and numbers as word processors write them -----------------------------------------------
+
+
+def column(cells: list[str], **told: Any) -> Reading:
+    rows = "".join(f"{cell};{'uv'[i % 2]}\n" for i, cell in enumerate(cells))
+    return read_table(f"x;y\n{rows}".encode(), **told)
+
+
+@pytest.mark.parametrize("cells", [
+    ["+15551234567", "+15551234568", "+15551234567"], ["+1 (555) 123-4567", "+49 30 123456", "+44 20 7946 0958"],
+    ["+49 301 234 567", "", "+49 301 234 568"], ["+15551234567", "5551234567", "555 123 4567"],
+    ["+15551234567"] * 9 + ["unknown"], ["+15551234567"] * 9 + ["0"], ["+15551234567", "+15551234568"] * 3000,
+])  # fmt: skip
+def test_telephone_numbers_stay_text_and_say_so(cells: list[str]) -> None:
+    reading = column(cells)
+    assert reading.frame["x"].fillna("").tolist() == cells
+    assert f"column 'x' stays text, because '{cells[0]}' and the like are telephone numbers" in said(reading)
+    chosen = column(cells, types={"x": "number"}).frame["x"]
+    assert chosen.dtype == float and chosen.tolist()[-2:] != cells[-2:]
+
+
+@pytest.mark.parametrize(("cells", "values"), [
+    (["+3", "-2.5", "+0.12"], [3, -2.5, 0.12]), (["+12345678", "-12345678"], [12345678, -12345678]),
+    (["+12345678.50", "+22345678.25"], [12345678.5, 22345678.25]), (["+3", "+4"], [3, 4]),
+])  # fmt: skip
+def test_signed_numbers_are_numbers(cells: list[str], values: list[float]) -> None:
+    assert column(cells).frame["x"].tolist() == values
+    assert "plus" not in said(column(cells))
+
+
+def test_a_plus_that_may_be_a_telephone_number_is_told_where_it_is_left_out() -> None:
+    reading = column(["+15551234567", "12", "7"])
+    assert reading.frame["x"].tolist() == [15551234567, 12, 7]
+    assert "'+15551234567' is read as a number, without its plus sign" in said(reading)
+
+
+def test_telephone_numbers_to_classify_are_read_as_the_column_was() -> None:
+    second = pd.DataFrame({"x": ["+15551234567", "15551234567"]})
+    for read_as, expected in (("auto", ["+15551234567", "15551234567"]), ("number", [15551234567, 15551234567])):
+        schema = column(["+15551234567", "+15551234568"] * 6, types={"x": read_as}).schema
+        asked = Schema(tuple(v for v in schema if v.role == "feature"))
+        reception = Reception(Cells.of(second), asked, Variable("y", "binary", ("u", "v")))
+        assert reception.take(next(iter(reception.cells.blocks(9))), Found()).frame["x"].tolist() == expected
+
+
+def test_codes_beside_a_word_for_missing_say_both() -> None:
+    reading = column(["007", "NA", "012"])
+    assert reading.frame["x"].tolist() == ["007", "NA", "012"]
+    assert "stays text, because '007'" in said(reading) and "'NA' is kept as a value" in said(reading)
+    assert "'NA', 'None' are kept as values; if they mean missing" in said(column(["NA", "None", "b"]))
+
+
+@pytest.mark.parametrize(("cells", "values"), [
+    (["–5", "–3.2", "4"], [-5, -3.2, 4]), (["－５", "４", "1"], [-5, 4, 1]), (["‑5", "‐2", "1"], [-5, -2, 1]),
+    (["¥1,000", "￥2,000", "¥5"], [1000, 2000, 5]),
+])  # fmt: skip
+def test_every_minus_and_yen_is_one(cells: list[str], values: list[float]) -> None:
+    reading = column(cells)
+    assert reading.frame["x"].tolist() == values
+    assert f"'{cells[0]}' is read as {values[0]:g}" in said(reading)
+
+
+def test_no_sentence_speaks_of_what_is_not_there() -> None:
+    assert "differ only in case" not in said(column(["nan", "a", "b", "NaN"]))  # they are missing, and told as that
+    certain, doubtful = column(["£1,100,000", "£2"]), column(["1,100", "2,200"])
+    assert "decimal=','" not in said(certain) and "decimal=','" in said(doubtful)
+    assert "spells yes and no in 3 ways" in said(column(["ja", "nein", "oui"]))
+
+
+def test_numbers_that_are_wanted_tell_the_signs_that_are_left_out() -> None:
+    for cells, signs in ((["$5", "€6"], "'$', '€'"), (["12 %", "7.5"], "'%'"), (["5 kg", "6 kg"], "'kg'")):
+        assert f"column 'x': left out beside the numbers: {signs}" in said(column(cells, types={"x": "number"}))
+    assert "left out" not in said(column(["5", "6"], types={"x": "number"}))
+
+
+def test_a_code_that_is_a_number_is_told() -> None:
+    for cells in (["1E5", "2E3", "5"], ["1E5", "2E3", "5"] * 3000):
+        reading = column(cells)
+        assert reading.frame["x"].tolist()[:3] == [100000, 2000, 5]
+        assert "'1E5' is read as 100000; if it is a code, keep the column as text" in said(reading)
+    assert "a code" not in said(column(["1e+05", "1.5e3", "5"]))
+
+
+def test_percents_are_explained_by_a_cell_of_the_column() -> None:
+    assert "'7.5 %' is read as 7.5, not as 0.075" in said(column(["7.5 %", "9 %"]))
+
+
+@pytest.mark.parametrize(("cells", "values"), [
+    (["\u200b5", "6", "\u20607"], [5, 6, 7]), (["\u200e5,5", "\u200e-6", "7"], [5.5, -6, 7]),
+    (["\u200e1.234", "\u200e2.345", "\u200e3.456"], [1.234, 2.345, 3.456]),
+])  # fmt: skip
+def test_invisible_characters_cost_no_number_and_are_told(cells: list[str], values: list[float]) -> None:
+    reading = column(cells)
+    assert reading.frame["x"].tolist() == values
+    n = sum(not cell.isascii() for cell in cells)
+    assert f"column 'x': cells with invisible characters, which are left out: {n}, the first in row 1" in said(reading)
+    assert column(cells, types={"x": "text"}).frame["x"].tolist() == cells
+    assert column(["\u200ba", "b"]).frame["x"].tolist() == ["\u200ba", "b"]
+    numbers, unreadable, _ = read_mixed(pd.Series(["\u200b5", "word", "\u200b"]), "", None)
+    assert numbers.tolist()[0] == 5 and unreadable.tolist() == [False, True, False]
+
+
+# ---- days ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cells", [["2024-01-05", "NaT", "2024-02-16"], ["5. 1. 2024", "", "16. 2. 2024"],
+                                   ["２０２４-０１-０５", "NA", "2024-02-16"]])  # fmt: skip
+def test_more_ways_to_write_a_day(cells: list[str]) -> None:
+    days = column(cells).frame["x"]
+    assert days.tolist()[::2] == [pd.Timestamp("2024-01-05"), pd.Timestamp("2024-02-16")]
+    assert days.isna().tolist() == [False, True, False]
+
+
+def test_days_without_marks_are_days_where_that_is_said() -> None:
+    cells = ["20240105", "20240216"]
+    assert column(cells).frame["x"].tolist() == [20240105, 20240216]
+    days = column(cells, types={"x": "date"}).frame["x"]
+    assert days.tolist() == [pd.Timestamp("2024-01-05"), pd.Timestamp("2024-02-16")]
+    wrong = column(["5", "6"], types={"x": "date"})
+    assert wrong.frame["x"].tolist() == ["5", "6"]
+    assert said(wrong).startswith("column 'x' holds '5', which is no date, so it stays text")
+    assert "different ways" not in said(wrong)
+
+
+def test_times_of_other_zones_and_finer_than_kept_are_told() -> None:
+    zones = column(["2024-01-05T10:00:00Z", "2024-01-06T10:00:00+02:00"])
+    assert zones.frame["x"].tolist()[1] == pd.Timestamp("2024-01-06 08:00")
+    assert "'2024-01-06T10:00:00+02:00' is 2024-01-06 08:00:00" in said(zones)
+    assert "times of other zones are counted back to UTC" in said(zones)
+    assert "zones" not in said(column(["2024-01-05T10:00:00Z", "2024-01-06T10:00:00+00:00"]))
+    fine = column(["2024-01-05 10:00:00", "2024-01-05 10:00:00.123456789"])
+    assert "'2024-01-05 10:00:00.123456789' is 2024-01-05 10:00:00.123456" in said(fine)
+
+
+def test_a_day_that_is_none_can_be_taken_as_missing() -> None:
+    data = b"x;y\n0000-00-00;u\n2024-01-05;v\n2024-01-06;u\n"
+    [absent] = offers(data, "missing")
+    assert taken(data, absent).frame["x"].isna().tolist() == [True, False, False]
 
 
 # ---- long whole numbers, whatever they came in -----------------------------------------------------------------------
@@ -244,3 +386,24 @@ def test_a_wide_table_is_judged_by_its_first_rows(monkeypatch: pytest.MonkeyPatc
     reading = read_table(data)
     assert (reading.frame.shape, reading.recipe.header) == ((150, 100), 1)
     assert len(looked) < 100 * 50
+
+
+def test_a_first_sheet_of_notes_is_not_the_table() -> None:
+    book, kept = openpyxl.Workbook(), io.BytesIO()
+    book.active.title = "notes"
+    book.active["A1"] = "Made by hand, ask me first"
+    sheet = book.create_sheet("measured")
+    for row in [("size", "kind"), (1, "a"), (2, "b")]:
+        sheet.append(row)
+    book.save(kept)
+    reading = read_table(kept.getvalue(), name="t.xlsx")
+    assert reading.frame.columns.tolist() == ["size", "kind"] and len(reading.frame) == 2
+    assert "'measured' was read" in said(reading)
+
+
+def test_arff_says_of_names_given_twice_and_of_dates_that_are_none() -> None:
+    twice = b"@relation r\n@attribute a numeric\n@attribute a {u,v}\n@attribute d date\n@data\n1,u,2024-01-05\n2,v,soon\n"
+    reading = read_table(twice, name="t.arff")
+    assert len(set(reading.frame.columns)) == 3
+    told = said(reading)
+    assert "'a'" in told and "stays text" in told and "soon" in told

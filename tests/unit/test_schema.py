@@ -139,6 +139,22 @@ def test_the_target_is_guessed(columns: dict[str, Any], target: str | None) -> N
     assert found is None or (found.discrete and set(found.levels) == set(columns[found.name]))
 
 
+@pytest.mark.parametrize(("names", "target"), [
+    ("churn,Ort", "churn"), ("Diagnose,Ort", "Diagnose"), ("是否违约,城市", "是否违约"),
+    ("是否已婚,是否流失,城市", "是否流失"),
+    ("是否已婚,城市", "是否已婚"), ("违约次数,城市", "城市"), ("isFraud,region", "isFraud"), ("Churn?,plan", "Churn?"),
+    ("Attrition_Flag,gender", "Attrition_Flag"), ("Survived,Sex,Embarked", "Survived"),
+    ("species,island,sex", "species"),
+    ("loan_status,grade,home", "loan_status"), ("marital_status,town", "town"), ("diagnóstico,ciudad", "diagnóstico"),
+    ("résultat,ville", "résultat"), ("Kreditausfall,Ort", "Kreditausfall"), ("gekündigt,Ort", "gekündigt"),
+    ("Zielgröße,Ort", "Zielgröße"), ("impago,ciudad", "impago"), ("Class (e/p),odor", "Class (e/p)"),
+    ("default,class", "class"), ("label,churn", "label"), ("诊断结果,医院", "诊断结果"), ("TARGET,town", "TARGET"),
+])  # fmt: skip
+def test_usual_names_of_targets_are_known(names: str, target: str) -> None:
+    guessed = Schema.infer(pd.DataFrame({name: ["yes", "no"] * 10 for name in names.split(",")})).target
+    assert guessed is not None and guessed.name == target
+
+
 def test_recasting_text_to_numbers_names_the_row() -> None:
     column = pd.Series(["1.5", "2", "n/a"], name="x")
     with pytest.raises(TableError, match="column 'x' cannot be continuous: row 3 holds 'n/a', which is no number"):
