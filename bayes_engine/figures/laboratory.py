@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from bayes_engine.decision.excess import LearningCurve
 from bayes_engine.decision.truth import TableTruth
 from bayes_engine.figures.theme import EXTRA_COLOURS, GROUND, INK, MUTED, colour_of, template
+from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.working.demonstrations import BaseRate, Climbed, Underflow, gaussian, log_gaussian
 
@@ -164,7 +165,7 @@ def people(found: BaseRate, names: tuple[str, str, str, str], *, dark: bool = Fa
         own = [i for i, kind in enumerate(kinds) if kind == k]
         figure.add_scatter(
             x=[i // 25 for i in own], y=[-(i % 25) for i in own], mode="markers",
-            name=f"{names[k]}: {counts[k]}", hoverinfo="name",
+            name=f"{names[k]}{_(': ')}{counts[k]}", hoverinfo="name",
             marker={"color": colour, "symbol": symbol, "size": 9, "opacity": opacity, "line": {"width": 2}
                     if symbol.endswith("open") else {"width": 0}},
         )  # fmt: skip

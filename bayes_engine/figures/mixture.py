@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.em import EMTrace
 from bayes_engine.figures.theme import EXTRA_COLOURS, INK, colour_of
+from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.models.components import Conditional
 
@@ -173,7 +174,7 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
             "line": {"width": [2.5 if at == shown else 0 for at, _value in alive], "color": INK[dark]},
             "opacity": 1,
         },
-        text=[f"{names[at]}: {value:.5f}" for at, value in alive],
+        text=[f"{names[at]}{_(': ')}{value:.5f}" for at, value in alive],
         hovertemplate="%{text}<extra></extra>",
     )
     figure = go.Figure(marks)
@@ -310,7 +311,7 @@ def filled(
             x=grid,
             y=weight * part.density(column, grid),
             mode="lines",
-            name=f"{names[k]}: {weight:.3f}",
+            name=f"{names[k]}{_(': ')}{weight:.3f}",
             line={"color": colour, "width": 1},
             fill="tozeroy",
             fillcolor=_faint(colour),

@@ -355,7 +355,7 @@ def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, f
         ratio = f"{joint(working, k, digits)} / {evidence(working, digits)}"
         lines.append(f"P({names.level(working.target, label)} | x) = {ratio} = {posterior(working, k, digits)}")
     lines += [f"R({names.action(a)} | x) = {risk_sum(working, i, digits)}" for i, a in enumerate(working.loss.actions)]
-    lines.append(f"{_('decision')}: {names.action(working.action)}")
+    lines.append(_("decision") + _(": ") + names.action(working.action))
     return "\n".join(lines)
 
 
@@ -389,9 +389,9 @@ def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most
         shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
         rest = 1.0 - sum(share for _said, share in shares)
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
-        return [f"x_i: {', '.join([*(said for said, _share in shares), *more])}"] if shares else []
+        return ["x_i" + _(": ") + ", ".join([*(said for said, _share in shares), *more])] if shares else []
     if isinstance(source, Words):
-        lines = [f"{one_line(t.term)}{_times(t)}: {_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
+        lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
                  for t in (source.terms[v] for v in telling(step)[:most])]  # fmt: skip
         rest = sum(source.terms[v].log_value for v in telling(step)[most:])
         if len(source.terms) > most:
@@ -464,7 +464,7 @@ def _omissions(working: Working, names: Names) -> list[str]:
         "constant": _("one value in every row, no factor"),
         "not kept": _("left out by the selection, no factor"),
     }
-    return [f"{names.column(o.name)}: {reasons[o.reason]}" for o in working.omitted]
+    return [names.column(o.name) + _(": ") + reasons[o.reason] for o in working.omitted]
 
 
 # Markdown -------------------------------------------------------------------------------------------------------
@@ -497,13 +497,13 @@ def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGIT
         lines += [f"- P({label} \\| x) = {posterior(working, k, digits)}" for k, label in enumerate(labels)]
     for i, action in enumerate(working.loss.actions):
         lines.append(f"- R({escaped(names.action(action))} \\| x) = {risk_sum(working, i, digits)}")
-    return "\n".join([*lines, "", f"{_('decision')}: **{escaped(names.action(working.action))}**"])
+    return "\n".join([*lines, "", f"{_('decision')}{_(': ')}**{escaped(names.action(working.action))}**"])
 
 
 def _opened(working: Working, names: Names) -> list[str]:
     """What the rates, the kernel densities and the texts among the factors were made of."""
     return [
-        f"{name_of(step, working.classes[k], working.target, names)}: {'; '.join(lines)}"
+        f"{name_of(step, working.classes[k], working.target, names)}{_(': ')}{_('; ').join(lines)}"
         for step in working.steps
         for k, source in enumerate(bare(step).sources)
         if isinstance(source, Estimated) and (lines := behind(working, step, k, names))

@@ -174,7 +174,7 @@ def class_pictures(table: data.InUse, fitted: data.Fitted, image: Image, chosen:
     sheets = [
         {
             "title": ink.label,
-            "spoken": f"{head}: {kinds[kind]}",
+            "spoken": head + _(": ") + kinds[kind],
             "kind": "ink",
             "colour": _ink(ink),
             "reach": reach,

@@ -4,17 +4,15 @@
 const ROW = 32, BEYOND = 6            // px a row; rows drawn beyond those in sight
 const WIDEST = 340, LEAST = 64, ROOM = 18   // px of a column by its words, and what is left of it at least; beside words
 const MEASURED = 6                    // of a column so many of its longest words are measured
+const HELD = 0.45                     // a first column up to this share of the room stays where the others scroll
 
 const long = text => text.length + (text.match(/[\u2e80-\uffdc]/g)?.length ?? 0)   // those are twice as wide
 const words = cell => cell.text ?? cell
-const size = text => {                // what a cell that begins with a number counts for; infinite ones are last, as gaps are
-  const found = text.replace(/−/g, "-").replace(/,(?=\d{3})/g, "").match(/^[≤<>≥ ]*([+-]?\d+\.?\d*(?:e[+-]?\d+)?)/i)
+const byWords = new Intl.Collator(undefined, { numeric: true }).compare
+const size = text => {                // what a cell that begins with a number counts for: 3/8 = 0.3750 for what it equals
+  const value = text.replace(/^[+−(\dN].*[=≈] /s, "").replace(/−/g, "-").replace(/,(?=\d{3})/g, "").replace("∞", "1e999")
+  const found = value.match(/^[≤<>≥ ]*([+-]?\d+\.?\d*(?:e[+-]?\d+)?)/i)
   return found ? Number(found[1]) : NaN
-}
-function inOrder(a, b) {
-  const [m, n] = [size(a), size(b)]
-  if (isNaN(m) || isNaN(n)) return isNaN(m) - isNaN(n) || a.localeCompare(b, undefined, { numeric: true })
-  return m - n
 }
 
 export default function (component) {
@@ -25,12 +23,16 @@ export default function (component) {
 }
 
 function createListing(host) {
-  let data, fire, rows = [], widths = [], told = "", at = [0, 0], frame = 0, laid = "", seen = "", sorted = null
+  let data, fire, rows = [], widths = [], least = [], told = "", at = [0, 0], frame = 0, laid = "", seen = "", sorted = null, unseen = false
   host.replaceChildren()
   const find = make("input", "find", host), scroll = make("div", "scroll", host), table = make("table", "", scroll)
+  const none = make("p", "none", scroll)
   const columns = make("colgroup", "", table), head = make("tr", "", make("thead", "", table)), body = make("tbody", "", table)
   const above = make("tr", "", null), below = make("tr", "", null), lines = new Map()
   for (const gap of [above, below]) gap.setAttribute("aria-hidden", true)
+  table.setAttribute("role", "none")    // what takes the keys is the grid itself
+  head.setAttribute("role", "row")
+  none.setAttribute("role", "status")
   const listeners = new AbortController()
   const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
   const watcher = new ResizeObserver(() => { if (data && host.clientWidth) later() })
@@ -39,7 +41,10 @@ function createListing(host) {
   const later = () => { cancelAnimationFrame(frame); frame = requestAnimationFrame(layout) }
 
   find.type = "search"
-  on(find, "keydown", event => event.stopPropagation())               // its letters are no keys of the page
+  on(find, "keydown", event => {
+    event.stopPropagation()                                           // its letters are no keys of the page
+    if (event.key === "ArrowDown" && rows.length) { event.preventDefault(); scroll.focus() }
+  })
   on(find, "input", () => { filter(); scroll.scrollTop = 0; draw() })
   on(scroll, "scroll", () => draw())
   on(scroll, "focus", mark)
@@ -65,7 +70,7 @@ function createListing(host) {
     else if (aside && data.by === "cell") at = [at[0], clamp(at[1] + aside, 0, data.heads.length - 1)]
     else return
     event.preventDefault()
-    show(at[0])
+    show(...at)
     draw()
   })
 
@@ -73,6 +78,7 @@ function createListing(host) {
     if (column === undefined || data.rows.length < 2) return
     sorted = sorted?.column !== column ? { column, down: false } : sorted.down ? null : { column, down: true }
     filter()
+    scroll.scrollTop = 0
     laid = ""
     layout()
     head.children[column].querySelector("button").focus()
@@ -93,9 +99,8 @@ function createListing(host) {
     const looks = JSON.stringify([data.heads, data.rows])
     const moved = JSON.stringify(before?.chosen) !== JSON.stringify(data.chosen)
     scroll.style.maxHeight = `${data.height}px`
-    table.setAttribute("role", data.by ? "grid" : "table")
-    for (const element of [scroll, table]) element.setAttribute("aria-label", data.label)
-    table.setAttribute("aria-rowcount", data.rows.length + 1)
+    scroll.setAttribute("role", data.by ? "grid" : "table")
+    scroll.setAttribute("aria-label", data.label)
     scroll.tabIndex = 0
     find.hidden = !data.find
     find.placeholder = data.find
@@ -103,61 +108,83 @@ function createListing(host) {
     if (moved && data.chosen) at = [...data.chosen]
     at = [clamp(at[0], 0, Math.max(data.rows.length - 1, 0)), clamp(at[1], 0, data.heads.length - 1)]
     if (looks !== told) { told = looks; if (!data.find) find.value = ""; if (sorted?.column >= data.heads.length) sorted = null; filter(); measure(); laid = "" }
+    if (moved && data.chosen) unseen = true
     layout()
-    if (moved && data.chosen) { show(data.chosen[0]); draw() }
   }
 
   function filter() {
     const wanted = find.value.trim().toLowerCase(), all = data.rows.map((_, i) => i)
     rows = wanted ? all.filter(i => data.rows[i].some(cell => words(cell).toLowerCase().includes(wanted))) : all
-    if (!sorted) return
-    const { column, down } = sorted, of = i => words(data.rows[i][column])
-    rows.sort((a, b) => (down ? -1 : 1) * inOrder(of(a), of(b)) || a - b)
+    write(none, rows.length || !data.find ? "" : data.none)
+    if (sorted) order()
+    if (rows.length && !rows.includes(at[0])) at = [rows[0], at[1]]
   }
 
-  function measure() {                  // how wide each column would like to be
+  function order() {
+    const { column, down } = sorted, of = data.rows.map(row => words(row[column])), sizes = of.map(size)
+    rows.sort((a, b) => isNaN(sizes[a]) - isNaN(sizes[b])             // what is no number comes last, up and down
+      || (down ? -1 : 1) * (sizes[a] > sizes[b] ? 1 : sizes[a] < sizes[b] ? -1 : byWords(of[a], of[b])) || a - b)
+  }
+
+  function measure() {                  // how wide each column would like to be, and must be: of numbers only the head gives way
     const pen = document.createElement("canvas").getContext("2d"), { fontSize, fontFamily } = getComputedStyle(host)
+    least = []
     widths = data.heads.map((head, j) => {
-      if (head.width) return head.width
+      if (head.width) return least[j] = head.width
       const longest = data.rows.map(row => words(row[j])).sort((a, b) => long(b) - long(a)).slice(0, MEASURED)
       pen.font = `${fontSize} ${fontFamily}`
       const cells = Math.max(0, ...longest.map(text => pen.measureText(text).width))
       pen.font = `600 ${fontSize} ${fontFamily}`
-      return Math.ceil(Math.min(Math.max(cells, pen.measureText(head.text).width), WIDEST)) + ROOM
+      const wide = Math.ceil(Math.min(Math.max(cells, pen.measureText(head.text).width), WIDEST)) + ROOM
+      least[j] = data.narrow ? wide : Math.min(wide, head.right ? Math.max(Math.ceil(cells) + ROOM, LEAST) : 2 * LEAST)
+      return wide
     })
   }
 
   function layout() {                   // columns without a width of their own take the room, or give way
     if (!host.clientWidth) return
-    const room = scroll.clientWidth - 1, wanted = widths.reduce((a, b) => a + b, 0)
-    const free = data.heads.map(head => !head.width), ours = widths.reduce((sum, w, j) => sum + (free[j] ? w : 0), 0)
-    const given = widths.map((w, j) => !free[j] ? w
-      : wanted <= room ? w + (room - wanted) * w / ours
-      : Math.max(w - (wanted - room) * w / ours, Math.min(w, data.narrow ? w : 2 * LEAST)))
-    if (laid === given.join()) return draw()
+    const room = scroll.clientWidth - 1, sum = list => list.reduce((a, b) => a + b, 0), lack = sum(widths) - room
+    const parts = widths.map((w, j) => lack > 0 ? w - least[j] : data.heads[j].width ? 0 : w)
+    const given = widths.map((w, j) => w - Math.min(lack / (sum(parts) || 1), 1) * parts[j])
+    host.classList.toggle("held", sum(given) > room + 1 && given[0] <= HELD * room)
+    if (laid === given.join()) return shown()
     laid = given.join()
     seen = ""
     lines.clear()
     columns.replaceChildren(...given.map(w => { const column = make("col", ""); column.style.width = `${w}px`; return column }))
-    table.style.width = `${given.reduce((a, b) => a + b, 0)}px`
+    table.style.width = `${sum(given)}px`
     head.replaceChildren(...data.heads.map((entry, j) => {
       const cell = make("th", entry.right ? "right" : "", null), way = sorted?.column === j ? sorted.down ? "descending" : "ascending" : ""
-      cell.scope = "col"
+      cell.setAttribute("role", "columnheader")
       if (way) cell.setAttribute("aria-sort", way)
       const button = make("button", entry.help ? "helped" : "", cell, entry.text)
       button.type = "button"
+      button.dir = "auto"
       if (way) make("span", "way", cell, way === "ascending" ? "↑" : "↓")
       cell.title = entry.help || (widths[j] > given[j] + 1 || widths[j] >= WIDEST ? entry.text : "")
       return cell
     }))
+    shown()
+  }
+
+  function shown() {                    // and what was chosen elsewhere, or before there was room, comes into sight
+    draw()
+    if (!unseen) return
+    unseen = false
+    show(...data.chosen, (scroll.clientHeight - head.offsetHeight - ROW) / 2)
     draw()
   }
 
-  function show(row) {                  // scroll a row into sight
+  function show(row, column, beside = 0) {   // scroll a row, so far from the rim, and of cells the column into sight
     const y = rows.indexOf(row) * ROW, high = scroll.clientHeight - head.offsetHeight
     if (y < 0) return
-    if (y < scroll.scrollTop) scroll.scrollTop = y
-    else if (y + ROW > scroll.scrollTop + high) scroll.scrollTop = y + ROW - high
+    if (y < scroll.scrollTop) scroll.scrollTop = y - beside
+    else if (y + ROW > scroll.scrollTop + high) scroll.scrollTop = y + ROW - high + beside
+    if (data.by !== "cell") return
+    const edges = laid.split(",").map(Number), left = edges.slice(0, column).reduce((a, b) => a + b, 0)
+    const held = column && host.classList.contains("held") ? edges[0] : 0
+    if (left - held < scroll.scrollLeft) scroll.scrollLeft = left - held
+    else if (left + edges[column] > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = left + edges[column] - scroll.clientWidth
   }
 
   function draw() {                     // a line that stays is the same element, lest a click on it be lost
@@ -170,6 +197,8 @@ function createListing(host) {
       seen = shown.join()
       for (const i of lines.keys()) if (!shown.includes(i)) lines.delete(i)
       for (const i of shown) if (!lines.has(i)) lines.set(i, written(i))
+      shown.forEach((i, k) => lines.get(i).setAttribute("aria-rowindex", first + k + 2))
+      scroll.setAttribute("aria-rowcount", rows.length + 1)
       body.replaceChildren(above, ...shown.map(i => lines.get(i)), below)
     }
     mark()
@@ -178,9 +207,11 @@ function createListing(host) {
   function written(i) {
     const line = make("tr", data.by ? "live" : "", null)
     line.dataset.row = i
-    line.setAttribute("aria-rowindex", i + 2)
+    line.setAttribute("role", "row")
     data.rows[i].forEach((cell, j) => {
-      const box = make(j === 0 && data.by !== "row" ? "th" : "td", data.heads[j].right ? "right" : "", line)
+      const first = j === 0 && data.by !== "row", box = make(first ? "th" : "td", data.heads[j].right ? "right" : "", line)
+      box.setAttribute("role", first ? "rowheader" : data.by ? "gridcell" : "cell")
+      box.dir = "auto"
       const text = words(cell)
       if (cell.bar !== undefined) {
         box.classList.add("barred")

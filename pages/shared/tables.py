@@ -18,6 +18,8 @@ from pages.shared.state import said_by
 FEW = 200
 """Of a table up to so many rows, and of so many columns as below, every cell is text; a larger one is a data grid."""
 NARROW = 24
+MOST = 5000
+"""So many rows go to the browser at most."""
 LONG = 40
 """In a list of more entries one can look for words."""
 
@@ -82,6 +84,7 @@ def drawn(
             "label": clean(label),
             "height": height,
             "find": _("Find") if len(lines) > LONG else "",
+            "none": _("Nothing found"),
             "narrow": narrow,
         },
         on_chosen_change=choose,
@@ -100,7 +103,9 @@ def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
 def rows(table: data.InUse, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()) -> None:
     """The very rows of a table, `made` being columns of numbers that were computed from them. Many rows are a data grid
     that can be sorted, a new one where they are rows `of` something else, as it keeps its widths."""
-    shown = on_screen(table, frame)
+    shown = on_screen(table, frame.iloc[:MOST])
+    if len(frame) > MOST:
+        st.caption(_("The first {n} are shown.").format(n=MOST))
     if len(shown) > FEW or shown.shape[1] > NARROW:
         st.dataframe(
             shown,

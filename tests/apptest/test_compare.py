@@ -16,7 +16,7 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
 from pages.shared.state import Spec, State
-from tests.apptest.opened import edited, opened
+from tests.apptest.opened import edited, listed, opened
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
 TUMOURS = State(
@@ -24,14 +24,14 @@ TUMOURS = State(
 ).showing(model_view="compare")
 
 
-def frame(app: AppTest, column: str) -> dict[str, dict[str, str]]:
-    """The table on the page that has this column, by model."""
-    (found,) = (e.value for e in app.dataframe if column in e.value.columns)
+def frame(app: AppTest, key: str, columns: str) -> dict[str, dict[str, str]]:
+    """The table of this key, by model; its columns after that under these names."""
+    found = listed(app, key).set_axis(["model", *columns.split()], axis=1)
     return {row["model"]: row for row in found.to_dict("records")}
 
 
 def numbers(app: AppTest) -> dict[str, dict[str, str]]:
-    return frame(app, "mcb")
+    return frame(app, "compare_numbers", "risk above verdict balanced mcb dsc")
 
 
 def said(app: AppTest) -> str:
@@ -70,8 +70,7 @@ def test_risk_differences_and_words_are_the_engines(engine: dict) -> None:
     assert shown["1 · naive Bayes"]["verdict"] == f"yes, p = {row['p']:.3f}"
     assert f"Really worse: **1 · naive Bayes** by +{row['difference']:.3f}" in said(app)
     assert "Holm's correction for all pairs (3)" in said(app)
-    (pairs,) = (e.value for e in app.dataframe if "other" in e.value.columns)
-    assert len(pairs) == 3
+    assert len(listed(app, "compare_pairs")) == 3
 
 
 def test_another_measure_asks_again() -> None:
@@ -105,12 +104,18 @@ def test_a_calibrator_for_all_changes_every_number(engine: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "column"),
-    [("calibration", "worst"), ("threshold", "asked"), ("roc", "area"), ("recall", "ap"), ("cost", "own")],
+    ("kind", "columns"),
+    [
+        ("calibration", "off worst outside"),
+        ("threshold", "asked least best"),
+        ("roc", "area best at"),
+        ("recall", "ap"),
+        ("cost", "own best"),
+    ],
 )
-def test_every_curve_has_its_figure_and_numbers(engine: dict, kind: str, column: str) -> None:
+def test_every_curve_has_its_figure_and_numbers(engine: dict, kind: str, columns: str) -> None:
     app = opened("model", TUMOURS.showing(compare_curve=kind, compare_class=0))
-    shown = frame(app, column)
+    shown = frame(app, f"compare_{kind}_numbers", columns)
     assert list(shown) == list(engine)
     loss = LossMatrix(engine["2 · LDA"].classes, engine["2 · LDA"].classes, LOSSES)
     first = loss.classes[0]

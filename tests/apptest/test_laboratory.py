@@ -196,6 +196,10 @@ def test_one_in_a_hundred_and_a_good_test_is_still_one_in_eleven() -> None:
     assert "P(ill | +) = 0.0917" in text
     assert "0.9000 × 0.0100 + 0.0900 × 0.9900 = **0.0981**" in text
     assert "98 are positive, and **9** of these are ill" in text
+    legend = [trace["name"] for trace in json.loads(app.get("plotly_chart")[0].proto.spec)["data"]]
+    assert legend[0].endswith(": 9")
+    chinese = opened("laboratory", State(language="zh").showing(lab_tab="rates"))
+    assert json.loads(chinese.get("plotly_chart")[0].proto.spec)["data"][0]["name"].endswith("：9")
     app.button(key="lab_story_clinic").click().run()
     assert "P(ill | +) = 0.8108" in said(app)
     app.number_input(key="lab_times").set_value(2).run()

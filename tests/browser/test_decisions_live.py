@@ -266,3 +266,32 @@ def test_the_sidebar_leaves_a_phone_the_page(new_page: Callable[..., Page], app)
         opened(page, app.url, MELONS)
         sidebar = page.get_by_test_id("stSidebar")
         expect(sidebar).to_be_in_viewport() if shown else expect(sidebar).not_to_be_in_viewport()
+
+
+@pytest.mark.parametrize("path", ["decisions", "start"])
+def test_the_case_follows_the_hand_where_the_page_moves_in_mid_drag(page: Page, app, path: str) -> None:
+    page.goto(f"{app.url}/{'' if path == 'start' else path}?s={encode(MELONS)}")
+    plane = page.get_by_test_id("plane")
+    expect(plane).to_have_attribute("data-regions", re.compile(r"\d"))
+    looking.settled(page)
+    case = page.get_by_test_id("plane-case")
+    box = case.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def place() -> tuple[float, ...]:
+        return tuple(map(float, (plane.get_attribute("data-case") or "").split(",")))
+
+    first = place()
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y, steps=4)
+    once = soon(page, place, lambda now: now[0] < first[0])
+    plane.locator(".stage").evaluate("stage => stage.style.marginTop = '80px'")  # something comes in above
+    page.mouse.move(x - 80, y, steps=4)
+    last = soon(page, place, lambda now: now[0] < once[0])
+    assert last == pytest.approx((2 * once[0] - first[0], first[1]), abs=1e-3)  # as far again, and no higher
+    page.mouse.up()
+    becomes(page, lambda: tuple(state_of(page).case[:2]), last)
+    looking.settled(page)
+    assert place() == last

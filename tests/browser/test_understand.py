@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
@@ -93,3 +95,59 @@ def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
     pairs.get_by_text("colour – stalk").click()
     expect(page.get_by_role("heading", name="colour – stalk: 0.1590 nats")).to_be_visible()
     expect(pairs.get_by_role("row", selected=True)).to_contain_text("colour – stalk")
+
+
+def test_fractions_are_sorted_by_what_they_equal_and_gaps_come_last(page: Page, app) -> None:
+    page.goto(f"{app.url}/model?s={encode(State(table='german-credit', language='en').showing(columns_by='table'))}")
+    settled(page)
+    page.get_by_role("grid", name="columns").get_by_text("purpose", exact=True).click()
+    fractions = page.get_by_role("grid", name="P(level | class)")
+    expect(fractions.get_by_role("columnheader").first).to_have_text("purpose")
+
+    def values() -> list[float]:
+        said = fractions.locator("tr > td:nth-child(2)").all_inner_texts()
+        return [float(text.split("= ")[-1]) for text in said]
+
+    assert soon(page, values, lambda now: len(now) > 4) != sorted(values())
+    fractions.get_by_role("button").nth(1).click()
+    becomes(page, lambda: values() == sorted(values()), True)
+    assert fractions.get_by_role("row").nth(1).get_attribute("aria-rowindex") == "2"
+    fractions.get_by_role("button").nth(1).click()
+    becomes(page, lambda: values() == sorted(values(), reverse=True), True)
+
+
+def test_what_was_looked_for_is_chosen_by_keys(page: Page, app) -> None:
+    asked = State(table="digits", language="en").showing(columns_by="table", column=61)
+    page.goto(f"{app.url}/model?s={encode(asked)}")
+    settled(page)
+    columns = page.get_by_role("grid", name="columns")
+    expect(columns.get_by_role("row", selected=True)).to_contain_text("p75")  # the 62nd of 64
+    assert columns.evaluate("grid => grid.scrollTop") > 1000
+    find = page.get_by_role("searchbox", name="Find").first
+    find.fill("nowhere")
+    expect(columns.get_by_role("status")).to_have_text("Nothing found")
+    find.fill("p1")
+    find.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")  # the second of those found, not one out of sight
+    becomes(page, lambda: view_of(page).get("column"), 9)
+    expect(find).to_have_value("p1")
+    expect(columns.get_by_role("row", selected=True)).to_contain_text("p11")
+
+
+def test_the_first_column_stays_while_the_classes_pass_by(new_page: Callable[..., Page], app) -> None:
+    page = new_page(viewport={"width": 1024, "height": 900}, locale="en-US")
+    asked = State(table="digits", language="en").showing(columns_by="table", column=20, cell=(2, 9))
+    page.goto(f"{app.url}/model?s={encode(asked)}")
+    settled(page)
+    fractions = page.get_by_role("grid").nth(1)
+    chosen, head = fractions.get_by_role("gridcell", selected=True), fractions.get_by_role("rowheader").first
+    expect(chosen).to_be_visible()
+    left = soon(page, lambda: fractions.evaluate("grid => grid.scrollLeft"), lambda now: now > 0)  # into sight at once
+    for _press in range(9):
+        fractions.press("ArrowLeft")
+    soon(page, lambda: fractions.evaluate("grid => grid.scrollLeft"), lambda now: now < left)
+    first, grid = head.bounding_box(), fractions.bounding_box()
+    assert first is not None
+    assert grid is not None
+    assert first["x"] == pytest.approx(grid["x"] + 1, abs=1)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.curves import Prices, best_point, calibration, prices
 from bayes_engine.figures import curves as drawn
 from bayes_engine.language import _
 from bayes_engine.numerals import number
+from pages.shared import tables
 from pages.shared.chart import chart
 from pages.shared.compare.judged import Judged, OfClass, of_class, reports
+from pages.shared.compare.numbers import HIGH
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import bound, current, dark
+from pages.shared.tables import Head
 
 KINDS = ("calibration", "threshold", "roc", "recall", "cost")
 
@@ -69,14 +71,13 @@ def curves(judged: Judged) -> None:
     with picture:
         chart(figure, key=f"compare_{kind}", alt=_name(kind))
     words.markdown(said)
-    column = st.column_config.TextColumn
-    st.dataframe(  # as wide as the page: names of models are long
-        pd.DataFrame([{"model": judged.title(n, clean), **rows[n]} for n in found]),
+    tables.drawn(  # as wide as the page: names of models are long
+        [Head(_("model")), *(Head(title, right=True) for title in heads.values())],
+        [[judged.title(n, clean), *(rows[n].get(name, "–") for name in heads)] for n in found],
         key=f"compare_{kind}_numbers",
-        hide_index=True,
-        height=38 + 35 * len(found),
-        alt=_name(kind),
-        column_config={"model": column(_("model")), **{k: column(v) for k, v in heads.items()}},
+        label=_name(kind),
+        height=HIGH,
+        narrow=True,
     )
 
 

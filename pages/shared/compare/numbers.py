@@ -19,10 +19,13 @@ from pages.shared.compare.judged import COUNTERPART, Judged, brier, differences,
 from pages.shared.dial import is_tiny
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import State, bound, change, current, dark, selected
+from pages.shared.tables import Head, drawn
 
 ROWS_NAMED = 5
 """So many rows are named of those that make a log-loss infinite."""
 MEASURES = ("risk", "error", "log_loss", "brier")
+HIGH = 420
+"""Pixels of a table at most."""
 
 
 def share(value: float) -> str:
@@ -224,39 +227,37 @@ def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
     for name in judged.held:
         report, parts = priced[name], taken[name]
         rows.append(
-            {
-                "model": judged.title(name, clean),
-                "risk": f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
-                "above": _above(above.get(name)),
-                "verdict": _verdict(above.get(name)),
-                "balanced": share(float(table["balanced"][name])),
-                "mcb": number(parts.miscalibration, 3),
-                "dsc": number(parts.discrimination, 3),
-            }
+            [
+                judged.title(name, clean),
+                f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
+                _above(above.get(name)),
+                _verdict(above.get(name)),
+                share(float(table["balanced"][name])),
+                number(parts.miscalibration, 3),
+                number(parts.discrimination, 3),
+            ]
         )
-    column = st.column_config.TextColumn
-    st.dataframe(
-        pd.DataFrame(rows),
+    unsure = number(next(iter(taken.values())).uncertainty, 3)
+    told = _(
+        "Miscalibration: what the Brier score would fall by if the probabilities were made as true as an "
+        "increasing function can (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is "
+        "{uncertainty} here."
+    ).format(uncertainty=unsure)
+    drawn(
+        [
+            Head(_("model")),
+            Head(_("risk [95 %]"), right=True),
+            Head(_("Δ {measure}").format(measure=_measure_name(measure)), _("Above the best, paired."), right=True),
+            Head(_("real?"), _("Holm-corrected for all pairs.")),
+            Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
+            Head("Brier: MCB", told, right=True),
+            Head("DSC", _("Discrimination: how far the model tells the classes apart."), right=True),
+        ],
+        rows,
         key="compare_numbers",
-        hide_index=True,
-        height=38 + 35 * len(rows),
-        alt=_("risk, difference to the best and the Brier score's parts of each model"),
-        column_config={
-            "model": column(_("model")),
-            "risk": column(_("risk [95 %]")),
-            "above": column(_("Δ {measure}").format(measure=_measure_name(measure)), help=_("Above the best, paired.")),
-            "verdict": column(_("real?"), help=_("Holm-corrected for all pairs.")),
-            "balanced": column(_("balanced accuracy"), help=_("The mean over the classes of the share that is right.")),
-            "mcb": column(
-                "Brier: MCB",
-                help=_(
-                    "Miscalibration: what the Brier score would fall by if the probabilities were made as true as an "
-                    "increasing function can (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is "
-                    "{uncertainty} here."
-                ).format(uncertainty=number(next(iter(taken.values())).uncertainty, 3)),
-            ),
-            "dsc": column("DSC", help=_("Discrimination: how far the model tells the classes apart.")),
-        },
+        label=_("risk, difference to the best and the Brier score's parts of each model"),
+        height=HIGH,
+        narrow=True,
     )
 
 
@@ -277,29 +278,22 @@ def _verdict(row: Any) -> str:
 
 
 def _pairs(judged: Judged, found: pd.DataFrame) -> None:
-    column = st.column_config.TextColumn
     rows = [
-        {
-            "one": judged.title(row.one, clean),
-            "other": judged.title(row.other, clean),
-            "difference": "–"
-            if math.isnan(row.p)
-            else f"{change_of(row.difference)} [{change_of(row.low)}, {change_of(row.high)}]",
-            "p": "–" if math.isnan(row.p) else f"{row.p:.3f}",
-            "real": _("yes") if row.real else _("no"),
-        }
+        [
+            judged.title(row.one, clean),
+            judged.title(row.other, clean),
+            "–" if math.isnan(row.p) else f"{change_of(row.difference)} [{change_of(row.low)}, {change_of(row.high)}]",
+            "–" if math.isnan(row.p) else f"{row.p:.3f}",
+            _("yes") if row.real else _("no"),
+        ]
         for row in found.itertuples()
     ]
-    st.dataframe(
-        pd.DataFrame(rows),
+    difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
+    drawn(
+        [Head(_("model")), Head(_("beside")), difference, p, Head(_("real?"))],
+        rows,
         key="compare_pairs",
-        hide_index=True,
-        alt=_("every two models compared"),
-        column_config={
-            "one": column(_("model")),
-            "other": column(_("beside")),
-            "difference": column(_("difference [95 %]")),
-            "p": column(_("p, Holm")),
-            "real": column(_("real?")),
-        },
+        label=_("every two models compared"),
+        height=HIGH,
+        narrow=True,
     )

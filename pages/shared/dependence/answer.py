@@ -42,7 +42,16 @@ def answer(table: data.InUse, found: Study) -> None:
         "target": named(table, table.target.name),
         "level": f"{100 * LEVEL:g} %",
     }
-    if sure:
+    if len(tested) == 1:
+        first = (
+            _("Given {target}, the one pair tested, {pair}, is dependent (G-test, {level}): {nats} nats.")
+            if sure
+            else _(
+                "Given {target}, the one pair tested, {pair}, is not shown to be dependent (G-test, {level}): "
+                "{nats} nats."
+            )
+        )
+    elif sure:
         first = _(
             "Given {target}, **{sure} of {all}** pairs are dependent (G-test, {level} after Holm's correction), "
             "most of all {pair}: {nats} nats."

@@ -57,11 +57,13 @@ def draw_map(table: data.InUse, found: Study, chosen: Pair) -> None:
         config={"displayModeBar": False},
         alt=_("how much every two columns say of each other"),
     )
-    said = [
-        _(
-            "Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be."
-        ).format(level=f"{100 * LEVEL:g} %", n=sum(p.of(overall).found.degrees > 0 for p in found.pairs))
-    ]
+    tests = sum(p.of(overall).found.degrees > 0 for p in found.pairs)
+    filled = (
+        _("Filled: dependent at the {level} level. Hollow: not shown to be.")
+        if tests == 1
+        else _("Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be.")
+    )
+    said = [filled.format(level=f"{100 * LEVEL:g} %", n=tests)]
     if len(names) < len(found.names):
         said.append(
             _("The {n} of {all} columns that the strongest pairs have; the list has all pairs.").format(

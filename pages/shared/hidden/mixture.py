@@ -294,7 +294,7 @@ def _starts(table: data.InUse, run: Run, found: Climb) -> None:
 def _end(table: data.InUse, run: Run, value: float, title: str) -> None:
     st.markdown(f"**{title}**  \n{_exact(value)}")  # two lines whatever the width: figures and buttons stand level
     film, _rows = fits.mixture_film(table, run)
-    chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=f"{title}: {_exact(value)}")
+    chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + _exact(value))
     st.button(
         _("Play k-means") if run.start == "kmeans" else _("Play random seed {seed}").format(seed=run.seed),
         key=f"em_play_{run.start}_{run.seed}",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import pandas as pd
-import streamlit as st
-
 from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import Search
 from pages.shared.escape import clean, md
 from pages.shared.network.learn_search import Ground, Task, scorer
-from pages.shared.tables import written
+from pages.shared.tables import Head, drawn, written
 
 
 def method(name: str) -> str:
@@ -196,23 +193,21 @@ def _line(here: Ground, line: FamilyScore) -> dict[str, str]:
 
 
 def _table(lines: list[dict[str, str]], *, key: str, alt: str) -> None:
-    text = st.column_config.TextColumn
     heads = {
-        "family": text(_("family"), width=150),
-        "ll": text("LL", alignment="right", help=_("The log-likelihood of the family's best table, in nats.")),
-        "free": text(_("free"), alignment="right", width=52, help=_("The free numbers of its table: q(r − 1).")),
-        "penalty": text(_("penalty"), alignment="right", width=82),
-        "score": text(_("score"), alignment="right", help=_("LL less the penalty.")),
-        "theirs": text(_("the search's family"), width=140),
-        "their_score": text(_("its score"), alignment="right"),
-        "delta": text(_("gain"), alignment="right", width=90),
+        "family": Head(_("family")),
+        "ll": Head("LL", _("The log-likelihood of the family's best table, in nats."), right=True),
+        "free": Head(_("free"), _("The free numbers of its table: q(r − 1)."), right=True),
+        "penalty": Head(_("penalty"), right=True),
+        "score": Head(_("score"), _("LL less the penalty."), right=True),
+        "theirs": Head(_("the search's family")),
+        "their_score": Head(_("its score"), right=True),
+        "delta": Head(_("gain"), right=True),
     }
-    frame = pd.DataFrame(lines)
-    st.dataframe(
-        frame,
+    drawn(
+        [heads[name] for name in lines[0]],
+        [list(line.values()) for line in lines],
         key=key,
-        hide_index=True,
-        height=min(38 + 35 * max(len(frame), 1), 388),
-        alt=alt,
-        column_config={name: heads[name] for name in frame.columns},
+        label=alt,
+        height=388,
+        narrow=True,
     )
