@@ -247,7 +247,8 @@ class NaiveBayes(GenerativeClassifier):
     def _table_without_one(self, variable: Variable, codes: Array, own: Any, weight: Array) -> Array:
         """(n, C) log P(x_i|c) from counts without row i; rows alike in class, value and weight are done once."""
         weights, of = np.unique(weight, return_inverse=True)
-        key = (np.asarray(own) * (int(codes.max(initial=0)) + 2) + codes + 1) * len(weights) + of  # a missing code is -1
+        values = int(codes.max(initial=0)) + 2  # a missing code is -1
+        key = (np.asarray(own) * values + codes + 1) * len(weights) + of
         first, back = np.unique(key, return_index=True, return_inverse=True)[1:]
         cls, code, w = np.asarray(own)[first], codes[first].astype(int), weight[first]
         variants = np.repeat(self.stats_.counts.tables[variable.name][None], len(cls), axis=0)

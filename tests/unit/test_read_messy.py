@@ -402,7 +402,8 @@ def test_a_first_sheet_of_notes_is_not_the_table() -> None:
 
 
 def test_arff_says_of_names_given_twice_and_of_dates_that_are_none() -> None:
-    twice = b"@relation r\n@attribute a numeric\n@attribute a {u,v}\n@attribute d date\n@data\n1,u,2024-01-05\n2,v,soon\n"
+    heads = b"@relation r\n@attribute a numeric\n@attribute a {u,v}\n@attribute d date\n"
+    twice = heads + b"@data\n1,u,2024-01-05\n2,v,soon\n"
     reading = read_table(twice, name="t.arff")
     assert len(set(reading.frame.columns)) == 3
     told = said(reading)
