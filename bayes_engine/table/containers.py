@@ -250,8 +250,9 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
     except ReadError:
         raise
     except Exception as error:  # noqa: BLE001 - pyarrow's errors share no public base with its I/O errors
-        raise ReadError("the Parquet file is damaged: {reason}; write it again",
-                        reason=str(error).strip().rstrip(".")[:200]) from None
+        raise ReadError(
+            "the Parquet file is damaged: {reason}; write it again", reason=str(error).strip().rstrip(".")[:200]
+        ) from None
     if not len(frame) or not frame.shape[1]:
         raise ReadError("the file is empty: there is no data in it")
     if not isinstance(frame.index, pd.RangeIndex):
