@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -226,7 +227,8 @@ def written(column: pd.Series) -> pd.Series:
     """A column as text: a format that brings its types writes its cells as a spreadsheet's are."""
     if pd.api.types.is_string_dtype(column.dtype) and not column.hasnans:
         return column
-    return column.astype(object).where(column.notna(), "").map(_cell_text)
+    parts = (column.iloc[at : at + CELLS] for at in range(0, max(len(column), 1), CELLS))
+    return pd.concat([part.astype(object).where(part.notna(), "").map(_cell_text) for part in parts])
 
 
 # ---- formats that bring their types ----------------------------------------------------------------------------------
@@ -321,13 +323,14 @@ def is_arff(text: str) -> bool:
     return re.search(declared, text[:1_000_000], re.IGNORECASE | re.MULTILINE | re.DOTALL) is not None
 
 
-def arff(text: str, notes: list[Note]) -> pd.DataFrame:
+def arff(text: str, notes: list[Note], typed: bool = True) -> pd.DataFrame:
     """Weka's format: nominal columns keep their declared levels and order; '?' is missing; sparse rows are filled; the
-    weights of rows are a column."""
-    head, body = re.split(r"^[ \t]*@data\b[^\n]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
+    weights of rows are a column. Not `typed`, every cell is the text it is written as, '' where it is missing."""
+    begins = re.search(r"^[ \t]*@data\b[^\n]*$", text, flags=re.IGNORECASE | re.MULTILINE)
+    assert begins is not None  # it would be no ARFF
     word = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+)"""
     attribute = rf"^[ \t]*@attribute[ \t]+(?:{word})[ \t]*(\{{[^\n]*\}}|\w+)"
-    found = re.findall(attribute, head, flags=re.IGNORECASE | re.MULTILINE)
+    found = re.findall(attribute, text[: begins.start()], flags=re.IGNORECASE | re.MULTILINE)
     if not found:
         raise ReadError("the ARFF file declares no @attribute; write it again")
     names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], notes)
@@ -336,15 +339,25 @@ def arff(text: str, notes: list[Note]) -> pd.DataFrame:
         raise ReadError("column '{column}' of the ARFF file is relational, a table within each cell, which cannot be "
                         "read here; write it as one flat table", column=names[within.index("relational")])  # fmt: skip
     levels = [list(dict.fromkeys(_arff_cells(k[1:-1]))) if k.startswith("{") else None for k in kinds]
-    first = text.count("\n", 0, len(text) - len(body)) + 1
-    body, weights = _weighed(body)
-    rows = list(_arff_rows(body, first, ["0" if level is None else level[0] for level in levels]))
-    if not rows:
+    usual = ["0" if level is None else level[0] for level in levels]
+    parts: list[list[pd.Series]] = [[] for _ in names]
+    weights: list[float] = []  # of rows, 1 where one has none; empty where no row has one
+    rows, n = _arff_rows(text, begins.end(), usual), 0
+    while block := list(islice(rows, ROWS)):
+        for part, values in zip(parts, zip(*(cells for cells, _weight in block), strict=True), strict=True):
+            part.append(pd.Series(values, dtype="str"))
+        if weights or any(weight is not None for _cells, weight in block):
+            weights += [1.0] * (n - len(weights)) + [1.0 if weight is None else weight for _cells, weight in block]
+        n += len(block)
+    if not n:
         raise ReadError("the file has a header, but no rows: there is no data in it")
     columns: dict[str, pd.Series] = {}
-    for at, (name, kind, level, values) in enumerate(zip(names, kinds, levels, zip(*rows, strict=True), strict=True)):
-        column = pd.Series(list(values), name=name, dtype=object)
-        if level is not None:
+    for at, (name, kind, level) in enumerate(zip(names, kinds, levels, strict=True)):
+        column = pd.concat(parts[at], ignore_index=True).rename(name)
+        parts[at] = []
+        if not typed:
+            columns[name] = column.where(column != "?", "")
+        elif level is not None:
             strange = column[~column.isin([*level, "?"])]
             if len(strange):
                 raise ReadError("column '{column}' holds '{value}', which is not among its declared levels",
@@ -373,24 +386,22 @@ def arff(text: str, notes: list[Note]) -> pd.DataFrame:
 _WEIGHT = re.compile(r",[ \t]*\{[ \t]*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)[ \t]*\}[ \t]*$")
 
 
-def _weighed(body: str) -> tuple[str, list[float]]:
-    """The data without the weights that stand in braces behind rows, and each row's, 1 where it has none; none where no
-    row has one."""
-    lines = body.splitlines()
-    found = [_WEIGHT.search(line) for line in lines]
-    if not any(found):
-        return body, []
-    weights = [float(m[1]) if m else 1.0 for line, m in zip(lines, found, strict=True)
-               if line.strip() and not line.lstrip().startswith("%")]  # fmt: skip
-    return "\n".join(line[: m.start()] if m else line for line, m in zip(lines, found, strict=True)), weights
+ROWS = 20_000
+"""So many rows of an ARFF file are taken apart at a time."""
+CELLS = 100_000
+"""So many cells of a column are written as text at a time."""
 
 
-def _arff_rows(body: str, first: int, usual: list[str]) -> Iterator[list[str]]:
-    """The cells of every row; a sparse one, {index value, …}, has the `usual` cell where it says nothing."""
-    for line, row in enumerate(body.splitlines(), start=first):
-        row = row.strip()
+def _arff_rows(text: str, begin: int, usual: list[str]) -> Iterator[tuple[list[str], float | None]]:
+    """The cells of every row from `begin` on and its weight; a sparse row, {index value, …}, has the `usual` cell where
+    it says nothing."""
+    for line, found in enumerate(_LINE.finditer(text, begin), start=text.count("\n", 0, begin) + 1):
+        row = found[1].strip()
         if not row or row.startswith("%"):
             continue
+        weighed = _WEIGHT.search(row)
+        if weighed:
+            row = row[: weighed.start()]
         if " %" in row or "\t%" in row:
             row = _REMARKED.sub(r"\1", row).rstrip()
         if "," not in row and "\t" in row:
@@ -409,9 +420,10 @@ def _arff_rows(body: str, first: int, usual: list[str]) -> Iterator[list[str]]:
         if len(cells) != len(usual):
             raise ReadError("line {line} of the ARFF data has {n} cells for {width} attributes; mend the line",
                             line=line, n=len(cells), width=len(usual))  # fmt: skip
-        yield cells
+        yield cells, float(weighed[1]) if weighed else None
 
 
+_LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|$)")
 _REMARKED = re.compile(r"""^((?:[^'"%\\]|\\.|(?<!\s)%|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\s%.*""")
 """A row with a remark behind it."""
 _ARFF_PAIR = re.compile(r"""\s*([^\s,]*)(?:\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?)))?\s*(,|$)""")

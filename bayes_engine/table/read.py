@@ -94,7 +94,7 @@ def read_table(
     ([1.5, 2.5], ["column 'size': the decimal mark is a comma ('1,5' is read as 1.5)"])
     """
     notes: list[Note] = []
-    found, recipe = _opened(source, encoding, delimiter, quote, sheet, max_bytes, notes)
+    found, recipe = _opened(source, encoding, delimiter, quote, sheet, typed, max_bytes, notes)
     if isinstance(found, Grid):
         frame, line = assemble(found, header, recipe.delimiter, notes, trim=trim)
         mark: Mark = decimal or "."
@@ -162,7 +162,7 @@ def _set_aside(schema: Schema, n: int) -> list[Note]:
 
 def _opened(
     source: bytes | str | Path, encoding: str | None, delimiter: str | None, quote: str | None, sheet: str | None,
-    max_bytes: int, notes: list[Note],
+    typed: bool, max_bytes: int, notes: list[Note],
 ) -> tuple[Grid | pd.DataFrame, Recipe]:  # fmt: skip
     """A grid of text, or a frame where the format brings names and types. Bytes and text are gone with this call."""
     data = load(source, max_bytes)
@@ -174,6 +174,6 @@ def _opened(
         return cells, Recipe("spreadsheet", sheet=chosen, sheets=tuple(map(str, book.sheet_names)))
     text, encoding = decode(data, encoding, notes)
     if is_arff(text):
-        return arff(text, notes), Recipe("arff", encoding)
+        return arff(text, notes, typed), Recipe("arff", encoding)
     grid, dialect = cut(text, delimiter, quote, notes)
     return grid, Recipe("text", encoding, dialect.delimiter, dialect.quote)

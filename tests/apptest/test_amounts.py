@@ -18,7 +18,7 @@ from pages.shared.columns import _with_classes
 from pages.shared.losses import read_edit, with_edit
 from pages.shared.state import State, decode, encode
 from pages.shared.stories import opened as story_state
-from tests.apptest.opened import edited, opened, sent_to
+from tests.apptest.opened import edited, listed, opened, sent_to
 
 LOAN = story_state(State(language="en"), "loan")
 FIXED = replace(LOAN, losses=((0.0, 0.6), (500.0, 0.0)), fixed=((1, 0),))
@@ -176,10 +176,8 @@ def test_compare_judges_every_row_at_its_own_amount(german) -> None:
     model, parts = german
     app = opened("model", FIXED.showing(model_view="compare", compare_curve="roc"))
     report = estimated_risk(held_out(model, parts.X, parts.y), HERE, amount=parts.amount)
-    (found,) = (e.value for e in app.dataframe if "mcb" in e.value.columns)
-    shown = {row["model"]: row["risk"] for row in found.to_dict("records")}
     low, high = (number(v, 3) for v in report.interval)
-    assert next(iter(shown.values())) == f"{number(report.risk, 3)} [{low}, {high}]"
+    assert listed(app, "compare_numbers")["risk [95 %]"][0] == f"{number(report.risk, 3)} [{low}, {high}]"
     assert "each row decided and priced at its own amount" in said(app)
     assert "A row weighs as much as its amount multiplies the price of an error in it." in said(app)
     app = opened("model", FIXED.showing(model_view="compare", compare_curve="threshold"))

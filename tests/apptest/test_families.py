@@ -12,7 +12,7 @@ from bayes_engine import NaiveBayes, SelectiveNaiveBayes, WeightedNaiveBayes
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.shared.state import Spec, State
-from tests.apptest.opened import opened
+from tests.apptest.opened import listed, opened
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 WEIGHTED = replace(MELONS, shelf=(Spec("laplace", (), "weighted"),))
@@ -90,9 +90,9 @@ def test_the_steps_of_a_selection_and_the_column_left_out() -> None:
     told = said(app)
     assert f"Kept {len(model.kept_)} of 8 columns" in told
     assert "The selection left this column out" in told
-    listed = next(d.value for d in app.dataframe if "kept" in d.value.columns)
-    assert dict(zip(listed["name"], listed["kept"], strict=True))["色泽"] == "–"
-    assert (listed["kept"] == "✓").sum() == len(model.kept_)
+    columns = listed(app, "column_list")
+    assert dict(zip(columns["column"], columns["kept"], strict=True))["色泽"] == "–"
+    assert (columns["kept"] == "✓").sum() == len(model.kept_)
 
 
 def test_backward_by_log_loss_and_by_risk_under_the_losses_of_then() -> None:

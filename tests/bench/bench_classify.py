@@ -18,6 +18,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+
+def _arff(heads: bytes, rows: bytes) -> bytes:
+    declared = (b"@attribute %b string\n" % name for name in heads.split(b","))
+    return b"@relation people\n" + b"".join(declared) + b"@data\n" + rows
+
+
 ROWS = 1_000_000
 MEGABYTES = 500
 """Peak of the whole process, the interpreter and its libraries included."""
@@ -30,6 +36,7 @@ ODD: dict[str, Callable[[bytes], bytes]] = {
     "gb18030": lambda data: data.replace(b"Tokyo", "东京".encode("gb18030")),
     "carriage returns": lambda data: data.replace(b"\n", b"\r"),
     "gzip": gzip.compress,
+    "ARFF": lambda data: _arff(*data.split(b"\n", 1)),
 }
 """The same rows, written in other ways."""
 SLOWER = 3.0

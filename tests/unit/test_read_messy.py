@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bayes_engine.table import assemble
+from bayes_engine.errors import ReadError
+from bayes_engine.table import assemble, containers
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.incoming import Found, Reception
 from bayes_engine.table.numbers import convert_column, is_number
@@ -408,3 +409,19 @@ def test_arff_says_of_names_given_twice_and_of_dates_that_are_none() -> None:
     assert len(set(reading.frame.columns)) == 3
     told = said(reading)
     assert "'a'" in told and "stays text" in told and "soon" in told
+
+
+def test_an_arff_file_to_be_classified_keeps_its_cells_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "ROWS", 2)
+    heads = b"@relation r\n@attribute a numeric\n@attribute b {u,v}\n@attribute d date\n@data\n"
+    text = heads + b"1.50,u,2024-01-05\n% a remark\n?,v,?\nmuch,w,soon\n1e3, 'u' ,2024-1-5 % behind it\n"
+    cells = read_table(text, typed=False).frame
+    assert cells.to_numpy().tolist() == [
+        ["1.50", "u", "2024-01-05"], ["", "v", ""], ["much", "w", "soon"], ["1e3", "u", "2024-1-5"],
+    ]  # fmt: skip
+    with pytest.raises(ReadError, match="is declared numeric"):
+        read_table(text)
+    weighed = heads + b"1,u,?\n2,v,?\n3,u,?, {0.5}\n4,v,?\n"
+    frame = read_table(weighed).frame
+    assert frame["weight"].tolist() == [1.0, 1.0, 0.5, 1.0] and frame["a"].tolist() == [1, 2, 3, 4]
+    assert read_table(weighed, typed=False).frame["weight"].tolist() == ["1", "1", "0.5", "1"]
