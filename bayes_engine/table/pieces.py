@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.progress import tick
 from bayes_engine.table.assemble import Layout, lay_out
-from bayes_engine.table.containers import is_arff
+from bayes_engine.table.containers import arff, is_arff, written
 from bayes_engine.table.decode import load, recode
 from bayes_engine.table.dialect import (
     ALIGNED,
@@ -124,11 +124,12 @@ def open_cells(
     if len(data) > LEAST and not data.startswith((b"PAR1", b"PK", b"\xd0\xcf\x11\xe0")):
         notes: list[Note] = []
         text, known = recode(data, encoding, notes)
-        if not is_arff(_head(text)):
-            handed = [text]
-            del data, text  # whoever reads it says when it is gone
+        handed = [text]
+        del data, text  # whoever reads it says when it is gone
+        if not is_arff(_head(handed[0])):
             return _in_pieces(handed, known, delimiter, quote, header, trim, name, notes)
-        del text
+        frame = arff(handed.pop().decode(), notes, typed=False).apply(written)
+        return Cells.of(frame, notes, Recipe("arff", known), name)
     reading = read_table(data, name=name, encoding=encoding, delimiter=delimiter, quote=quote, header=header,
                          sheet=sheet, trim=trim, typed=False, max_bytes=max_bytes)  # fmt: skip
     return Cells.of(reading.frame, reading.report, reading.recipe, name)

@@ -16,6 +16,7 @@ from pages.shared.state import State, encode
 from pages.shared.stories import opened as story_state
 from tests.browser import looking
 from tests.browser.looking import becomes, soon, state_of, still
+from tests.conftest import slowly
 
 
 def settled(page: Page) -> None:
@@ -268,7 +269,7 @@ def test_the_sidebar_leaves_a_phone_the_page(new_page: Callable[..., Page], app)
         expect(sidebar).to_be_in_viewport() if shown else expect(sidebar).not_to_be_in_viewport()
 
 
-@pytest.mark.parametrize("path", ["decisions", "start"])
+@pytest.mark.parametrize("path", ["decisions", slowly("start")])
 def test_the_case_follows_the_hand_where_the_page_moves_in_mid_drag(page: Page, app, path: str) -> None:
     page.goto(f"{app.url}/{'' if path == 'start' else path}?s={encode(MELONS)}")
     plane = page.get_by_test_id("plane")

@@ -97,6 +97,7 @@ def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
     expect(pairs.get_by_role("row", selected=True)).to_contain_text("colour – stalk")
 
 
+@pytest.mark.slow
 def test_fractions_are_sorted_by_what_they_equal_and_gaps_come_last(page: Page, app) -> None:
     page.goto(f"{app.url}/model?s={encode(State(table='german-credit', language='en').showing(columns_by='table'))}")
     settled(page)
@@ -135,6 +136,7 @@ def test_what_was_looked_for_is_chosen_by_keys(page: Page, app) -> None:
     expect(columns.get_by_role("row", selected=True)).to_contain_text("p11")
 
 
+@pytest.mark.slow
 def test_the_first_column_stays_while_the_classes_pass_by(new_page: Callable[..., Page], app) -> None:
     page = new_page(viewport={"width": 1024, "height": 900}, locale="en-US")
     asked = State(table="digits", language="en").showing(columns_by="table", column=20, cell=(2, 9))

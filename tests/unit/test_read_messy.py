@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table import assemble, containers
+from bayes_engine.table import assemble, containers, pieces
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.incoming import Found, Reception
 from bayes_engine.table.numbers import convert_column, is_number
-from bayes_engine.table.pieces import Cells
+from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import read_mixed
@@ -415,8 +415,8 @@ def test_an_arff_file_to_be_classified_keeps_its_cells_as_they_are_written(monke
     monkeypatch.setattr(containers, "ROWS", 2)
     heads = b"@relation r\n@attribute a numeric\n@attribute b {u,v}\n@attribute d date\n@data\n"
     text = heads + b"1.50,u,2024-01-05\n% a remark\n?,v,?\nmuch,w,soon\n1e3, 'u' ,2024-1-5 % behind it\n"
-    cells = read_table(text, typed=False).frame
-    assert cells.to_numpy().tolist() == [
+    whole = read_table(text, typed=False).frame
+    assert whole.to_numpy().tolist() == [
         ["1.50", "u", "2024-01-05"], ["", "v", ""], ["much", "w", "soon"], ["1e3", "u", "2024-1-5"],
     ]  # fmt: skip
     with pytest.raises(ReadError, match="is declared numeric"):
@@ -425,3 +425,8 @@ def test_an_arff_file_to_be_classified_keeps_its_cells_as_they_are_written(monke
     frame = read_table(weighed).frame
     assert frame["weight"].tolist() == [1.0, 1.0, 0.5, 1.0] and frame["a"].tolist() == [1, 2, 3, 4]
     assert read_table(weighed, typed=False).frame["weight"].tolist() == ["1", "1", "0.5", "1"]
+    monkeypatch.setattr(pieces, "LEAST", 0)
+    for file in (text, weighed, weighed.decode().encode("utf-16")):
+        whole, cells = read_table(file, typed=False, name="t.arff"), open_cells(file, name="t.arff")
+        pd.testing.assert_frame_equal(pd.concat(cells.blocks()), whole.frame)
+        assert (cells.report, cells.recipe, cells.name) == (whole.report, whole.recipe, whole.name)
