@@ -349,6 +349,7 @@ def arff(text: str, notes: list[Note], typed: bool = True) -> pd.DataFrame:
         if weights or any(weight is not None for _cells, weight in block):
             weights += [1.0] * (n - len(weights)) + [1.0 if weight is None else weight for _cells, weight in block]
         n += len(block)
+    del text, begins, rows  # a long text makes room for its columns
     if not n:
         raise ReadError("the file has a header, but no rows: there is no data in it")
     columns: dict[str, pd.Series] = {}

