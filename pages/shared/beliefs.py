@@ -47,6 +47,8 @@ BARS = 40
 """A column with more levels is drawn with its most frequent ones."""
 SIDE_BY_SIDE = 52
 """A table of fractions up to this many characters wide leaves room for the rows beside it, also at 1024 pixels."""
+BESIDE = 4
+"""So many features the rows beside it have at most."""
 LIST = 388
 """Height of the list of columns in pixels: as high as the figure beside it."""
 
@@ -562,7 +564,7 @@ def behind(table: data.InUse, fitted: data.Fitted, found: Conditional | Other) -
         _notes(fitted, found)
         _rows_behind(table, found, *chosen)
         return
-    if _width(table, found) > SIDE_BY_SIDE:
+    if _width(table, found) > SIDE_BY_SIDE or len(table.features) > BESIDE:
         st.caption(_("Choose a cell; its rows stand below."))
         _rows_behind(table, found, *_fractions(table, found))
         return

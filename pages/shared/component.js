@@ -18,6 +18,13 @@ const set = (element, looks) => { for (const [name, value] of Object.entries(loo
 const write = (element, text) => { if (element.textContent !== text) element.textContent = text }
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high)
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all)
+// What Streamlit calls at every run: `create(element)` draws at the first, what it returns is told of the others and of the end.
+const drawnBy = create => component => {
+  const root = component.parentElement
+  root.drawn ??= create(root.querySelector("[data-testid]"))
+  root.drawn.update(component)
+  return () => { root.drawn?.destroy(); delete root.drawn }
+}
 const rgbOf = colour => {             // any CSS colour as [r, g, b]
   const pen = rgbOf.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
   pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)

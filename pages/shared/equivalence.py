@@ -129,7 +129,7 @@ def _sliders() -> None:
 
 
 def _errors(rules: Boundaries) -> None:
-    cells = st.columns(3)
+    cells = st.columns([6, 7, 6])
     words = (_("error of Fisher's rule"), _("error of LDA"), _("Bayes risk"))
     for cell, name, rule in zip(cells, words, rules, strict=True):
         cell.metric(

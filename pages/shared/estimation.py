@@ -100,7 +100,7 @@ def _prior(table: data.InUse, spec: Spec, position: int) -> None:
     stands = prior_knob.kind_of(own[position]) if position in own else "" if alone else shelf.prior_kind(spec)
     whose = {"all": _("all columns"), "one": _("this one")}
     zeros = ("zero-only",) if spec.family in data.NAIVE else ()
-    cells = st.columns([1.75, 1.5, 1.1, 1.2], gap="small", vertical_alignment="bottom")
+    cells = st.columns([1.6, 1.9, 1, 1.1], gap="small", vertical_alignment="bottom")
     with cells[0]:
         st.segmented_control(_("Prior of"), list(whose), format_func=whose.__getitem__, required=True,
                              **bound("prior_of", "one" if alone else "all", scope))  # fmt: skip
@@ -183,7 +183,7 @@ def _gaussians(table: data.InUse, fitted: data.Fitted, found: Gaussians, known: 
     """What so few rows say of mean and variance."""
     assert table.parts is not None
     column = found.variable.name
-    figure_at, listed_at = st.columns([1, 2], gap="medium")
+    figure_at, listed_at = st.columns([4, 9], gap="medium")
     shown = list(range(len(found.classes)))[:MOST_FANS]
     with figure_at:
         drawn = [plausible_gaussians(fitted.model, column, found.classes[k], n=FAN, rng=k, given=given) for k in shown]

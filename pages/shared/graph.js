@@ -13,12 +13,7 @@ const groupBy = (list, keyOf) => {
 }
 const nameOf = edge => JSON.stringify([edge.source, edge.target])
 
-export default function (component) {
-  const root = component.parentElement
-  root.drawn ??= createGraph(root.querySelector(".graph"))
-  root.drawn.update(component)
-  return () => { root.drawn?.destroy(); delete root.drawn }
-}
+export default drawnBy(createGraph)
 
 // ---- geometry --------------------------------------------------------------------------------------------------------
 

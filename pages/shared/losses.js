@@ -22,12 +22,7 @@ const numberOf = text => {            // 1.5, 1,5, −3, 1e3; NaN for anything e
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(dotted) ? Number(dotted) : NaN
 }
 
-export default function (component) {
-  const host = component.parentElement.querySelector(".editor")
-  host.editor ??= createEditor(host)
-  host.editor.update(component)
-  return () => { host.editor?.destroy(); delete host.editor }
-}
+export default drawnBy(createEditor)
 
 function createEditor(host) {
   let data, fire, local = null, sent = 0, busy = "", timer = 0, built = "", fields = [], inTurn = [], shares = [], pressed = false

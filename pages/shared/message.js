@@ -8,12 +8,7 @@ const FULL = 62                       // percent of the class's colour behind th
 const size = v => v === "inf" || v === "-inf" ? Infinity : Math.abs(v)
 const against = v => v === "-inf" || v < 0
 
-export default function (component) {
-  const host = component.parentElement.querySelector(".message")
-  host.shown ??= createMessage(host)
-  host.shown.update(component)
-  return () => { host.shown?.destroy(); delete host.shown }
-}
+export default drawnBy(createMessage)
 
 function createMessage(host) {
   let data, fire, timer = 0, local = false, sent = 0, built = "", units = [], at = -1, gone = false, dark

@@ -13,12 +13,7 @@ const mix = (a, b, t) => `rgb(${a.map((v, i) => Math.round(v + (b[i] - v) * t)).
 const number = (v, digits = 3) => String(Number(v.toPrecision(digits))).replace("-", "−")
 const signed = v => (v > 0 ? "+" : "") + number(v)
 
-export default function (component) {
-  const host = component.parentElement.querySelector(".pixels")
-  host.drawn ??= createPixels(host)
-  host.drawn.update(component)
-  return () => { host.drawn?.destroy(); delete host.drawn }
-}
+export default drawnBy(createPixels)
 
 function createPixels(host) {
   let data, fire, ink = [], local = false, sent = 0, timer = 0, past = [], before = null

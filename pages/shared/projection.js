@@ -6,12 +6,7 @@ const ROUNDING = 1e-13                // of the variance over the plane: less th
 const SETTLE = 350                    // ms after the last arrow key until the angle is sent
 const FIELD = 472, SHADOW = 236, CURVE = 168, PAD = { left: 46, right: 14, top: 12, bottom: 40 }
 
-export default function (component) {
-  const root = component.parentElement
-  root.drawn ??= create(root.querySelector(".projection"))
-  root.drawn.update(component)
-  return () => { root.drawn?.destroy(); delete root.drawn }
-}
+export default drawnBy(create)
 
 const wrap = degrees => { const a = ((degrees % 180) + 180) % 180; return a > 179.995 ? 0 : a }
 const apart = (a, b) => Math.abs(((a - b) % 180 + 270) % 180 - 90)   // of two lines

@@ -2,7 +2,7 @@
 // are drawn. Words from data reach the page through textContent and attributes only.
 
 const ROW = 32, BEYOND = 6            // px a row; rows drawn beyond those in sight
-const WIDEST = 340, LEAST = 64, ROOM = 18   // px of a column by its words, and what is left of it at least; beside words
+const WIDEST = 340, LEAST = 52, ROOM = 18   // px of a column by its words, and what is left of it at least; beside words
 const MEASURED = 6                    // of a column so many of its longest words are measured
 const HELD = 0.45                     // a first column up to this share of the room stays where the others scroll
 
@@ -15,15 +15,10 @@ const size = text => {                // what a cell that begins with a number c
   return found ? Number(found[1]) : NaN
 }
 
-export default function (component) {
-  const host = component.parentElement.querySelector(".listing")
-  host.drawn ??= createListing(host)
-  host.drawn.update(component)
-  return () => { host.drawn?.destroy(); delete host.drawn }
-}
+export default drawnBy(createListing)
 
 function createListing(host) {
-  let data, fire, rows = [], widths = [], least = [], told = "", at = [0, 0], frame = 0, laid = "", seen = "", sorted = null, unseen = false
+  let data, fire, rows = [], widths = [], least = [], told = "", at = [0, 0], frame = 0, across = 0, laid = "", seen = "", sorted = null, unseen = false
   host.replaceChildren()
   const find = make("input", "find", host), scroll = make("div", "scroll", host), table = make("table", "", scroll)
   const none = make("p", "none", scroll)
@@ -128,24 +123,26 @@ function createListing(host) {
 
   function measure() {                  // how wide each column would like to be, and must be: of numbers only the head gives way
     const pen = document.createElement("canvas").getContext("2d"), { fontSize, fontFamily } = getComputedStyle(host)
+    pen.font = `${fontSize} ${fontFamily}`   // of the cells; heads are written smaller
     least = []
     widths = data.heads.map((head, j) => {
       if (head.width) return least[j] = head.width
       const longest = data.rows.map(row => words(row[j])).sort((a, b) => long(b) - long(a)).slice(0, MEASURED)
-      pen.font = `${fontSize} ${fontFamily}`
       const cells = Math.max(0, ...longest.map(text => pen.measureText(text).width))
-      pen.font = `600 ${fontSize} ${fontFamily}`
       const wide = Math.ceil(Math.min(Math.max(cells, pen.measureText(head.text).width), WIDEST)) + ROOM
       least[j] = data.narrow ? wide : Math.min(wide, head.right ? Math.max(Math.ceil(cells) + ROOM, LEAST) : 2 * LEAST)
       return wide
     })
   }
 
-  function layout() {                   // columns without a width of their own take the room, or give way
+  function layout() {                   // spare columns are left out; those without a width of their own take the room, or give way
     if (!host.clientWidth) return
-    const room = scroll.clientWidth - 1, sum = list => list.reduce((a, b) => a + b, 0), lack = sum(widths) - room
-    const parts = widths.map((w, j) => lack > 0 ? w - least[j] : data.heads[j].width ? 0 : w)
-    const given = widths.map((w, j) => w - Math.min(lack / (sum(parts) || 1), 1) * parts[j])
+    const room = scroll.clientWidth - 1, sum = list => list.reduce((a, b) => a + b, 0)
+    for (across = widths.length; data.heads[across - 1].spare && sum(widths.slice(0, across)) > room;) across--
+    if (sorted?.column >= across) { sorted = null; filter() }
+    const wanted = widths.slice(0, across), lack = sum(wanted) - room
+    const parts = wanted.map((w, j) => lack > 0 ? w - least[j] : data.heads[j].width ? 0 : w)
+    const given = wanted.map((w, j) => w - Math.min(lack / (sum(parts) || 1), 1) * parts[j])
     host.classList.toggle("held", sum(given) > room + 1 && given[0] <= HELD * room)
     if (laid === given.join()) return shown()
     laid = given.join()
@@ -153,7 +150,8 @@ function createListing(host) {
     lines.clear()
     columns.replaceChildren(...given.map(w => { const column = make("col", ""); column.style.width = `${w}px`; return column }))
     table.style.width = `${sum(given)}px`
-    head.replaceChildren(...data.heads.map((entry, j) => {
+    scroll.setAttribute("aria-colcount", data.heads.length)
+    head.replaceChildren(...data.heads.slice(0, across).map((entry, j) => {
       const cell = make("th", entry.right ? "right" : "", null), way = sorted?.column === j ? sorted.down ? "descending" : "ascending" : ""
       cell.setAttribute("role", "columnheader")
       if (way) cell.setAttribute("aria-sort", way)
@@ -208,7 +206,7 @@ function createListing(host) {
     const line = make("tr", data.by ? "live" : "", null)
     line.dataset.row = i
     line.setAttribute("role", "row")
-    data.rows[i].forEach((cell, j) => {
+    data.rows[i].slice(0, across).forEach((cell, j) => {
       const first = j === 0 && data.by !== "row", box = make(first ? "th" : "td", data.heads[j].right ? "right" : "", line)
       box.setAttribute("role", first ? "rowheader" : data.by ? "gridcell" : "cell")
       box.dir = "auto"

@@ -41,13 +41,14 @@ class Tint(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The head of a column: its words, what they mean, its width in pixels (None: by its words), and on which side its
-    cells begin."""
+    """The head of a column: its words, what they mean, its width in pixels (None: by its words), on which side its
+    cells begin, and whether it can be spared: such columns, the last ones, are left out where room is short."""
 
     text: str
     help: str = ""
     width: int | None = None
     right: bool = False
+    spare: bool = False
 
 
 def drawn(
@@ -75,7 +76,7 @@ def drawn(
         key=key,
         data={
             "heads": [
-                {"text": clean(h.text), "help": h.help, "width": h.width, "right": h.right}
+                {"text": clean(h.text), "help": h.help, "width": h.width, "right": h.right, "spare": h.spare}
                 for h in map(Head._make, heads)
             ],
             "rows": [[_line(cell) for cell in line] for line in lines],

@@ -48,6 +48,30 @@ def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     becomes(page, lambda: view_of(page).get("em_step"), 1)
 
 
+def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
+    page.add_init_script("""
+      window.hearing = 0
+      for (const [name, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+        const own = window[name]
+        window[name] = function (type, ...rest) {
+          if (type === "bayes-film") window.hearing += by
+          return own.call(this, type, ...rest)
+        }
+      }
+    """)
+    page.goto(f"{app.url}/hidden?s={encode(State(table='iris', language='en'))}")
+    settled(page)
+    expect(page.get_by_text("after 17 iterations")).to_be_visible()
+    for way in ("hard", "soft"):
+        page.get_by_role("radio", name=way, exact=True).click()
+        becomes(page, lambda: view_of(page).get("em_hard"), way == "hard")  # noqa: B023
+        settled(page)
+    assert page.evaluate("hearing") == 1
+    page.get_by_role("link", name="Projection").click()
+    expect(page.get_by_text("12 of 17").or_(page.get_by_test_id("projection-handle")).first).to_be_visible()
+    becomes(page, lambda: page.evaluate("hearing"), 0)
+
+
 def test_a_column_and_a_cell_are_chosen_by_hand_and_by_keys(page: Page, app) -> None:
     page.goto(f"{app.url}/model?s={encode(State(table='watermelon3', language='en'))}")
     settled(page)
@@ -95,6 +119,19 @@ def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
     pairs.get_by_text("colour – stalk").click()
     expect(page.get_by_role("heading", name="colour – stalk: 0.1590 nats")).to_be_visible()
     expect(pairs.get_by_role("row", selected=True)).to_contain_text("colour – stalk")
+
+
+def test_the_list_of_pairs_stands_without_scrolling(new_page: Callable[..., Page], app) -> None:
+    heads = ["pair", "nats", "tree", "p, Holm", "G", "df", "p"]
+    for table, width, room in (("watermelon2", 1024, 4), ("watermelon2", 1440, 6), ("mushroom", 1024, 4)):
+        page = new_page(viewport={"width": width, "height": 900}, locale="en-US")
+        page.goto(f"{app.url}/dependence?s={encode(State(table=table, language='en'))}")
+        settled(page)
+        pairs = page.get_by_role("grid", name="all pairs with their tests")
+        expect(pairs.get_by_role("columnheader")).to_have_text(heads[:room])
+        expect(pairs.get_by_role("row").nth(1).locator("td")).to_have_count(room)
+        assert pairs.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
+        page.close()
 
 
 @pytest.mark.slow

@@ -86,12 +86,12 @@ def draw_list(table: data.InUse, found: Study, ordered: list[Pair], chosen: Pair
     drawn(
         [
             Head(_("pair")),
-            Head(_("nats"), width=70, right=True),
-            Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=52),
-            Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=92, right=True),
-            Head("G", _("2·n·I, n being the rows where both are known."), width=84, right=True),
-            Head("df", _("Degrees of freedom."), width=54, right=True),
-            Head("p", width=92, right=True),
+            Head(_("nats"), width=60, right=True),
+            Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=40),
+            Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=82, right=True),
+            Head("G", _("2·n·I, n being the rows where both are known."), width=72, right=True, spare=True),
+            Head("df", _("Degrees of freedom."), width=42, right=True, spare=True),
+            Head("p", width=74, right=True, spare=True),
         ],
         [
             [
@@ -111,5 +111,4 @@ def draw_list(table: data.InUse, found: Study, ordered: list[Pair], chosen: Pair
         by="row",
         chosen=(ordered.index(chosen), 0),
         on_choice=choose,
-        narrow=True,
     )

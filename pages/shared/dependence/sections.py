@@ -55,7 +55,7 @@ def pairs(table: data.InUse, found: Study) -> None:
     ordered = sorted(found.pairs, key=lambda p: -p.of(overall).found.information)
     chosen = chosen_pair(table, ordered)
     _controls(table, found)
-    figure, listed = st.columns([3, 2], gap="medium")
+    figure, listed = st.columns([4, 3], gap="small")
     with figure:
         if is_tree():
             growing(table, found, chosen)

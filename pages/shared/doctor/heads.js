@@ -7,12 +7,7 @@ const SHAPES = {                     // a sign of its own for each severity, not
   note: "M5.5 1.5 A4 4 0 1 1 5.49 1.5 Z M5.5 3.2 A2.3 2.3 0 1 0 5.51 3.2 Z",
 }
 
-export default function (component) {
-  const root = component.parentElement
-  root.drawn ??= createHeads(root.querySelector(".heads"))
-  root.drawn.update(component)
-  return () => { root.drawn?.destroy(); delete root.drawn }
-}
+export default drawnBy(createHeads)
 
 function createHeads(host) {
   const probe = make("span", "probe", host), legend = make("div", "legend", host), scroll = make("div", "scroll", host), grid = make("div", "grid", scroll)

@@ -9,12 +9,7 @@ const LIMITS = { x: 6, y: 4.5, low: 0.2, high: 4 }
 const AXIS = 1.6                      // standard deviations from the mean to a handle of the ellipse
 const ANSWER_WITHIN = 4000            // ms after which a change without an answer is given up
 
-export default function (component) {
-  const root = component.parentElement
-  root.drawn ??= create(root.querySelector(".laboratory"))
-  root.drawn.update(component)
-  return () => { root.drawn?.destroy(); delete root.drawn }
-}
+export default drawnBy(create)
 
 // P(c) p(x|c) of every class over a grid, class by class: (K, rows, columns), rows upwards
 function joints(parts, priors, { x0, y0, step, W, H }) {

@@ -146,7 +146,7 @@ def comparison(asked: Question, found: Compared) -> None:
         verdict(asked, found.textbook, _("One chain"))
         verdict(asked, found.improved, _("Many chains"))
         _weighting(found)
-    st.dataframe(table(found), hide_index=True, width="stretch", key="net_g_table")
+    _numbers(table(found), words=1, key="net_g_table")
     st.caption(
         _about(asked, found.improved)
         + " "
@@ -284,7 +284,13 @@ def diagnostics(asked: Question, found: Compared) -> None:
         )
         st.caption(_("Rows of one plain colour are chains that stand still; alike and mottled is what R̂ near 1 means."))
     with st.expander(_("Every node: estimate, error, R̂ and ESS of the many chains")):
-        st.dataframe(nodes(asked, found.improved), hide_index=True, width="stretch", key="net_g_nodes")
+        _numbers(nodes(asked, found.improved), words=2, key="net_g_nodes")
+
+
+def _numbers(frame: pd.DataFrame, *, words: int, key: str) -> None:
+    """A table whose columns after the first `words` are numbers, written out."""
+    right = {name: st.column_config.TextColumn(alignment="right") for name in frame.columns[words:]}
+    st.dataframe(frame, hide_index=True, width="stretch", key=key, column_config=right)
 
 
 def nodes(asked: Question, run: GibbsRun) -> pd.DataFrame:

@@ -24,12 +24,7 @@ const rich = (element, text) => {      // X_i with its index below
 const icon = path => { const svg = shape("svg"); set(svg, { viewBox: "0 0 18 18" }); set(shape("path", "", svg), { d: path }); return svg }
 const short = p => p > 0 && p < 0.0001 || p < 1 && p > 0.9999 ? String(p) : p.toFixed(4)
 
-export default function (component) {
-  const root = component.parentElement
-  root.drawn ??= createWalk(root.querySelector(".walk"))
-  root.drawn.update(component)
-  return () => { root.drawn?.destroy(); delete root.drawn }
-}
+export default drawnBy(createWalk)
 
 function createWalk(host) {
   host.replaceChildren()

@@ -179,7 +179,7 @@ def moves(here: Ground, listed: Iterable[tuple[Move, float]], *, key: str) -> No
         alt=_("moves and what they gain"),
         column_config={
             "move": st.column_config.TextColumn(_("move")),
-            "gain": st.column_config.TextColumn(_("gain, nats"), width=110),
+            "gain": st.column_config.TextColumn(_("gain, nats"), width=110, alignment="right"),
         },
     )
 
