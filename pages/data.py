@@ -40,10 +40,11 @@ STYLE = """<style>
 
 def upload() -> None:
     """Take over the file that was dropped; one that is no table leaves everything as it is."""
-    given = reading.taken("upload_file")
-    if given is None:
-        return
-    mark = data.keep_upload(given)
+    reading.take_in("upload_file", data.look, in_use)
+
+
+def in_use(name: str, content: bytes, found: Reading) -> None:
+    mark = data.keep_upload(data.Upload(name, content, (), found))
     if current().table != f"upload:{mark}":  # else a link or a reload asked for this very file: what it says stands
         change(lambda state: state.on_table(f"upload:{mark}"))
 

@@ -152,7 +152,8 @@ def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
 
 def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Scored:
     joint, status = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Scored(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), model.prior_by_class)
+    judging = model if hasattr(model, "prior_by_class") else model.estimator_  # what EM fitted has the prior
+    return Scored(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), judging.prior_by_class)
 
 
 def summed(model: Any, X: pd.DataFrame) -> Ledger:
@@ -175,9 +176,16 @@ def _joints(model: Any, rows: Incoming) -> tuple[Array, NDArray[np.int8]]:
     status = np.full(len(rows), Status.UNREADABLE, dtype=np.int8)
     at = np.flatnonzero(~rows.unreadable)
     if len(at):
-        ledger: Ledger = model.explain(rows.frame if len(at) == len(rows) else rows.frame.iloc[at])
+        ledger = _explained(model, rows.frame if len(at) == len(rows) else rows.frame.iloc[at])
         joint[at], status[at] = ledger.apart(), ledger.status
     return joint, status
+
+
+def _explained(model: Any, frame: pd.DataFrame) -> Ledger:
+    """The ledger of a block; columns that the model was given and does not use are there for it, and empty."""
+    given = getattr(model, "feature_names_in_", None)
+    ledger: Ledger = model.explain(frame if given is None else frame.reindex(columns=given))
+    return ledger
 
 
 def tally(rows: Rows, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...], *, amount: Any = None) -> Tally:
@@ -241,7 +249,7 @@ def reasons(
     if not len(at):
         return said.tolist()
     frame = rows.frame.iloc[at]
-    ledger: Ledger = model.explain(frame)
+    ledger = _explained(model, frame)
     for_, against = _rivals(ledger.classes, decision.action[at], posterior[at])
     n = np.arange(len(at))
     terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]

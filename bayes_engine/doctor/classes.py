@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.special import ndtr
+from scipy.special import gammaln, ndtr
 
 from bayes_engine.decision.evaluate import TINY
-from bayes_engine.doctor.columns import same_spelling, sentinel
+from bayes_engine.doctor.columns import same_spelling
 from bayes_engine.doctor.finding import (
     AddModel,
     BalanceLosses,
@@ -25,10 +24,11 @@ from bayes_engine.doctor.finding import (
     SetRole,
 )
 from bayes_engine.doctor.look import Look, holm
-from bayes_engine.doctor.pairs import BY_CHANCE, discriminable
+from bayes_engine.doctor.pairs import BY_CHANCE, ENDLESS, discriminable, inflation
+from bayes_engine.doctor.strays import sentinel
 from bayes_engine.errors import TableError
 from bayes_engine.language import Listing, Message
-from bayes_engine.logspace import Array, log
+from bayes_engine.logspace import Array, exp, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, box_m
 from bayes_engine.stats.labels import Labels
@@ -142,14 +142,26 @@ def errors_alone(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> int:
     >>> errors_alone(np.arange(6), np.array([0, 0, 0, 0, 1, 1]), 2)  # an identifier decides nothing
     2
     """
-    size = int(codes.max(initial=-1)) + 2
-    table = np.bincount((codes + 1) * k + y, minlength=size * k).reshape(size, k)
-    table[0] = 0  # a missing cell says nothing
-    rest = table[codes + 1]
-    rest[np.arange(len(y)), y] -= codes >= 0
-    overall = np.bincount(y, minlength=k)[None, :] - np.eye(k, dtype=int)[y]
-    decided = np.where(rest.any(axis=1), (rest * len(y) + overall).argmax(axis=1), overall.argmax(axis=1))
-    return int((decided != y).sum())
+    n, rows = len(y), np.bincount(y, minlength=k)
+    if not n:
+        return 0
+    cells, met = np.unique((codes + 1) * k + y, return_counts=True)  # what occurs: all may be far more
+    level, cls = cells // k, cells % k
+    nothing = (level == 0) | (np.bincount(level, met)[level] == 1)  # missing, or alone in its level
+    by_level = _still_first(level, met * n + rows[cls], n + 1)  # of as frequent ones the larger of all
+    by_size = _still_first(np.zeros(k, dtype=np.intp), rows, 1)[cls]
+    return int(met[~np.where(nothing, by_size, by_level)].sum())
+
+
+def _still_first(group: NDArray[np.intp], score: NDArray[np.intp], less: int) -> NDArray[np.bool_]:
+    """Whether each has the greatest score of its group, and before the others that have it, though its own is less."""
+    order = np.lexsort((-score, group))
+    at = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
+    top, rival = order[at], np.append(order, order[-1])[at + 1]
+    own, its = score[top] - less, score[rival]
+    first = np.zeros(len(group), dtype=bool)
+    first[top] = (group[rival] != group[top]) | (rival == top) | (own > its) | ((own == its) & (top < rival))
+    return first
 
 
 def levels_of_numbers(x: Array) -> NDArray[np.intp]:
@@ -197,12 +209,13 @@ def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
         return None
     codes = np.empty(len(x), dtype=np.intp)
     codes[order] = np.r_[0, np.cumsum(np.diff(classes) != 0)] if len(x) else 0
-    wrong = 0
+    wrong = set()
     for at, own, other in ((i, step, i + beyond) for i in last for i, step, beyond in ((i, -1, 1), (i + 1, 1, -1))):
         kin = at + own
         alike = 0 <= kin < len(x) and classes[kin] == classes[at]
-        wrong += not alike or bool(abs(values[at] - values[other]) < abs(values[at] - values[kin]))
-    return Apart(codes, wrong)
+        if not alike or abs(values[at] - values[other]) < abs(values[at] - values[kin]):
+            wrong.add(at)  # once, though it has neighbours of two classes
+    return Apart(codes, len(wrong))
 
 
 def leaks(look: Look) -> Iterator[Finding]:
@@ -235,8 +248,12 @@ def leaks(look: Look) -> Iterator[Finding]:
         entropy = -float(share @ log(share))
         cells = look.codes[name][known] if name in look.codes else look.numbers[name][known]
         copied = wrong == 0 and len(np.unique(cells)) == there == int((look.class_rows > 0).sum())
-        by_chance = entropy * n < BY_CHANCE + float(log(float(max(len(look.features), 1))))
-        given = told is not None or wrong <= GIVEN_AWAY * base
+        chance = BY_CHANCE + float(log(float(max(len(look.features), 1))))
+        by_chance = entropy * n < chance
+        given = wrong <= GIVEN_AWAY * base
+        if told is not None:  # of all orders of the rows, how few keep the classes together
+            orders = float(gammaln(n + 1) - gammaln(there + 1) - gammaln(rows + 1).sum())
+            given |= 2 * wrong <= base and orders >= chance
         if not ((base >= ERRORS and given) or (copied and base and not by_chance)):
             continue
         evidence = (
@@ -294,32 +311,35 @@ def zero_cells(look: Look) -> Iterator[Finding]:
     """
     if look.target is None or look.k < 2:
         return
-    empty: list[tuple[str, int, int]] = []
+    empty: dict[str, int] = {}
+    some: list[tuple[str, int, int]] = []  # of millions, a few are kept
     pairs, alone = 0, np.zeros(look.n, dtype=bool)
     there = np.bincount(look.y, minlength=look.k) > 0
-    for name, codes in look.codes.items():
+    for name, codes in steps(look.codes.items()):
         table = look.table(name)
         met = table.sum(axis=1) > 0
         zero = (table == 0) & met[:, None] & there[None, :]
-        empty += [(name, int(s), int(c)) for s, c in zip(*np.nonzero(zero), strict=True)]
+        if zero.any():
+            empty[name] = int(zero.sum())
+            some += [(name, *divmod(int(at), look.k)) for at in np.flatnonzero(zero)[: 6 - len(some)]]
         pairs += int(met.sum() * there.sum())
         alone |= (codes >= 0) & (table[codes, look.y] == 1)
     if not empty:
         return
-    (name, s, c), levels = empty[0], look.target.levels
+    (name, s, c), levels, n = some[0], look.target.levels, sum(empty.values())
     size = int(look.table(name)[s].sum())
     yield Finding(
-        "zero-cells", "warning", tuple(dict.fromkeys(name for name, *_rest in empty)),
+        "zero-cells", "warning", tuple(empty),
         Message("{n} of {all} pairs of a value and a class never occur together, such as {column} = '{level}' "
                 "({size} row(s)) and '{label}': without smoothing such a value rules the class out, whatever else is "
                 "known.",
-                {"n": len(empty), "all": pairs, "column": name, "level": str(look.schema[name].levels[s]), "size": size,
+                {"n": n, "all": pairs, "column": name, "level": str(look.schema[name].levels[s]), "size": size,
                  "label": str(levels[c])}),
-        ((Message("pairs that never occur"), len(empty)),
+        ((Message("pairs that never occur"), n),
          (Message("rows that would rule out their own class if left out"), int(alone.sum())),
          *((Message("{column} = '{level}' with '{label}'",
                     {"column": name, "level": str(look.schema[name].levels[s]), "label": str(levels[c])}), 0)
-           for name, s, c in empty[:6])),
+           for name, s, c in some)),
         (SetKnob("smoothing", "all"), SetKnob("smoothing", "zero-only")), look.shown(alone),
     )  # fmt: skip
 
@@ -372,11 +392,34 @@ def _shape(by_class: list[Array]) -> Shape:
             continue
         z = (x - x.mean()) / np.sqrt(variance)
         rows[2, c], rows[3, c] = float(np.mean(z**3)), float(np.mean(z**4) - 3.0)
-        rows[4, c] = float(stats.normaltest(x).pvalue)
+        rows[4, c] = _normal(n, rows[2, c], rows[3, c])
         share = _tenths(x)
         met = share > 0
         rows[5, c] = float(share[met] @ log(10.0 * share[met])) - 9.0 / (2.0 * n)
     return Shape(*rows)
+
+
+def _normal(n: int, skewness: float, kurtosis: float) -> float:
+    """The p-value of D'Agostino and Pearson's K² = z₁² + z₂² (Biometrika 60, 1973), z₁ of the skewness as D'Agostino
+    (1970), z₂ of the excess kurtosis as Anscombe and Glynn (1983): `scipy.stats.normaltest`, of moments that are known.
+
+    >>> from scipy import stats
+    >>> x = np.sqrt(np.arange(30.0))
+    >>> z = (x - x.mean()) / x.std()
+    >>> bool(np.isclose(_normal(30, (z**3).mean(), (z**4).mean() - 3.0), stats.normaltest(x).pvalue))
+    True
+    """
+    beta = 3.0 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2.0) * (n + 5) * (n + 7) * (n + 9))
+    w2 = np.sqrt(2.0 * (beta - 1.0)) - 1.0
+    y = skewness * np.sqrt((n + 1) * (n + 3) / (6.0 * (n - 2))) / np.sqrt(2.0 / (w2 - 1.0))
+    z1 = np.arcsinh(y) / np.sqrt(0.5 * log(w2))
+    variance = 24.0 * n * (n - 2) * (n - 3) / ((n + 1.0) ** 2 * (n + 3) * (n + 5))
+    x = (kurtosis + 6.0 / (n + 1)) / np.sqrt(variance)
+    b = 6.0 * (n * n - 5 * n + 2) / ((n + 7.0) * (n + 9)) * np.sqrt(6.0 * (n + 3) * (n + 5) / (n * (n - 2.0) * (n - 3)))
+    a = 6.0 + 8.0 / b * (2.0 / b + np.sqrt(1.0 + 4.0 / b**2))
+    part = 2.0 / (9.0 * a)
+    z2 = (1.0 - part - np.cbrt((1.0 - 2.0 / a) / (1.0 + x * np.sqrt(2.0 / (a - 4.0))))) / np.sqrt(part)
+    return float(exp(-0.5 * (z1**2 + z2**2)))
 
 
 def _tenths(x: Array) -> Array:
@@ -509,6 +552,10 @@ def covariances(look: Look) -> Covariances | None:
     >>> round(found.box.m, 2), found.box.df
     (146.66, 20)
     """
+    return look.once("covariances", lambda: _covariances(look))
+
+
+def _covariances(look: Look) -> Covariances | None:
     if not discriminable(look) or look.k < 2:
         return None
     names = tuple(look.numbers)
@@ -517,6 +564,12 @@ def covariances(look: Look) -> Covariances | None:
         if (value := sentinel(x)) is not None:
             meant &= x != value
     X = np.stack([look.numbers[name] for name in names], axis=1)[meant]
+    of_class = np.bincount(look.y[meant], minlength=look.k)
+    if (of_class[of_class > 0] <= len(names)).any():
+        return None
+    together = inflation(look)
+    if together is not None and together.vif.max() >= ENDLESS:  # Box's M would be of the last digits
+        return None
     try:
         box = box_m(scatter(names, X.mean(axis=0), X, Labels(look.k, look.y[meant])))
     except TableError:

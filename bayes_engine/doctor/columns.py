@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 from sklearn.linear_model import LogisticRegression
 
@@ -23,15 +22,15 @@ from bayes_engine.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.doctor.look import SAMPLE, Look, as_numbers, contingency, holm
+from bayes_engine.doctor.look import SAMPLE, TOO_LARGE, Look, as_numbers, contingency, holm
+from bayes_engine.doctor.strays import FAR, FEW, outlying, robust, sentinel
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
+from bayes_engine.progress import steps
 from bayes_engine.structure.tree import information
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.schema import Schema, Variable
 
-FEW = 10
-"""Fewer rows show nothing: ten different cells in ten rows are no sign of an identifier."""
 UNIQUE = 0.95
 """A share of different values from which on a column of text names rows: what comes back is an exception."""
 LONG_NUMBER = 100_000
@@ -64,38 +63,35 @@ MISSING = 0.5
 """A column that is missing in half of the rows and more speaks for the minority of them."""
 LEVEL, TELLS = 0.01, 0.1
 """Holm-adjusted level of tests, and least Cramér V of missing cells with the class: 0.1 is the usual "small" effect."""
-FAR = 10.0
-"""Robust standard deviations (1.4826 MAD) from the median: a Gaussian has none there in 10²² rows."""
-ISOLATED = 0.005
-"""More than this share of the rows so far out is a tail, not a slip."""
-SENTINELS = frozenset([0.0, 1.0, -1.0, -2.0, 9.0, -9.0])
-"""Numbers that people write for "not known", and that may be honest as well."""
-NINE, CODED = 9.0, 5.0
-"""The code of no answer in questionnaires, where the answers are whole numbers from 0 to at most so much."""
-NEVER_MEANT = frozenset([998.0, 2.0**31 - 1, -(2.0**31), 2.0**32 - 1, 2.0**16 - 1, 2.0**15 - 1, -(2.0**15)])
-"""Numbers that mean nothing but "not known", or what a machine has at most; so do those of nines and the like."""
 
 
 def infinite(look: Look) -> Iterator[Finding]:
-    """Cells that are ±∞: no likelihood has a density there, so that no model is fitted.
+    """Cells that are ±∞, or too large to be squared: no likelihood has a density there, so that no model is fitted.
 
     >>> from bayes_engine.doctor.look import look
     >>> seen = look(pd.DataFrame({"x": [1.0, np.inf, 3.0]}))
     >>> [(finding.columns, finding.rows) for finding in infinite(seen)]
     [(('x',), (1,))]
     """
-    for v in look.features:
+    for v in steps(look.features):
         if v.numeric:
             column = look.whole[v.name]
             told = column if column.dtype.kind in "fiu" else column.astype(object)  # a text may say "inf"
-            bad = np.isinf(pd.to_numeric(told, errors="coerce").to_numpy(float, na_value=np.nan))
+            x = pd.to_numeric(told, errors="coerce").to_numpy(float, na_value=np.nan)
+            bad, large = np.abs(x) >= TOO_LARGE, np.isfinite(x) & (np.abs(x) >= TOO_LARGE)
             if bad.any():
+                said = Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
+                               {"n": int(bad.sum()), "column": v.name})  # fmt: skip
+                if large.any():
+                    said = Message("{n} cell(s) of '{column}' are too large to be squared, such as {value:g}: no model "
+                                   "can be fitted. Take a larger unit, or mend the column.",
+                                   {"n": int(bad.sum()), "column": v.name, "value": float(x[large][0])})  # fmt: skip
                 yield Finding(
-                    "infinite", "serious", (v.name,),
-                    Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
-                            {"n": int(bad.sum()), "column": v.name}),
-                    ((Message("infinite cells"), int(bad.sum())),),
-                    (Repair("infinite-missing", v.name), SetRole(v.name, "ignore")),
+                    "infinite", "serious", (v.name,), said,
+                    ((Message("infinite cells"), int((bad & ~large).sum())),
+                     *(((Message("cells too large to be squared"), int(large.sum())),) if large.any() else ())),
+                    (*(() if bad.sum() == (~np.isnan(x)).sum() else (Repair("infinite-missing", v.name),)),
+                     SetRole(v.name, "ignore")),
                     tuple(int(i) for i in np.flatnonzero(bad)[:20]),
                 )  # fmt: skip
 
@@ -210,7 +206,7 @@ def spellings(look: Look) -> Iterator[Finding]:
     >>> [str(finding.said) for finding in spellings(seen)]
     ["1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and 'rome '."]
     """
-    for v in look.schema:
+    for v in steps(look.schema):
         if v.discrete and v.cuts is None and v.role in ("feature", "target"):
             counts = look.whole[v.name].value_counts()
             alike = [g for g in same_spelling(v.levels).values() if sum(counts.get(level, 0) > 0 for level in g) > 1]
@@ -280,7 +276,7 @@ def dates(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, finding.columns) for finding in dates(seen)]
     [('date', ('day',))]
     """
-    for v in look.schema:
+    for v in steps(look.schema):
         if v.role not in ("feature", "ignore") or v.cuts is not None or v.textual:
             continue
         if v.kind == "date":
@@ -342,7 +338,7 @@ def texts(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, finding.columns) for finding in texts(seen)]
     [('text', ('note',))]
     """
-    for v in look.schema:
+    for v in steps(look.schema):
         if v.role not in ("feature", "ignore") or v.numeric or v.textual or v.kind in ("date", "constant", "empty"):
             continue
         cells = look.frame[v.name].dropna()
@@ -372,7 +368,7 @@ def cardinality(look: Look) -> Iterator[Finding]:
     >>> [str(finding.said) for finding in cardinality(seen)]
     ["'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by."]
     """
-    for name, codes in look.codes.items():
+    for name, codes in steps(look.codes.items()):
         counts = np.bincount(codes[codes >= 0])
         levels, n = int((counts > 0).sum()), int(counts.sum())
         rare = int(((counts > 0) & (counts < ROWS_A_LEVEL)).sum())
@@ -407,7 +403,7 @@ def codes(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, finding.columns) for finding in codes(seen)]
     [('codes', ('x',))]
     """
-    for name, x in look.numbers.items():
+    for name, x in steps(look.numbers.items()):
         known = ~np.isnan(x)
         values, at = np.unique(x[known], return_inverse=True)
         whole = bool((values == np.round(values)).all())
@@ -457,7 +453,7 @@ def missing(look: Look) -> Iterator[Finding]:
     """
     asked: list[tuple[Variable, Array, float, float]] = []
     aside = [v for v in look.schema if v.kind == "constant" and v.role == "ignore"]  # its gaps may be a second value
-    for v in (*look.features, *aside):
+    for v in steps((*look.features, *aside)):
         gaps = look.frame[v.name].isna().to_numpy(dtype=bool)
         share = float(gaps.mean()) if look.n else 0.0
         if v.role == "feature" and MISSING <= share < 1.0:
@@ -512,7 +508,7 @@ def sentinels(look: Look) -> Iterator[Finding]:
     >>> [finding.mends[0] for finding in sentinels(seen)]
     [Repair(what='value-missing', column='age', value=999.0)]
     """
-    for name, x in look.numbers.items():
+    for name, x in steps(look.numbers.items()):
         value = sentinel(x)
         if value is not None:
             n = int((x == value).sum())
@@ -527,51 +523,6 @@ def sentinels(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def sentinel(x: Array) -> float | None:
-    """The least or greatest number of x where it is one that people write for "not known", comes twice and more, and
-    stands apart: a standard deviation of the others from the nearest, three (robust ones, where they are many) from
-    their median; None where there is none.
-
-    >>> sentinel(np.array([170.0, 168.0, 999.0, 181.0, 999.0, 175.0, 162.0, 177.0, 171.0, 169.0, 180.0, 174.0]))
-    999.0
-    """
-    known = x[~np.isnan(x)]
-    if len(known) <= FEW:
-        return None
-    for value in (float(known.min()), float(known.max())):
-        same = known == value
-        rest = known[~same]
-        surely = value in NEVER_MEANT or _written_for_unknown(value) or (value == NINE and _coded(rest))
-        if not surely and (value not in SENTINELS or len(np.unique(rest)) < FEW or len(rest) < len(known) / 2):
-            continue
-        if same.sum() < 2 or len(rest) < FEW or len(np.unique(rest)) < 2:
-            continue
-        middle = float(np.median(rest))
-        spread = _robust(rest, middle) if len(np.unique(rest)) >= FEW else float(rest.std())
-        gap = float(np.abs(rest - value).min())
-        if gap >= float(rest.std()) and abs(middle - value) > 3.0 * spread > 0:
-            return value
-    return None
-
-
-def _coded(x: Array) -> bool:
-    """Whether numbers are the codes of a few answers."""
-    return bool(len(x) and x.min() >= 0.0 and x.max() <= CODED and (x == np.round(x)).all())
-
-
-def _written_for_unknown(value: float) -> bool:
-    """Whether a number is of the kind that is written for "not known": two digits 9 (8, 7) and more and no other, with
-    a point among them or not, −9, or a one with three zeros below zero, nine above.
-
-    >>> [_written_for_unknown(v) for v in (-999.9, 88.0, -1000.0, 1e20, -9.0, 9.0, 100.0, 989.0)]
-    [True, True, True, True, True, False, False, False]
-    """
-    digits = f"{abs(value):.12g}".replace(".", "")
-    if "e" in digits or set(digits[1:]) == {"0"}:
-        return (value <= -1e3 or value >= 1e9) and abs(value) == 10.0 ** round(np.log10(abs(value)))
-    return value == -9.0 or (len(digits) >= 2 and digits[0] in "789" and len(set(digits)) == 1)
-
-
 def outliers(look: Look) -> Iterator[Finding]:
     """Single cells far from all others, on the scale of the numbers and of their logarithms.
 
@@ -580,7 +531,7 @@ def outliers(look: Look) -> Iterator[Finding]:
     >>> [(finding.columns, finding.rows) for finding in outliers(seen)]
     [(('size',), (30,))]
     """
-    for name, x in look.numbers.items():
+    for name, x in steps(look.numbers.items()):
         if sentinel(x) is not None:
             continue
         far = outlying(x)
@@ -593,75 +544,19 @@ def outliers(look: Look) -> Iterator[Finding]:
                         {"n": len(cells), "column": name, "times": FAR, "value": float(cells[0]),
                          "middle": float(np.nanmedian(x))}),
                 ((Message("cells"), len(cells)), (Message("median"), float(np.nanmedian(x))),
-                 (Message("robust standard deviation"), float(f"{_robust(x[~np.isnan(x)]):.4g}"))),
+                 (Message("robust standard deviation"), float(f"{robust(x[~np.isnan(x)]):.4g}"))),
                 (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), look.shown(far),
             )  # fmt: skip
 
 
-def outlying(x: Array) -> NDArray[np.bool_]:
-    """(n,) where x is more than `FAR` robust standard deviations from the median, if few cells are, they stand apart by
-    one from all others, and not only because x grows like a product: where the logarithm of what is of one sign lies
-    more evenly about its middle than x, it must be as far.
-
-    >>> outlying(np.array([*range(20), 400.0]))[-3:].tolist()
-    [False, False, True]
-    """
-    known = ~np.isnan(x)
-    far = np.zeros(len(x), dtype=bool)
-    values = x[known]
-    if len(values) < 2 * FEW or len(np.unique(values)) < FEW:
-        return far
-    for scale in (values, *_as_products(values)):
-        spread = _robust(scale)
-        out = np.abs(scale - np.median(scale)) > FAR * spread
-        if not spread > 0:
-            return np.zeros(len(x), dtype=bool)
-        far[known] = out if scale is values else far[known] & out
-    if 0 < far.sum() <= max(ISOLATED * len(values), 2):
-        strays, rest = x[far], x[known & ~far]
-        if float(np.abs(strays - np.clip(strays, rest.min(), rest.max())).min()) >= _robust(values):
-            return far
-    return np.zeros(len(x), dtype=bool)
-
-
-def _as_products(values: Array) -> tuple[Array, ...]:
-    """The logarithm of numbers of one sign, where their inner four fifths lie more evenly about the median on it."""
-    if not (values.min() > 0 or values.max() < 0):
-        return ()
-    logarithm = log(np.abs(values))
-    return (logarithm,) if _unevenness(logarithm) < _unevenness(values) else ()
-
-
-def _unevenness(x: Array) -> float:
-    """Bowley's skewness at the deciles, without its sign: |q₉ + q₁ − 2 q₅| / (q₉ − q₁)."""
-    low, middle, high = np.quantile(x, [0.1, 0.5, 0.9])
-    return float(abs(high + low - 2.0 * middle) / (high - low)) if high > low else 0.0
-
-
-def without_strays(x: Array) -> Array:
-    """x with what is no measurement, or lies far out, as missing: single cells must not make columns dependent.
-
-    >>> without_strays(np.array([*range(20), 400.0]))[-2:].tolist()
-    [19.0, nan]
-    """
-    while (value := sentinel(x)) is not None:
-        x = np.where(x == value, np.nan, x)
-    return np.where(outlying(x), np.nan, x)
-
-
-def _robust(x: Array, middle: float | None = None) -> float:
-    """1.4826 MAD: the standard deviation of a Gaussian."""
-    return 1.4826 * float(np.median(np.abs(x - (np.median(x) if middle is None else middle))))
-
-
-def _looked_at(look: Look) -> list[Variable]:
+def _looked_at(look: Look) -> Iterator[Variable]:
     """Features, and the columns that were set aside: a person shall see why."""
-    return [v for v in look.schema if v.role in ("feature", "id", "ignore")]
+    return (v for v in steps(look.schema) if v.role in ("feature", "id", "ignore"))
 
 
-def _features(look: Look) -> list[Variable]:
+def _features(look: Look) -> Iterator[Variable]:
     """The columns with the role of a feature, whether a model can read them or not."""
-    return [v for v in look.schema if v.role == "feature"]
+    return (v for v in steps(look.schema) if v.role == "feature")
 
 
 def _wordy(cells: pd.Series) -> float:

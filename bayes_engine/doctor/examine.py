@@ -36,6 +36,7 @@ CHECKS: tuple[Callable[[Look], Iterator[Finding]], ...] = (
     classes.forms,
     pairs.collinear,
     pairs.dependent,
+    pairs.indicators,
     classes.unequal_covariances,
     columns.codes,
     pairs.duplicate_rows,
@@ -80,9 +81,10 @@ ASIDE: dict[Callable[[Look], Iterator[Finding]], tuple[Code, ...]] = {
 def _without(seen: Look, found: list[Finding], codes: tuple[Code, ...]) -> Look:
     """The table without the columns that one of these was found of."""
     schema = seen.schema
-    for name in {f.columns[0] for f in found if f.code in codes and schema[f.columns[0]].role == "feature"}:
+    names = sorted({f.columns[0] for f in found if f.code in codes and schema[f.columns[0]].role == "feature"})
+    for name in names:
         schema = schema.with_role(name, "ignore")
-    return seen if schema is seen.schema else replace(seen, schema=schema)
+    return seen.once(f"without {names}", lambda: replace(seen, schema=schema)) if names else seen
 
 
 SILENCED = (

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
+from bayes_engine.stats.moments import LARGEST
 from bayes_engine.table.encode import positions
 from bayes_engine.table.roles import Parts, put
 from bayes_engine.table.schema import Schema, Variable
@@ -21,6 +22,8 @@ SAMPLE = 20_000
 """Rows whose cells are looked at: so many tell any share above 0.1 % from none, and cost two seconds at most."""
 SHOWN = 20
 """Rows that a finding names at most."""
+TOO_LARGE = LARGEST / 2.0
+"""From here on a number is taken for infinite, as models take it: its square, or that of two that far apart, is."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Look:
 
     @cached_property
     def numbers(self) -> dict[str, Array]:
-        """The numeric features, NaN where missing or not finite."""
+        """The numeric features, NaN where missing, infinite or too large."""
         return {v.name: as_numbers(self.frame[v.name]) for v in self.features if v.numeric}
 
     @cached_property
@@ -109,14 +112,14 @@ def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 
 
 
 def as_numbers(column: pd.Series) -> Array:
-    """(n,) a column as floats, NaN where missing, not finite or no number.
+    """(n,) a column as floats, NaN where missing, infinite or too large to be squared, or no number.
 
-    >>> as_numbers(pd.Series(["1.5", "-", None, "inf"])).tolist()
-    [1.5, nan, nan, nan]
+    >>> as_numbers(pd.Series(["1.5", "-", None, "inf", "1e300"])).tolist()
+    [1.5, nan, nan, nan, nan]
     """
     numbers: Any = pd.to_numeric(column if column.dtype.kind in "fiu" else column.astype(object), errors="coerce")
     values = numbers.to_numpy(dtype=float, na_value=np.nan)
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(np.abs(values) < TOO_LARGE, values, np.nan)
 
 
 def contingency(a: NDArray[np.intp], b: NDArray[np.intp], rows: int, columns: int) -> Array:

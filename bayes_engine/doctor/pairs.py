@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from bayes_engine.doctor.columns import without_strays
 from bayes_engine.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
 from bayes_engine.doctor.look import Look, holm
+from bayes_engine.doctor.strays import without_strays
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log
-from bayes_engine.progress import tick
+from bayes_engine.progress import steps, tick
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
 
@@ -42,10 +43,18 @@ DEPENDENT, OF_NUMBERS, STRONG = 0.25, 0.4, 0.5
 columns of two levels share 0.69 at most; two Gaussians share 0.4 at r = 0.74, and half a nat at r = 0.8."""
 WEAK = 0.1
 """Nats that say nothing of naive Bayes being wrong, but of what else could be tried: r = 0.43."""
+LEAST_ROWS = 20
+"""With fewer rows three columns exclude one another by chance."""
 NEEDLE = 1e-6
 """A class's share of the column's variance up to which it has no spread there."""
 MOST, WIDEST = 60, 50
 """Columns whose pairs are looked at (those that tell most of the class), and levels of a column among them."""
+BLOCK, WIDE, ROOM = 64, 1_000, 20_000_000
+"""Columns of numbers whose products with all others are taken at once; the first so many whose pairs are looked at; and
+cells of all classes' covariances up to which discriminant analysis is thought of."""
+CELLS, AT_ONCE = 50_000, 4_000_000
+"""Cells of a pair's table up to which it is looked at, for more than twice as many as there are rows show nothing; and
+cells that are kept at once."""
 
 
 def duplicate_columns(look: Look) -> Iterator[Finding]:
@@ -59,7 +68,7 @@ def duplicate_columns(look: Look) -> Iterator[Finding]:
     """
     partitions: dict[bytes, list[str]] = {}
     pairs = max(len(look.features) * (len(look.features) - 1) / 2, 1.0)
-    for v in look.features:
+    for v in steps(look.features):
         if not v.discrete and not v.numeric:
             continue
         codes = pd.factorize(look.frame[v.name])[0]
@@ -78,9 +87,7 @@ def duplicate_columns(look: Look) -> Iterator[Finding]:
     numeric = [name for name in look.numbers if name not in said]
     if len(numeric) >= 2 and look.n >= 10:
         Z, M = _standardized([look.numbers[name] for name in numeric])
-        squares = 1.0 - _correlations(Z, M) ** 2
-        both = M.T @ M
-        for i, j in zip(*np.nonzero(np.triu((squares < NEARLY_LINEAR) & (both >= look.n / 2.0), 1)), strict=True):
+        for i, j in _nearly_linear(Z, M):
             a, b = numeric[i], numeric[j]
             shared = (M[:, i] * M[:, j]) > 0  # where one of them has gaps, the rest must agree as well
             x, z = look.numbers[a][shared], look.numbers[b][shared]
@@ -133,19 +140,19 @@ def duplicate_rows(look: Look) -> Iterator[Finding]:
     names = [v.name for v in look.features]
     if not names or look.n < 10:
         return
-    codes = np.stack([pd.factorize(look.frame[name])[0] for name in names] + [look.y])
+    codes = np.stack([pd.factorize(look.frame[name])[0] for name in steps(names)] + [look.y])
     group = pd.factorize(pd.util.hash_pandas_object(pd.DataFrame(codes.T), index=False))[0]
     sizes = np.bincount(group)
     again = look.n - len(sizes)
     met = float((sizes * (sizes - 1)).sum()) / 2.0
-    by_chance = 0.0
-    for rows in look.rows_of if look.k else [np.arange(look.n)]:
-        alike = 0.0
-        for column in codes[:-1]:
-            counts = np.bincount(column[rows] + 1).astype(float)
-            pairs = max(len(rows) * (len(rows) - 1.0), 1.0)
-            alike += float(log(float(counts @ (counts - 1.0)) / pairs))
-        by_chance += len(rows) * (len(rows) - 1) / 2.0 * float(exp(alike))
+    y, k = (look.y, look.k) if look.k else (np.zeros_like(look.y), 1)
+    rows = np.bincount(y, minlength=k).astype(float)
+    pairs, alike = rows * (rows - 1.0), np.zeros(k)
+    for column in steps(codes[:-1]):
+        cells, counts = np.unique(column * k + y, return_counts=True)  # a missing cell is -1, and -1 // k of its class
+        met_in = np.bincount(cells % k, counts * (counts - 1.0), minlength=k)
+        alike += log(met_in / np.maximum(pairs, 1.0))
+    by_chance = float(pairs @ exp(alike)) / 2.0
     if again >= TWICE * look.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
         second = pd.Series(group).duplicated().to_numpy()
         yield Finding(
@@ -172,21 +179,42 @@ def _standardized(columns: Sequence[Array]) -> tuple[Array, Array]:
     return np.divide(centred, sd, out=np.zeros_like(centred), where=sd > 0), known.astype(float)
 
 
-def _correlations(Z: Array, M: Array) -> Array:
-    """(d, d) correlations over the rows where both are known."""
-    squares = (Z**2).T @ M
-    scale = np.sqrt(squares * squares.T)
-    return np.asarray(np.clip(np.divide(Z.T @ Z, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0))
+def _nearly_linear(Z: Array, M: Array) -> Iterator[tuple[int, int]]:
+    """The pairs of columns, known in half of the rows and more, one of which is nearly the other in other units."""
+    (n, d), complete = Z.shape, bool(M.all())
+    for at in steps(range(0, d, BLOCK)):
+        own, known = Z[:, at : at + BLOCK], M[:, at : at + BLOCK]
+        r = own.T @ Z / n if complete else _correlations(own.T @ Z, (own**2).T @ M, known.T @ Z**2)
+        near = np.triu((1.0 - r**2 < NEARLY_LINEAR) & (complete or n / 2.0 <= known.T @ M), at + 1)
+        yield from ((int(i) + at, int(j)) for i, j in zip(*np.nonzero(near), strict=True))
+
+
+def _shared(A: Array, M: Array) -> Array:
+    """(d, d) AᵀM, which is the sums of A where all is known."""
+    return np.repeat(A.sum(axis=0)[:, None], A.shape[1], axis=1) if M.all() else _products(A, M)
+
+
+def _products(A: Array, B: Array) -> Array:
+    """(d, d) AᵀB, some columns at a time, so that a long look can be called off."""
+    return np.concatenate([A[:, at : at + BLOCK].T @ B for at in steps(range(0, A.shape[1], BLOCK))])
+
+
+def _correlations(products: Array, squares: Array, of_others: Array) -> Array:
+    """Σ z_i z_j / √(Σ z_i² Σ z_j²), all sums over the rows where both are known."""
+    scale = np.sqrt(squares) * np.sqrt(of_others)
+    return np.asarray(np.clip(np.divide(products, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0))
 
 
 class Within(NamedTuple):
-    """Correlations given the class: `names`, `r` (K, d, d) in each class, `n` (K, d, d) the rows they rest on, and
-    `pooled` (d, d) around the class means."""
+    """Correlations given the class of the columns `names`, (d, d) each: `pooled` around the class means, `n` the rows
+    that they rest on, `lost` −½ Σ n_c log(1 − r_c²) in nats over the classes that have more than three rows, which are
+    the `degrees` of freedom."""
 
     names: tuple[str, ...]
-    r: Array
-    n: Array
     pooled: Array
+    n: Array
+    lost: Array
+    degrees: Array
 
 
 def within(look: Look) -> Within | None:
@@ -204,26 +232,24 @@ def within(look: Look) -> Within | None:
 
 
 def _within(look: Look) -> Within | None:
-    names = tuple(
-        name for name, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf)
-    )
+    spread = (n for n, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf))
+    names = tuple(islice(spread, WIDE))
     if len(names) < 2:
         return None
-    X = np.stack([without_strays(look.numbers[name]) for name in names], axis=1)
-    per, counts = [], []
-    products, squares = np.zeros((2, len(names), len(names)))
-    for rows in look.rows_of if look.k else [np.arange(look.n)]:
+    X = np.stack([without_strays(look.numbers[name]) for name in steps(names)], axis=1)
+    n, lost, degrees, products, squares = np.zeros((5, len(names), len(names)))
+    for rows in steps(look.rows_of if look.k else [np.arange(look.n)]):
         own = X[rows]
         known = ~np.isnan(own)
         M = known.astype(float)
         mean = np.where(known, own, 0.0).sum(axis=0) / np.maximum(M.sum(axis=0), 1.0)
         Z = np.where(known, own - mean, 0.0)
-        per.append(_correlations(Z, M))
-        counts.append(M.T @ M)
-        products, squares = products + Z.T @ Z, squares + (Z**2).T @ M
-    scale = np.sqrt(squares * squares.T)
-    pooled = np.divide(products, scale, out=np.zeros_like(scale), where=scale > 0)
-    return Within(names, np.stack(per), np.stack(counts), np.clip(pooled, -1.0, 1.0))
+        of_class, around, there = _products(Z, Z), _shared(Z**2, M), _shared(M, M)
+        r = _correlations(of_class, around, around.T)
+        enough = there > 3  # of two rows r is always 1
+        lost += np.where(enough, -0.5 * there * log(np.maximum(1.0 - r**2, 1e-12)), 0.0)
+        n, degrees, products, squares = n + there, degrees + enough, products + of_class, squares + around
+    return Within(names, _correlations(products, squares, squares.T), n, lost, degrees)
 
 
 class Collinear(NamedTuple):
@@ -250,7 +276,7 @@ def inflation(look: Look) -> Collinear | None:
     found = within(look)
     if found is None:
         return None
-    known = np.diagonal(found.n.sum(axis=0))
+    known = np.diagonal(found.n)
     spread = (np.diagonal(found.pooled) > 0) & (known >= look.n / 2.0)
     names = tuple(name for name, there in zip(found.names, spread, strict=True) if there)
     if len(names) < 2 or look.n - look.k < 2 * len(names):
@@ -304,7 +330,8 @@ def _finite(value: float) -> float:
 
 
 def discriminable(look: Look) -> bool:
-    """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing.
+    """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing, and no covariances that
+    take long and much room.
 
     >>> from bayes_engine import load_dataset
     >>> from bayes_engine.doctor.look import look
@@ -315,8 +342,9 @@ def discriminable(look: Look) -> bool:
     """
     numbers = look.numbers
     return (
-        len(numbers) >= 2
+        2 <= len(numbers) <= WIDE
         and len(numbers) == len(look.features)
+        and look.k * len(numbers) ** 2 <= ROOM
         and not any(np.isnan(x).any() for x in numbers.values())
     )
 
@@ -334,8 +362,9 @@ class Shared(NamedTuple):
 
 
 def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Shared, ...]]:
-    """The pairs that share `least` nats given the class, the strongest first: those with a column of levels, and
-    those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two numbers.
+    """The pairs that share `least` nats given the class, `WEAK` or more, the strongest first: those with a column of
+    levels, and those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two
+    numbers.
 
     >>> from bayes_engine import load_dataset
     >>> from bayes_engine.doctor.look import look
@@ -354,36 +383,55 @@ def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Sha
     )
 
 
+def all_looked_at(look: Look) -> bool:
+    """Whether `dependences` looks at every two columns.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.doctor.look import look
+    >>> mushroom = load_dataset("mushroom")
+    >>> all_looked_at(look(mushroom.frame, mushroom.schema))
+    True
+    """
+    sizes = sorted(len(look.schema[name].levels) for name in look.codes)
+    known = len(sizes) <= MOST and max(sizes, default=0) <= WIDEST
+    return known and max(look.k, 1) * math.prod(sizes[-2:]) <= CELLS and len(look.numbers) <= (MOST if sizes else WIDE)
+
+
 def _pairs(look: Look) -> list[Shared]:
-    found: dict[tuple[str, str], Dependence] = {**_with_levels(look), **_of_numbers(look)}
-    p = holm(np.array([d.p_value for d in found.values()]))
-    return [
-        Shared(pair, (d.information - d.degrees / (2.0 * max(d.n, 1.0))) * d.n / max(look.n, 1), float(own))
-        for (pair, d), own in zip(found.items(), p, strict=True)
-    ]
+    """All that share WEAK nats and more; p-values are adjusted for the others as well."""
+    levels, numbers, n = _with_levels(look), within(look), max(look.n, 1)
+    i, j = np.triu_indices(len(numbers.names) if numbers else 0, 1)
+    lost, degrees = (a[i, j] for a in (numbers.lost, numbers.degrees)) if numbers else np.zeros((2, 0))
+    p = holm(np.r_[[d.p_value for d in levels.values()], chdtrc(np.maximum(degrees, 1.0), 2.0 * lost)])
+    of_levels = zip(levels.items(), p, strict=False)
+    found = [Shared(pair, (d.statistic - d.degrees) / (2.0 * n), float(own)) for (pair, d), own in of_levels]
+    nats = (lost - degrees / 2.0) / n
+    if numbers:
+        names = numbers.names
+        found += [Shared((names[i[at]], names[j[at]]), float(nats[at]), float(p[len(levels) + at]))
+                  for at in np.flatnonzero(nats >= WEAK).tolist()]  # fmt: skip
+    return [shared for shared in found if shared.nats >= WEAK]
 
 
 def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
     k, names = max(look.k, 1), [n for n in look.codes if 2 <= len(look.schema[n].levels) <= WIDEST]
     y = look.y if look.k else np.zeros(look.n, dtype=np.intp)
-    told = {n: information(look.table(n)).information if look.k else 0.0 for n in names}
+    told = {n: information(look.table(n)).information if look.k else 0.0 for n in steps(names)}
     names = sorted(names, key=lambda n: -told[n])[:MOST]
-    tables: dict[tuple[int, ...], dict[tuple[str, str], Array]] = {}
-    for i, (a, b) in enumerate(combinations(names, 2)):
-        if i % 64 == 0:
-            tick(0, 0)
-        u, v = look.codes[a], look.codes[b]
-        shape = (k, len(look.schema[a].levels), len(look.schema[b].levels))
-        known = (u >= 0) & (v >= 0)
-        flat = (y * shape[1] + u) * shape[2] + v
-        met = np.bincount(flat if known.all() else flat[known], minlength=int(np.prod(shape)))
-        tables.setdefault(shape, {})[a, b] = met.reshape(shape).astype(float)
     found: dict[tuple[str, str], Dependence] = {}
-    for alike in tables.values():
-        found.update(zip(alike, conditional_informations(np.stack(list(alike.values()))), strict=True))
+    alike: dict[tuple[int, int, int], list[tuple[str, str]]] = {}
+    for a, b in combinations(names, 2):
+        shape = (k, len(look.schema[a].levels), len(look.schema[b].levels))
+        if math.prod(shape) <= CELLS:
+            alike.setdefault(shape, []).append((a, b))
+    for shape, pairs in alike.items():
+        size = max(1, AT_ONCE // math.prod(shape))
+        for some in (pairs[at : at + size] for at in range(0, len(pairs), size)):
+            tables = np.stack([_met(look.codes[a], look.codes[b], y, shape) for a, b in some])
+            found.update(zip(some, conditional_informations(tables), strict=True))
     numeric = [(n, without_strays(x)) for n, x in list(look.numbers.items())[:MOST] if np.isfinite(x).any()]
     without = {name: _needles(x, y, k)[y] for name, x in numeric}
-    for a in names:
+    for a in steps(names):
         size = len(look.schema[a].levels)
         cell = y * size + look.codes[a]
         for name, x in numeric:
@@ -396,28 +444,20 @@ def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
     return found
 
 
+def _met(u: NDArray[np.intp], v: NDArray[np.intp], y: NDArray[np.intp], shape: tuple[int, ...]) -> Array:
+    """(K, S_u, S_v) how often the levels of two columns meet in each class, where both are known."""
+    tick(0, 0)
+    known = (u >= 0) & (v >= 0)
+    flat = (y * shape[1] + u) * shape[2] + v
+    met = np.bincount(flat if known.all() else flat[known], minlength=math.prod(shape))
+    return met.reshape(shape).astype(float)
+
+
 def _needles(x: Array, y: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
     """(k,) the classes in which a column has next to no spread: it shares nothing there."""
     whole = NEEDLE * float(np.nanvar(x))
     own = (x[(y == c) & ~np.isnan(x)] for c in range(k))
     return np.array([len(cells) > 0 and float(cells.var()) <= whole for cells in own])
-
-
-def _of_numbers(look: Look) -> dict[tuple[str, str], Dependence]:
-    found = within(look)
-    if found is None:
-        return {}
-    lost = np.where(found.n > 3, -0.5 * log(np.maximum(1.0 - found.r**2, 1e-12)), 0.0)  # of two rows r is always 1
-    n = found.n.sum(axis=0)
-    information_ = (found.n * lost).sum(axis=0) / np.maximum(n, 1.0)
-    degrees = (found.n > 3).sum(axis=0)
-    p = chdtrc(np.maximum(degrees, 1), 2.0 * n * information_)
-    return {
-        (found.names[i], found.names[j]): Dependence(
-            float(information_[i, j]), float(2.0 * n[i, j] * information_[i, j]), int(degrees[i, j]),
-            float(p[i, j]), float(n[i, j]))
-        for i, j in zip(*np.triu_indices(len(found.names), 1), strict=True)
-    }  # fmt: skip
 
 
 def dependent(look: Look) -> Iterator[Finding]:
@@ -434,6 +474,8 @@ def dependent(look: Look) -> Iterator[Finding]:
         return
     with_levels, of_numbers = dependences(look, DEPENDENT)
     with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(look.numbers))
+    one = [set(names) for names, _on in _indicators(look)]  # of these `indicators` speaks
+    with_levels = tuple(s for s in with_levels if not any(own.issuperset(s.pair) for own in one))
     of_numbers = tuple(s for s in of_numbers if s.nats >= OF_NUMBERS)
     cut = AddModel("tan", "laplace", (("discretize", "mdlp"),))
     normal: tuple[Mend, ...] = (AddModel("lda"), AddModel("qda")) if discriminable(look) else ()
@@ -456,3 +498,58 @@ def dependent(look: Look) -> Iterator[Finding]:
                   for s in strong[:6]),
             mends,
         )  # fmt: skip
+
+
+def indicators(look: Look) -> Iterator[Finding]:
+    """One variable that is written in three columns of two levels and more; nothing without a class.
+
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.doctor.look import look
+    >>> city = np.arange(60) % 3
+    >>> frame = pd.DataFrame({**{name: city == j for j, name in enumerate("abc")}, "y": ["u", "v"] * 30})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("y", "target"))
+    >>> [(finding.code, finding.columns) for finding in indicators(seen)]
+    [('dependence', ('a', 'b', 'c'))]
+    """
+    if look.target is not None:
+        yield from (_one_variable(look, names, on) for names, on in _indicators(look))
+
+
+def _indicators(look: Look) -> list[tuple[tuple[str, ...], int]]:
+    """The columns that are one variable, and which of their levels only one of them has in a row."""
+    return look.once("indicators", lambda: list(_grouped(look)))
+
+
+def _grouped(look: Look) -> Iterator[tuple[tuple[str, ...], int]]:
+    two = [name for name in look.codes if len(look.schema[name].levels) == 2 and (look.codes[name] >= 0).all()]
+    end = 0
+    for at in steps(range(len(two) if look.n >= LEAST_ROWS else 0)):
+        found = ((_one_of(look, two[at : at + WIDEST], on), on) for on in (1, 0) if at >= end)
+        for names, on in (own for own in found if own[0]):
+            end = at + len(names)
+            yield names, on
+            break
+
+
+def _one_of(look: Look, names: list[str], on: int) -> tuple[str, ...]:
+    """The first of these columns, three and more, of which in every row exactly one has this level; () if none."""
+    levels, taken = look.schema[names[0]].levels, np.zeros(look.n, dtype=bool)
+    for i, name in enumerate(names):
+        own = look.codes[name] == on
+        if look.schema[name].levels != levels or not own.any() or (taken & own).any():
+            return ()
+        taken |= own
+        if taken.all():
+            return tuple(names[: i + 1]) if i >= 2 else ()
+    return ()
+
+
+def _one_variable(look: Look, names: tuple[str, ...], on: int) -> Finding:
+    level = str(look.schema[names[0]].levels[on])
+    counts = [int((look.codes[name] == on).sum()) for name in names]
+    said = Message("{n} columns, '{column}' to '{other}', are one variable: in every row exactly one of them is "
+                   "'{level}'. Naive Bayes counts it {n} times; one column with their names would count once.",
+                   {"n": len(names), "column": names[0], "other": names[-1], "level": level})  # fmt: skip
+    evidence = tuple((Message("rows in which '{column}' is '{level}'", {"column": name, "level": level}), count)
+                     for name, count in list(zip(names, counts, strict=True))[:6])  # fmt: skip
+    return Finding("dependence", "note", names, said, evidence, (AddModel("aode"), AddModel("tan")))

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from bayes_engine.decision.evaluate import TINY
 from bayes_engine.doctor.classes import FOLDS
-from bayes_engine.doctor.columns import compact_days, outlying, same_spelling
+from bayes_engine.doctor.columns import compact_days, same_spelling
 from bayes_engine.doctor.finding import Repair
-from bayes_engine.doctor.look import as_numbers
+from bayes_engine.doctor.look import TOO_LARGE, as_numbers
+from bayes_engine.doctor.strays import outlying
 from bayes_engine.errors import TableError
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.roles import put
@@ -70,7 +71,7 @@ def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.D
         return put(frame, {name: days}), schema.with_variable(counted)
     numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     if repair.what == "infinite-missing":
-        numbers = np.where(np.isinf(numbers), np.nan, numbers)
+        numbers = np.where(np.abs(numbers) >= TOO_LARGE, np.nan, numbers)
     elif repair.what == "value-missing":
         numbers = np.where(numbers == repair.value, np.nan, numbers)
     elif repair.what == "outliers-missing":

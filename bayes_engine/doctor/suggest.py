@@ -12,7 +12,7 @@ from bayes_engine.decision.evaluate import TINY
 from bayes_engine.doctor.classes import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.doctor.finding import AddModel, Finding, Suggestion
 from bayes_engine.doctor.look import Look
-from bayes_engine.doctor.pairs import OF_NUMBERS, WEAK, Shared, dependences, discriminable, within
+from bayes_engine.doctor.pairs import OF_NUMBERS, WEAK, Shared, all_looked_at, dependences, discriminable, within
 from bayes_engine.errors import BayesEngineError, EstimationWarning
 from bayes_engine.language import Message
 from bayes_engine.models.base import GenerativeClassifier
@@ -20,6 +20,7 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDi
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.progress import tick
+from bayes_engine.stats.families import MOST_CELLS
 from bayes_engine.table.encode import positions
 
 THREE = 3
@@ -31,6 +32,8 @@ JOINED, AVERAGED = 100, 60
 and up to so many where numbers are cut for it."""
 ROWS_A_CELL = 5.0
 """Rows to a cell of P(x | parent, class) from which on one tree is estimated well; with fewer, averaging is safer."""
+ROWS_A_COLUMN, ALIKE = 10.0, 0.99
+"""Rows to a column from which on a covariance is estimated well; a correlation at which it hardly has an inverse."""
 FAMILIES: Mapping[str, type[GenerativeClassifier]] = {
     "naive-bayes": NaiveBayes,
     "tan": TAN,
@@ -85,7 +88,9 @@ def _cheap(look: Look) -> bool:
 
 def _joinable(look: Look) -> bool:
     """Whether every two columns can have a table of their own; the words of a text have none."""
-    return len(look.features) <= JOINED and not any(v.textual for v in look.features)
+    sizes = np.array([1.0 + len(look.schema[name].levels) for name in look.codes])
+    cells = look.k * (sizes.sum() ** 2 - (sizes**2).sum()) / 2.0
+    return len(look.features) <= JOINED and not any(v.textual for v in look.features) and bool(cells <= MOST_CELLS)
 
 
 def _rows(look: Look) -> int:
@@ -105,11 +110,13 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
     bent = sum(code != "not-normal" for code in shape.values())
     mostly = bent > len(numbers) / 2  # what most numbers are, a covariance of their own for each class cannot say
     yield from _texts(look)
-    if not mostly:
-        yield from _discriminants(look)
     tree = () if with_levels else _tree_of_numbers(of_numbers)
     averaged = _average_of_numbers(look, of_numbers)
     joined = tree + averaged if tree or (of_numbers and not with_levels) else ()
+    if not mostly:
+        if not _cheap(look) and covariances(look) is None:  # a class is flat in a direction, and no Gaussian
+            yield from joined
+        yield from _discriminants(look)
     if not (mostly or _cheap(look)):
         yield from joined
     if odd:
@@ -128,9 +135,14 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
     if numbers and not odd:
         yield from _other_shapes(look, odd, cut_first=True)
     if len(levels) >= 2:
-        yield AddModel("aode"), Message(
-            "{levels} columns of levels are parents in turn, and the average of {levels} models with {n:,} rows is "
-            "steadier than any one tree", {"levels": len(levels), "n": _rows(look)})  # fmt: skip
+        facts = {"levels": len(levels), "numbers": len(numbers), "d": len(look.features), "n": _rows(look)}
+        reason = Message("{levels} columns of levels are parents in turn, and the average of {levels} models with "
+                         "{n:,} rows is steadier than any one tree", facts)  # fmt: skip
+        if numbers:
+            reason = Message("{levels} columns of levels and {numbers} of numbers, cut where the classes change, are "
+                             "parents in turn, and the average of {d} models with {n:,} rows is steadier than any one "
+                             "tree", facts)  # fmt: skip
+        yield AddModel("aode"), reason
         if _rows(look) >= max(ROWS_A_CELL * _cells(look), TINY):
             yield AddModel("tan"), Message(
                 "a tree lets each of {d} columns depend on one other besides the class, and {n:,} rows suffice for its "
@@ -138,8 +150,8 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
                 {"d": len(look.features), "cells": _cells(look), "n": _rows(look)})  # fmt: skip
     if numbers and len(look.features) > 1 and look.n > TINY:
         yield AddModel("tan"), Message(
-            "{numbers} column(s) of numbers cut where the classes change can then depend on one another in a tree",
-            {"numbers": len(numbers)})  # fmt: skip
+            "in a tree each of {d} columns can depend on one other, {numbers} column(s) of numbers cut where the "
+            "classes change", {"d": len(look.features), "numbers": len(numbers)})  # fmt: skip
     yield from averaged
     if levels:
         yield AddModel("naive-bayes", "zero-only"), Message(
@@ -193,9 +205,13 @@ def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
         quadratic = AddModel("qda"), Message(
             "a covariance of its own for each class may bend the boundary, though it gains only {gain:.4f} nats a row "
             "(Box's M = {m:.1f})", {"gain": found.gain, "m": found.box.m})  # fmt: skip
-    linear = AddModel("lda"), Message(
-        "all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} rows estimate "
-        "one covariance for all classes well", {"d": d, "r": r, "n": _rows(look)})  # fmt: skip
+    facts = {"d": d, "r": r, "n": _rows(look)}
+    reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} "
+                     "rows estimate one covariance for all classes well", facts)  # fmt: skip
+    if look.n < ROWS_A_COLUMN * d or r >= ALIKE:
+        reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, which one "
+                         "covariance for all classes takes into account", facts)  # fmt: skip
+    linear = AddModel("lda"), reason
     yield from ((quadratic, linear) if found.gain >= GAIN else (linear, quadratic) if found.gain > 0 else (linear,))
 
 
@@ -293,6 +309,8 @@ def _naive(look: Look, dependent: bool) -> Message:
     rows = look.frame if look.target is None else look.whole[look.whole[look.target.name].notna()]
     gaps = sum(int(rows[name].isna().sum()) for name in look.features.names)
     d, n = len(look.features), _rows(look)
+    levels = sum(len(look.schema[name].levels) - 1 for name in look.codes)
+    facts = {"d": d, "n": n, "parameters": look.k * (levels + 2 * len(look.numbers) + 1) - 1}
     if gaps:
         return Message("{gaps:,} missing cells need not be filled in: a factor that is not known is left out, and {d} "
                        "columns take {n:,} rows", {"gaps": gaps, "d": d, "n": n})  # fmt: skip
@@ -300,13 +318,13 @@ def _naive(look: Look, dependent: bool) -> Message:
         return Message("there is one column: nothing can depend on another, and naive Bayes is Bayes")
     if not dependent and n <= TINY:
         return Message("{n} rows are too few to tell which of the {d} columns depend on one another, and naive Bayes "
-                       "has the fewest parameters of all", {"n": n, "d": d})  # fmt: skip
-    if not dependent:
+                       "estimates each by itself, with {parameters:,} parameters in all", facts)  # fmt: skip
+    if not dependent and all_looked_at(look):
         return Message("nothing in {n:,} rows shows that two of the {d} columns share {least:g} nats or more given the "
                        "class: what naive Bayes assumes holds well enough",
                        {"n": n, "d": d, "least": WEAK})  # fmt: skip
-    return Message("it has the fewest parameters of all: for {d} columns and {k} classes {n:,} rows are plenty, even "
-                   "where columns say the same", {"d": d, "k": look.k, "n": n})  # fmt: skip
+    return Message("each of {d} columns is estimated by itself, with {parameters:,} parameters in all for {n:,} rows; "
+                   "it may decide well even where columns say the same", facts)  # fmt: skip
 
 
 def _cells(look: Look) -> int:

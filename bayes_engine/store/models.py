@@ -15,7 +15,7 @@ from bayes_engine.store.forms import FORMS, Form
 from bayes_engine.store.hints import fits
 from bayes_engine.store.sound import check_look_up
 from bayes_engine.store.trial import check_answers
-from bayes_engine.store.values import Reader, Writer
+from bayes_engine.store.values import MOST_TEXTS, Reader, Writer
 
 
 def save_model(
@@ -125,6 +125,8 @@ def _read(form: Form, body: Any, reader: Reader) -> Any:
         for name in (*form.fitted, *state):
             if name not in allowed or name not in state or not fits(state[name], allowed[name]):
                 raise StoreError("{model} has no such '{name}'", model=form.cls.__name__, name=name[:80])
+        if state.get("n_features_in_", 0) > MOST_TEXTS:  # the number takes no room in the file, what it counts does
+            raise StoreError("{model} has more than {most} columns", model=form.cls.__name__, most=MOST_TEXTS)
         form.settle(model, state)
     if "output" in body:
         if body["output"] not in ("default", "pandas", "polars"):

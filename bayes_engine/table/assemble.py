@@ -17,17 +17,8 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ReadError
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.dialect import ALIGNED, Grid, Records
-from bayes_engine.table.numbers import (
-    INVISIBLE,
-    MISSING_AMONG_NUMBERS,
-    Note,
-    Offer,
-    is_number,
-    lines_of,
-    listed,
-    note,
-    offer,
-)
+from bayes_engine.table.notes import Note, Offer, lines_of, listed, note, offer
+from bayes_engine.table.numbers import INVISIBLE, MISSING_AMONG_NUMBERS, is_number
 
 MAX_NAME = 200
 """Longest column name, in characters; longer ones are cut."""
@@ -55,7 +46,12 @@ class Layout(NamedTuple):
         if self.left_out:
             cells = cells.drop(columns=list(self.left_out))
         cells.columns, cells.index = pd.Index(self.names), pd.RangeIndex(len(cells))  # of thousands a copy takes long
-        return cells
+        return cells.astype("str")
+
+
+def no_rows() -> ReadError:
+    """What a table is refused with of which there are the names alone."""
+    return ReadError("the file has a header, but no rows: there is no data in it")
 
 
 def assemble(
@@ -89,7 +85,7 @@ def lay_out(
     _note_place(grid, place, notes)
     data = rows_of(grid, place, notes) if trim else grid.part(place.first)
     if not len(data.widths):
-        raise ReadError("the file has a header, but no rows: there is no data in it")
+        raise no_rows()
     reach = data.reach()
     if place.header is None and not reach.any():
         raise ReadError("every cell of the file is empty: there is no data in it")
@@ -193,44 +189,33 @@ def rows_of(grid: R, place: Place, notes: list[Note]) -> R:
     """The data records: without comments, empty ones at the end, a footer, and repetitions of the header."""
     first, last = place.first, len(grid.widths)
     usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
-    filled_to = grid.reach()
-
-    def filled(i: int) -> int:
-        return sum(cell.strip() != "" for cell in _row(grid, i)) if filled_to[i] else 0
-
+    reach = grid.reach()
     last = _filled_end(grid, first, last)
-    remarks = (grid.widths == 1) & (np.arange(len(grid.widths)) >= first)
+    below = np.arange(len(grid.widths)) >= first
+    remarks = below & ((reach == 1) | (grid.widths != usual))
     if usual >= 3 and remarks.any():
-        remarks &= grid.first.str.startswith(COMMENT).to_numpy(dtype=bool)
+        begun = grid.first.str.startswith(COMMENT).to_numpy(dtype=bool)
+        ordinary = begun & below & ~remarks  # rows may begin so: #1, #2
+        remarks &= begun & ((grid.widths == 1) | (not ordinary.any()))
     if usual >= 3 and remarks.any() and not remarks[first:].all():
         lines = grid.lines[remarks]
         notes.append(note("comments between the rows that are left out: {n} (line {lines})", "warning", int(lines[0]),
                           n=len(lines), lines=lines_of(lines)).offering(KEEP))  # fmt: skip
         last -= int(remarks[:last].sum())
-        grid, filled_to = grid.kept(~remarks), filled_to[~remarks]
+        grid = grid.kept(~remarks)
     if first < last < len(grid.widths):
         notes.append(note("empty rows at the end that are left out: {n}", n=len(grid.widths) - last).offering(KEEP))
     elif last == first:  # nothing but empty rows is still a table
         last = len(grid.widths)
-    end = last
-    while (
-        usual >= 3
-        and end > first + 1
-        and end > last - 20
-        and _row(grid, end - 1)[0]
-        and (filled(end - 1) == 1 or (grid.widths[end - 1] < usual and not any(map(_value, _row(grid, end - 1)))))
-    ):
-        end -= 1
-    if end < last and not (grid.lines[end] - grid.lines[end - 1] > 1 or _REMARK.match(_row(grid, end)[0])):
-        told = [str(cell) for cell in grid.first.iloc[first : min(end, first + 200)]]
-        if _value(_row(grid, end)[0]) or not _typed(told):
-            end = last  # a word below words may be a row of which the rest is missing
+    end = _above_footer(grid, first, last, usual)
     end = _above_totals(grid, first, end, usual)
     if end < last:
         line = int(grid.lines[end])
         notes.append(note("lines below the table left out as a footer: {n}, from line {line}: '{text}'", "warning",
                           line, n=last - end, line=line, text=_shown(grid, end)).offering(KEEP))  # fmt: skip
-        last = end
+        last = _filled_end(grid, first, end)
+        if last < end:
+            notes.append(note("empty rows at the end that are left out: {n}", n=end - last).offering(KEEP))
     data = grid.part(first, last)
     if place.header is None:
         return data
@@ -257,12 +242,58 @@ def _filled_end(grid: Records, first: int, last: int) -> int:
 
 _REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
 """How a line begins that is no row of the table above it."""
+_LABEL = re.compile(r"[^\W\d][^:：]{0,30}(?:: |:$|：)")
+"""How a line begins that tells of something: Source: …"""
 _TOTAL = re.compile(
     r"(?:grand |sub-?)?totals?|sum|overall|average|avg\.?|mean|median|summe|gesamt|mittelwert|durchschnitt|"
     r"total général|somme|moyenne|suma|totale|media|promedio|итого|всего|среднее|合计|总计|小计|總計|合計|平均值?|均值",
     re.IGNORECASE,
 )
 """What a row calls itself that sums up the rows above it."""
+
+
+def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
+    """Where the rows end above a few lines that are none of the table's: of fewer cells, with words where it has
+    numbers, or set off by an empty line."""
+    begin = max(first + 1, last - 20)
+    if usual < 2 or begin >= last:
+        return last
+    rows = [[cell.strip() for cell in row] for row in _cut_rows(grid, begin, last)]
+    filled = [sum(map(bool, row)) for row in rows]
+    gaps = np.diff(grid.lines[begin - 1 : last]).tolist()
+    set_off = [gap > 1 or (k > 0 and not filled[k - 1]) for k, gap in enumerate(gaps)]
+
+    def above(k: int) -> list[str]:
+        return [str(cell) for cell in grid.first.iloc[first : min(begin + k, first + 200)]]
+
+    def apart(row: Sequence[str], told: Sequence[str]) -> bool:
+        """Whether a line behind an empty one holds words that are no cell of the first column, as it was told."""
+        if _typed(told):
+            return bool(row[0]) and row[0] not in MISSING_AMONG_NUMBERS and not _value(row[0])
+        return unlike(_LABEL, row[0], told)
+
+    def unlike(sign: re.Pattern[str], cell: str, told: Sequence[str]) -> bool:
+        """Whether a cell begins with a sign as no cell above it does."""
+        return sign.match(cell) is not None and not any(map(sign.match, told))
+
+    def alone(k: int) -> bool:
+        few = len(rows[k]) < usual and (not any(map(_value, rows[k])) or unlike(_LABEL, rows[k][0], above(k)))
+        return bool(rows[k][0]) and (filled[k] == 1 or few)
+
+    end = len(rows)
+    for k in range(end - 1, -1, -1) if sum(set_off) <= max(len(rows) // 2, 1) else ():  # else every row is set off
+        if set_off[k] and filled[k]:
+            told = above(k)
+            if not all(n < usual and apart(row, told) for row, n in zip(rows[k:end], filled[k:end], strict=True) if n):
+                break
+            end = k
+    at = end
+    while usual >= 3 and at > 0 and alone(at - 1):
+        at -= 1
+    joined = at < end and not set_off[at] and not unlike(_REMARK, rows[at][0], above(at))
+    if joined and (_value(rows[at][0]) or not _typed(above(at))):
+        at = end  # a word below words may be a row of which the rest is missing
+    return begin + at
 
 
 def _above_totals(grid: Records, first: int, last: int, usual: int) -> int:
@@ -405,9 +436,14 @@ def second_table(grid: Records) -> int | None:
         told = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
         if grid.widths[i] != width and len(told) > 1 and 2 * sum(a == b for a, b in told) > max(len(told), width - 1):
             return i
+        padded = len(row) == width and not row[-1].strip()  # all rows of a spreadsheet are as wide as the widest
+        if padded:
+            row = row[: max((j for j, cell in enumerate(row, 1) if cell.strip()), default=0)]
         if i > n - 4 or not _names(row) or not all(cell.strip() for cell in row) or row == names:
             continue
-        if grid.lines[i] - grid.lines[i - 1] > 1 and (grid.widths[i + 1 : i + 200] == len(row)).all():
+        below_it = grid.part(i + 1, i + 200)
+        fits = below_it.reach() <= len(row) if padded else below_it.widths == len(row)
+        if grid.lines[i] - grid.lines[i - 1] > 1 and fits.all():
             below = [r[: len(row)] for r in grid.rows(i + 1, i + 200)]
             votes = _votes(row, below, len(row))
             if votes >= 1 and (len(row) != width or votes >= len(row) / 2):
@@ -416,7 +452,12 @@ def second_table(grid: Records) -> int | None:
 
 
 def _row(grid: Records, i: int) -> list[str]:
-    return grid.rows(i, i + 1)[0][: grid.widths[i]]
+    return _cut_rows(grid, i, i + 1)[0]
+
+
+def _cut_rows(grid: Records, first: int, last: int) -> list[list[str]]:
+    """The records from one position up to another, each with no more cells than it has."""
+    return [row[:width] for row, width in zip(grid.rows(first, last), grid.widths[first:last], strict=True)]
 
 
 def _rows_at(grid: R, at: NDArray[np.intp]) -> Iterator[tuple[int, list[str]]]:
@@ -426,7 +467,7 @@ def _rows_at(grid: R, at: NDArray[np.intp]) -> Iterator[tuple[int, list[str]]]:
         which = np.zeros(len(grid.widths), dtype=bool)
         which[some] = True
         part = grid.kept(which)
-        rows = [row[:width] for row, width in zip(part.rows(0, len(some)), part.widths, strict=True)]
+        rows = _cut_rows(part, 0, len(some))
         yield from zip(map(int, some), rows if some[0] < some[-1] else reversed(rows), strict=True)
 
 
@@ -465,8 +506,11 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
         said = next((j for j, c in enumerate(cells) if c and not _value(c)), None)
         if said == 0 or (said is not None and years[0] >= 1000 and cells[said] not in {r[said].strip() for r in below}):
             return 1.0  # country, 2019, 2020, 2021
-    if _numbered(cells) and not any(c in {r[j].strip() for r in below} for j, c in enumerate(cells) if c):
-        return 1.0
+    if _numbered(cells):
+        columns = [(c, {r[j].strip() for r in below} - {""}) for j, c in enumerate(cells) if c]
+        above_words = any(c.isdecimal() and told and not any(map(_value, told)) for c, told in columns)
+        if above_words or not any(c in told for c, told in columns):
+            return 1.0
     votes = 0.0
     for j, cell in enumerate(cells):
         column = [r[j].strip() for r in below]

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
 from bayes_engine.language import Listing, Message
-from bayes_engine.table.numbers import Note, Offer, lines_of, note, offer
+from bayes_engine.progress import tick
+from bayes_engine.table.notes import Note, Offer, lines_of, note, offer
 
 MOST = 1_000_000
 """How many characters are looked at where a sample will do."""
@@ -62,15 +63,15 @@ def recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes,
     """
     _refuse_binary(data)
     text, encoding = _recode(data, encoding, notes)
+    if b"\n" not in text and b"\r" not in text and (end := _ENDS.search(text)):
+        text = _ENDS.sub(b"\n", text)
+        notes.append(note("the lines end in an unusual character (U+{code}), taken as the end of a line",
+                          code=f"{ord(end[0].decode()):04X}"))  # fmt: skip
     if _MARK in text:
         text, marks = re.subn(rb"(?<=[\r\n])(?:\xef\xbb\xbf)+", b"", text)
         if marks:
             notes.append(note("byte-order marks within the file (files joined into one?) that are left out: {n}",
                               n=marks))  # fmt: skip
-    if b"\n" not in text and b"\r" not in text and (end := _ENDS.search(text)):
-        text = _ENDS.sub(b"\n", text)
-        notes.append(note("the lines end in an unusual character (U+{code}), taken as the end of a line",
-                          code=f"{ord(end[0].decode()):04X}"))  # fmt: skip
     _refuse_foreign_text(text)
     return text, encoding
 
@@ -117,30 +118,50 @@ def _gunzip(data: bytes, max_bytes: int) -> bytes:
     return unpacked
 
 
-_SIGNATURES = (
-    (b"\x89PNG", "PNG image"), (b"\xff\xd8\xff", "JPEG image"), (b"GIF8", "GIF image"), (b"BM", "BMP image"),
-    (b"RIFF", "media file"), (b"%PDF", "PDF document"), (b"{\\rtf", "RTF document"), (b"PK", "zip archive"),
-    (b"7z\xbc\xaf", "7z archive"), (b"Rar!", "RAR archive"), (b"BZh", "bzip2 file"), (b"\xfd7zXZ", "xz file"),
-    (b"\x28\xb5\x2f\xfd", "zstd file"), (b"SQLite format 3", "SQLite database"), (b"\x93NUMPY", "NumPy array"),
-    (b"\x89HDF", "HDF5 file"), (b"ARROW1", "Arrow (Feather) file"), (b"\xd0\xcf\x11\xe0", "old Office document"),
-    (b"RDX", "R data file"), (b"\x7fELF", "program"), (b"MZ\x90", "program"), (b"$FL2", "SPSS file"),
-    (b"x\x9c", "compressed pickle (joblib)"), (b"x\x01", "compressed file"), (b"x\xda", "compressed file"),
-)  # fmt: skip
+_SIGNATURES = tuple((re.compile(pattern, re.DOTALL), kind) for pattern, kind in (
+    (rb"\x89PNG", Message("a PNG image")), (rb"\xff\xd8\xff", Message("a JPEG image")),
+    (rb"GIF8[79]a", Message("a GIF image")), (rb"BM.{4}\0\0\0\0", Message("a BMP image")),
+    (rb"II\*\0|MM\0\*", Message("a TIFF image")), (rb"%PDF-", Message("a PDF document")),
+    (rb"%!PS|\xc5\xd0\xd3\xc6", Message("a PostScript document")), (rb"\{\\rtf", Message("an RTF document")),
+    (rb"\xd0\xcf\x11\xe0", Message("an old Office document")),
+    (rb"PK\x03\x04.*word/document\.xml", Message("a Word document")),
+    (rb"RIFF.{4}(?:WAVE|AVI |WEBP)|ID3[\x02-\x04]\0|\0\0..ftyp", Message("a media file")),
+    (rb"SQLite format 3", Message("an SQLite database")),
+    (rb"\0\x01\0\0Standard (?:Jet|ACE) DB", Message("an Access database")),
+    (rb"\x93NUMPY", Message("a NumPy array")), (rb"\x89HDF", Message("an HDF5 file")),
+    (rb"CDF[\x01\x02\x05]", Message("a NetCDF file")), (rb"MATLAB 5\.0 MAT-file", Message("a MATLAB file")),
+    (rb"ARROW1\0\0|FEA1\0|\xff{4}.{3}\0\x10\0\0\0", Message("an Arrow (Feather) file")),
+    (rb"ORC.{0,99}?[\0-\x08\x0e-\x19]", Message("an ORC file")), (rb"Obj\x01", Message("an Avro file")),
+    (rb"RD[AX][23]\n[ABX]\n|X\n\0\0\0[\x02\x03]", Message("an R data file")),
+    (rb"\$FL[23]@\(#\)", Message("an SPSS file")),
+    (rb"<stata_dta>|[hi\x6c-\x73][\x01\x02]\x01\0", Message("a Stata file")),
+    (rb"\0{12}\xc2\xea\x81\x60|HEADER RECORD\*{7}LIB", Message("a SAS file")),
+    (rb"\x7fELF|MZ\x90|\xca\xfe\xba\xbe|\xcf\xfa\xed\xfe|\0asm", Message("a program")),
+    (rb"\x80[\x02-\x05]", Message("a pickle")), (rb"x\x9c", Message("a compressed pickle (joblib)")),
+))  # fmt: skip
+"""How a file begins that is no text, and what it is."""
+_PACKED = tuple((re.compile(pattern, re.DOTALL), kind) for pattern, kind in (
+    (rb"PK(?:\x03\x04|\x05\x06|\x07\x08)", Message("a zip archive")), (rb".{257}ustar[\0 ]", Message("a tar archive")),
+    (rb"7z\xbc\xaf", Message("a 7z archive")), (rb"Rar!\x1a", Message("a RAR archive")),
+    (rb"BZh[1-9](?:1AY|\x17rE)", Message("a bzip2 file")), (rb"\xfd7zXZ", Message("an xz file")),
+    (rb"\x28\xb5\x2f\xfd", Message("a zstd file")), (rb"\x04\x22\x4d\x18", Message("an lz4 file")),
+    (rb"\x1f[\x9d\xa0]|x\x01|x\xda.{0,99}?[\0-\x08\x0e-\x19]|\x5d\0\0", Message("a compressed file")),
+))  # fmt: skip
+"""The same, where it may hold a table."""
 
 
 def _refuse_binary(data: bytes) -> None:
     """Raises ReadError on what is no text, saying what it looks like."""
-    kind = next((kind for magic, kind in _SIGNATURES if data.startswith(magic)), "")
-    if kind in ("BMP image", "compressed file", "R data file") and not _unprintable(data):
-        kind = ""  # two letters a header may begin with
-    if not kind and data[:1] == b"\x80" and data[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        kind = "pickle"
-    if not kind and data[257:262] == b"ustar":
-        kind = "tar archive"
-    if kind:
+    if kind := next((kind for begin, kind in _SIGNATURES if begin.match(data)), None):
         raise ReadError(
-            "the file is not a CSV or text table but looks like a {kind} (binary); open it in the program it comes "
-            "from and save the table as CSV or xlsx",
+            "the file is not a CSV or text table but looks like {kind} (binary); open it in the program it comes from "
+            "and save the table as CSV or xlsx",
+            kind=kind,
+        )
+    if kind := next((kind for begin, kind in _PACKED if begin.match(data)), None):
+        raise ReadError(
+            "the file is not a CSV or text table but looks like {kind}, in which there may be one; unpack it, and "
+            "upload the table itself (it may be packed with gzip)",
             kind=kind,
         )
 
@@ -169,9 +190,11 @@ TWICE = "utf-8-twice"
 
 def _decoded(data: bytes, encoding: str, errors: str = "strict") -> Iterator[str]:
     """The text in parts, a chunk at a time."""
-    b"".decode(encoding)  # raises LookupError on what is no encoding of text
+    with suppress(UnicodeError):
+        b"\0".decode(encoding)  # raises LookupError on what is no encoding of text
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     for at in range(0, len(data), _CHUNK):
+        tick()
         yield decoder.decode(data[at : at + _CHUNK], at + _CHUNK >= len(data))
 
 
@@ -299,7 +322,7 @@ def _text_of(data: bytes, encoding: str, notes: list[Note]) -> bytes | None:
         text = _utf8(_whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, told), encoding)
     except UnicodeError:
         return None
-    if b"\0" in text.rstrip(b"\0"):
+    if b"\0" in text.rstrip(b"\0") or _unprintable(text):
         return None
     notes += told
     return text
@@ -491,7 +514,9 @@ def _western(telling: bytes, detected: str) -> list[str]:
 
 _SIGNS = frozenset("€“”‘’„–—…•")
 """Signs that cp1252 has in place of what latin-1 has for control characters."""
-_SLIPS = re.compile("[a-zß-öø-ÿ][À-ÖØ-ÞŒ](?![A-ZÀ-ÖØ-ÞŒ])|[£§°µ²³×©®•][a-zA-Z]|[a-z][£§×©®•]")
+_SLIPS = re.compile(
+    "[a-zß-öø-ÿ][À-ÖØ-ÞŒ](?![A-ZÀ-ÖØ-ÞŒ])|[A-Z][À-ÖØ-ÞŒ][a-z]|[£§°µ²³×©®•][a-zA-Z]|[a-z][£§×©®•]|[a-z]·(?![a-z])"
+)
 """A capital or a sign within a word of small letters: the text is in another encoding."""
 
 
@@ -517,14 +542,18 @@ def _refuse_foreign_text(data: bytes) -> None:
     start = head[:2000].lstrip("\ufeff \t\r\n").lower()
     if re.fullmatch(rb"(?:\xef\xbb\xbf|[ \t\r\n\x1a])*+", data):
         raise ReadError("the file is empty: there is no data in it")
-    if re.match(r"<!doctype html|<html|<head|<body|<script|<!--", start):
+    tabular = _tabular(head)
+    if re.match(r"<!doctype html|<html|<head|<body|mime-version: 1\.0\s", start) or (
+        re.match(r"<(?:script|style|title|meta|link|h\d|p)\b|<!--", start) and not tabular
+    ):
         raise ReadError("the file is a web page (HTML), perhaps a sign-in page; open the link in a browser, sign in, "
                         "and download the table itself")  # fmt: skip
     if start.startswith("<?xml"):
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
-    if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start):
+    if re.match(r"<(svg|table|div|[a-z]+ xmlns)\b", start) and not tabular:
         raise ReadError("the file is a piece of a web page (HTML or SVG), not a table; save the table as CSV or xlsx")
-    if (root := re.match(r"<([a-z][\w:.-]*)[^<>]*>", start)) and end.rstrip().lower().endswith(f"</{root[1]}>"):
+    root = None if tabular else re.match(r"<([a-z][\w:.-]*)[^<>]*>", start)
+    if root and end.rstrip().lower().endswith(f"</{root[1]}>"):
         raise ReadError("the file is XML, not a table; save it as CSV or xlsx")
     if re.match(r"(?:\((?:[dlt]|[dl]p\d+)\n|c[A-Za-z_][\w.]*\n\w+\n)", head) and end.endswith("."):
         raise ReadError("the file is not a table but looks like a pickle (binary), which is never opened here; save "
@@ -533,6 +562,12 @@ def _refuse_foreign_text(data: bytes) -> None:
         raise ReadError("the file is not the data but a pointer to it (Git LFS); download the file itself")
     if re.match(r'\{\s*["}]|\[\s*[\[{"\d\]]', start) and ("\n[" not in start[:200] or _is_json(head)):
         raise ReadError("the file looks like JSON, not a table; save it as CSV (a JSON file cannot be read here)")
+
+
+def _tabular(text: str) -> bool:
+    """Whether the first lines hold the same mark equally often, as those of a table do of which a name is a tag."""
+    lines = [found[0] for found in islice(re.finditer(r"[^\r\n]+", text), 20)]
+    return len(lines) > 2 and any(len(n := {line.count(mark) for line in lines}) == 1 and n != {0} for mark in ",;\t|")
 
 
 def _is_json(text: str) -> bool:

@@ -20,8 +20,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ReadError
+from bayes_engine.progress import tick
 from bayes_engine.table.dates import DATE
-from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, Note, is_number, lines_of, note, offer
+from bayes_engine.table.notes import Note, lines_of, note, offer
+from bayes_engine.table.numbers import MISSING_AMONG_NUMBERS, is_number
 
 MAX_COLUMNS = 20_000
 MAX_CELLS = 100_000_000
@@ -30,6 +32,7 @@ DELIMITERS = (",", "\t", ";", "|", " ", ":", "^", "~", "\x1f", "，", "；", "�
 _SAMPLE = 1 << 16
 _PIECE = 1 << 22
 _ROWS = 20_000
+_WIDE = 500
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ class Grid(NamedTuple):
         return [list(map(str, row)) for row in self.cells.iloc[first:last].to_numpy(dtype=object).tolist()]
 
     def reach(self) -> NDArray[np.intp]:
+        if self.columns > len(self.cells):
+            full = self.cells.to_numpy(dtype=object)[:, ::-1] != ""
+            return np.where(full.any(axis=1), self.columns - full.argmax(axis=1), 0).astype(np.intp)
         found = np.zeros(len(self.cells), dtype=np.intp)
         left = np.arange(len(self.cells))
         for j in range(self.columns - 1, -1, -1):
@@ -163,8 +169,12 @@ def prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[
     data = data.rstrip(b"\x1a\x00\x0c")
     told = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', data[:200].decode(errors="ignore"))
     if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
-        delimiter = told[1] if delimiter is None else delimiter
         data = data[len(told.string[: told.end(1)].encode()) :].lstrip(b'" \t')
+        if delimiter is None and told[1].encode() in data:
+            delimiter = told[1]
+        elif delimiter is None:
+            notes.append(note("the first line says that the delimiter is '{delimiter}', which stands nowhere below; it "
+                              "was sought", "warning", 1, delimiter=told[1]))  # fmt: skip
     data = _unruled(data, notes)
     return _plainly_quoted(data, notes) if quote is None else data, delimiter
 
@@ -406,13 +416,14 @@ def aligned(text: str, cuts: Sequence[int]) -> Iterator[tuple[int, list[str], bo
 def tokenize(text: str, dialect: Dialect) -> Grid:
     """The whole text as a grid. Raises ReadError where it would be larger than any table."""
     if is_plain(dialect) and (grid := regular(text.encode(), dialect)) is not None:
-        return grid
+        return grid._replace(cells=_in_one(grid.cells))
     found = aligned(text, aligned_at([text])) if dialect.delimiter == ALIGNED else records(text, dialect)
     starts: list[int] = []
     widths: list[int] = []
     odd: list[int] = []
     blocks: list[pd.DataFrame] = []
     while block := list(islice(found, _ROWS)):  # a column of strings is far smaller than a list of them
+        tick(block[0][0], len(text))
         odd += [len(starts) + i for i, (_, _, regular) in enumerate(block) if not regular]
         starts += [start for start, _, _ in block]
         widths += [len(cells) for _, cells, _ in block]
@@ -423,7 +434,13 @@ def tokenize(text: str, dialect: Dialect) -> Grid:
     columns = range(max(widths, default=0))
     blocks = [block.reindex(columns=columns, fill_value="") for block in blocks or [pd.DataFrame()]]
     cells = pd.concat(blocks, ignore_index=True)
-    return Grid(cells, np.array(widths, dtype=np.intp), lines, tuple(int(lines[i]) for i in odd))
+    return Grid(_in_one(cells), np.array(widths, dtype=np.intp), lines, tuple(int(lines[i]) for i in odd))
+
+
+def _in_one(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells of more columns than rows as one array: of columns for themselves, every step costs each its time."""
+    rows, columns = cells.shape
+    return pd.DataFrame(cells.to_numpy(dtype=object), dtype=object) if columns > max(rows, _WIDE) else cells
 
 
 def is_plain(dialect: Dialect) -> bool:

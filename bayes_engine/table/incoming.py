@@ -22,10 +22,13 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import MISSING
-from bayes_engine.table.numbers import ALWAYS_MISSING, Mark, Note, is_number, listed, note
+from bayes_engine.table.guard import unguarded, written_here
+from bayes_engine.table.levels import match
+from bayes_engine.table.notes import Note, listed, note
+from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
 from bayes_engine.table.pieces import BLOCK, Cells
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.styles import Look, Style, read_mixed, read_numbers
+from bayes_engine.table.styles import Look, Style, read_numbers
 
 LISTED = 1000
 """How many bad cells of a file are named one by one; all are counted."""
@@ -167,8 +170,8 @@ class Reception:
     """How the cells of a file become the columns of a model, found out once for all of its rows.
 
     A look over the whole file finds how it writes its numbers: a column that shows its decimal mark beyond doubt (12,5)
-    decides for those that do not (1,234), and of a column that contradicts itself only what is written as a program
-    writes it is taken. Then any block can be received alone. Parameters as `receive`; `amount` is the column that
+    decides for those that do not (1,234), and of a column that contradicts itself what is written as most of its cells
+    are is taken. Then any block can be received alone. Parameters as `receive`; `amount` is the column that
     multiplies losses; `treated` says by column what was done to the cells of the table; `decimal` is the mark, where a
     person says it.
 
@@ -225,16 +228,18 @@ class Reception:
     def take(self, block: pd.DataFrame, found: Found | None = None) -> Incoming:
         """One block of the file. What there is to say of it is added to `found`."""
         found = Found() if found is None else found
-        cells = block.set_axis(list(self.names), axis=1)
+        cells = self._named(block)
         if self.ours:
             cells = cells.apply(lambda column: column.map(unguarded))
         bad = _BadCells(len(cells))
         columns = {v.name: self._column(v, cells, bad, found) for v in self.schema}
         amount = None
         if self.amount:
-            column = cells[self.called[self.amount]]
-            bare = _bare(column, self.units.get(self.amount, ""))
-            amount = _take_amounts(column, *read_numbers(bare, self.styles[self.amount], self.tokens)[:2], bad)
+            column, (values, unreadable, told) = cells[self.called[self.amount]], self._numbers(self.amount, cells)
+            amount = _take_amounts(column, values, unreadable, bad)
+            found.amount.tell(told, found.rows, hollow=False)
+            if (none := np.isnan(amount)).any():
+                found.amount.spoilt(none, column, found.rows)
         truth = self._truth(cells, found)
         found.rows += len(cells)
         frame = pd.DataFrame(columns, index=cells.index)
@@ -264,27 +269,38 @@ class Reception:
             notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
         for variable in self.here:
             notes += found.columns[variable.name].notes(variable, found.rows, self.unseen)
-        return (*notes, *self._truth_notes(found))
+        return (*notes, *found.amount.notes_of_amounts(self.amount), *self._truth_notes(found))
 
-    def _look(self) -> tuple[str, dict[str, Style]]:
+    def _look(self) -> tuple[Mark, dict[str, Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
         names = [v.name for v in self.here if _of_numbers(v)] + ([self.amount] if self.amount else [])
-        if self.decimal is not None:
-            return self.decimal, dict.fromkeys(names, self.decimal)
         looks = {name: Look() for name in names}
         for block in self.cells.blocks() if names else ():
-            cells = block.set_axis(list(self.names), axis=1)
+            cells = self._named(block)
             for name, look in looks.items():
                 look.over(self._bare(name, cells), self.tokens)
-        marks = {mark for look in looks.values() if look.numeric and not look.torn for mark in look.marks}
-        mark = "," if marks == {","} else "."
-        return mark, {name: look.style(mark) for name, look in looks.items()}
+        mark = self.decimal
+        if mark is None:
+            sure = {look.mark for look in looks.values() if look.numeric and not look.torn} - {None}
+            marks = sure or {look.mark for look in looks.values()} - {None}  # for a bad cell the others pay nothing
+            mark = "," if marks == {","} else "."
+        return mark, {name: look.style(mark, told=self.decimal is not None) for name, look in looks.items()}
+
+    def _named(self, block: pd.DataFrame) -> pd.DataFrame:
+        """A block under the names of the columns, in texts that a file can hold."""
+        named = block.set_axis(list(self.names), axis=1)
+        return named.apply(_whole) if any(map(pd.api.types.is_object_dtype, named.dtypes)) else named
 
     def _bare(self, name: str, cells: pd.DataFrame) -> pd.Series:
         """The texts of a column, without its unit, and written as the table's are."""
         bare = _bare(cells[self.called[name]], self.units.get(name, ""))
         texts = self.treated.get(name, Treatment()).texts
         return bare if texts is None else texts(bare)
+
+    def _numbers(self, name: str, cells: pd.DataFrame) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
+        """A column of a block as numbers, which of its cells cannot be read, and what there is to say of them."""
+        values, unreadable, told = read_numbers(self._bare(name, cells), self.styles[name], self.tokens)
+        return *self.treated.get(name, Treatment()).numbers(values, unreadable), told
 
     def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, found: Found) -> Any:
         """One of the model's columns of a block."""
@@ -298,18 +314,17 @@ class Reception:
                 else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
         given, said = cells[self.called[name]], found.columns.setdefault(name, _Column())
-        bare = self._bare(name, cells)
         column: Any
         if _of_numbers(variable):
-            values, unreadable, told = read_numbers(bare, self.styles[name], self.tokens)
-            values, unreadable = self.treated.get(name, Treatment()).numbers(values, unreadable)
+            values, unreadable, told = self._numbers(name, cells)
             column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
             said.tell(told, found.rows, hollow=bool(np.isnan(values).all()) and not unreadable.any())
         elif variable.textual:
             column = _take_texts(given, self.tokens, said)
         else:
-            codes, strange, padded = _match(bare, variable, self.tokens, self.mark)
+            codes, strange, padded, otherwise = match(self._bare(name, cells), variable, self.tokens, self.mark)
             said.padded += padded
+            said.otherwise.update(otherwise)
             said.missing += int((codes == MISSING).sum())
             new = codes > len(variable.levels)
             if new.any():
@@ -326,18 +341,20 @@ class Reception:
     def _truth(self, cells: pd.DataFrame, found: Found) -> NDArray[np.int32]:
         if self.target.name not in self.called:
             return np.full(len(cells), -1, dtype=np.int32)
-        codes, strange, _padded = _match(self._bare(self.target.name, cells), self.target, self.tokens, "")
+        codes, strange, _padded, otherwise = match(self._bare(self.target.name, cells), self.target, self.tokens, "")
+        found.truth.otherwise.update(otherwise)
         new = codes > len(self.target.levels)
         if new.any():
             found.truth.count(codes[new] - len(self.target.levels) - 1, strange)
         return np.where(new, -2, codes - 1).astype(np.int32)
 
     def _truth_notes(self, found: Found) -> list[Note]:
+        notes = list(found.truth.written_otherwise(self.target.name))
         if not found.truth.strange:
-            return []
-        return [note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
+            return notes
+        return [*notes, note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
                      "{classes}. These rows are classified, but not counted as right or wrong", "warning",
-                     column=self.target.name, values=found.truth.most_frequent(),
+                     column=self.target.name, values=_most_frequent(found.truth.strange),
                      classes=listed([str(v) for v in self.target.levels], 12))]  # fmt: skip
 
 
@@ -376,52 +393,6 @@ def no_amounts(column: str) -> SchemaMismatch:
 
 # names and texts ------------------------------------------------------------------------------------------------
 
-_FORMULA = re.compile("'*[ \u00a0\u3000]*[=+\\-@\t\r\n＝＋－＠]")
-"""How a text begins that a spreadsheet would run as a formula, some of them after spaces too; with the apostrophes it
-may have already, so that `guarded` can be undone. (The characters stand in the pattern themselves: Arrow's expressions
-do not know \\u.)"""
-_RESULTS = re.compile(
-    r"(?:^|\n)decision(?:_\d+)?\nrisk(?:_\d+)?\ngap(?:_\d+)?\n(?:P\(.*\)(?:_\d+)?\n)+status(?:_\d+)?\nreason(?:_\d+)?\Z"
-)
-"""The last columns of a file of results, one a line."""
-
-
-def guarded(column: pd.Series) -> pd.Series:
-    """Text cells that a spreadsheet would run as a formula get a leading apostrophe; numbers stay as they are.
-
-    >>> guarded(pd.Series(["=1+1", "-5", "-12 %", "-5 kg", "＝x", "plain"])).tolist()
-    ["'=1+1", '-5', '-12 %', "'-5 kg", "'＝x", 'plain']
-    """
-    risky = column.str.match(_FORMULA.pattern).to_numpy(dtype=bool)
-    if not risky.any():
-        return column
-    safe = column.astype(object)
-    safe[risky] = [f"'{text}" if runs(text) else text for text in safe[risky]]
-    return safe
-
-
-def runs(text: str) -> bool:
-    """Whether a spreadsheet would run a text as a formula, or would without the apostrophes before it."""
-    return _FORMULA.match(text) is not None and not is_number(text.lstrip("'"))
-
-
-def unguarded(text: str) -> str:
-    """What `guarded` made of a text, as it was.
-
-    >>> unguarded("'=1+1"), unguarded("''=1+1"), unguarded("'s-Gravenhage")
-    ('=1+1', "'=1+1", "'s-Gravenhage")
-    """
-    return text[1:] if text[:1] == "'" and runs(text[1:]) else text
-
-
-def written_here(names: Sequence[str]) -> bool:
-    """Whether these are the columns of a file of results, whose texts are guarded.
-
-    >>> written_here(("size", "decision", "risk", "gap", "P(a)", "P(b)", "status", "reason")), written_here(("reason",))
-    (True, False)
-    """
-    return _RESULTS.search("\n".join(unguarded(name).replace("\n", " ") for name in names)) is not None
-
 
 def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
     """Of the `wanted` names that are not among `names` the one that differs in case, spaces or width (or in the form of
@@ -443,6 +414,19 @@ def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
 
 def _folded(name: str) -> str:
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _whole(column: pd.Series) -> pd.Series:
+    """The texts of a column; in those of a frame made by hand that hold half a character (a surrogate alone), which no
+    file can, the sign for one that cannot be shown stands for it.
+
+    >>> _whole(pd.Series(["a\\ud800", "b"], dtype=object)).tolist()
+    ['a\ufffd', 'b']
+    """
+    return column.map(lambda cell: _HALF.sub("\ufffd", cell) if isinstance(cell, str) else cell).astype(column.dtype)
 
 
 def _bare(column: pd.Series, unit: str) -> pd.Series:
@@ -467,6 +451,7 @@ class _Column:
     fractions: int = 0
     fraction: tuple[int, str] = (0, "")
     strange: Counter[str] = field(default_factory=Counter)
+    otherwise: Counter[str] = field(default_factory=Counter)
 
     def tell(self, notes: Iterable[Note], above: int, *, hollow: bool) -> None:
         """What reading the numbers of a block, below so many rows, had to say; of what is said twice the first, with
@@ -489,13 +474,26 @@ class _Column:
             if value in self.strange or len(self.strange) < COUNTED:
                 self.strange[value] += n
 
-    def most_frequent(self, most: int = 6) -> Listing:
-        """The most frequent of the strange values, with their counts."""
-        shown = [
-            Message("{name} ({n})", {"name": listed([value[:40]]), "n": n})
-            for value, n in self.strange.most_common(most)
-        ]
-        return Listing([*shown, *(["…"] if len(self.strange) > most else [])])
+    def spoilt(self, mask: NDArray[np.bool_], cells: pd.Series, above: int) -> None:
+        """Cells that cannot be read, of a block below so many rows."""
+        if not self.unreadable:
+            first = int(mask.argmax())
+            self.unread = above + first, str(cells.iloc[first])
+        self.unreadable += int(mask.sum())
+
+    def notes_of_amounts(self, name: str) -> Iterator[Note]:
+        """What there is to say of what multiplies losses."""
+        yield from self.told.values()
+        if self.unreadable:
+            yield note("column '{column}': cells that are no amount, a number of 0 and more: {n}, the first in row "
+                       "{row} ('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
+                       row=self.unread[0] + 1, value=self.unread[1][:40])  # fmt: skip
+
+    def written_otherwise(self, name: str) -> Iterator[Note]:
+        """What to say of the cells that mean a level which is written otherwise."""
+        if self.otherwise:
+            yield note("column '{column}': values of the table that are written otherwise here, taken as these: "
+                       "{values}", column=name, values=_most_frequent(self.otherwise))  # fmt: skip
 
     def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
         name, empty = variable.name, self.hollow is not None and self.missing == rows
@@ -517,11 +515,18 @@ class _Column:
         if self.padded:
             yield note("column '{column}': cells with spaces around a value of the table, taken as that value: {n}",
                        column=name, n=self.padded)  # fmt: skip
+        yield from self.written_otherwise(name)
         if self.strange:
-            yield _note_unseen(name, self.most_frequent(), unseen)
+            yield _note_unseen(name, _most_frequent(self.strange), unseen)
         if self.refused:
             yield note("column '{column}': rows with a missing cell are not decided (missing='error'): {n}", "warning",
                        column=name, n=self.refused)  # fmt: skip
+
+
+def _most_frequent(values: Counter[str], most: int = 6) -> Listing:
+    """The most frequent of the values, with their counts."""
+    shown = [Message("{name} ({n})", {"name": listed([value[:40]]), "n": n}) for value, n in values.most_common(most)]
+    return Listing([*shown, *(["…"] if len(values) > most else [])])
 
 
 @dataclass
@@ -531,6 +536,7 @@ class Found:
     rows: int = 0
     columns: dict[str, _Column] = field(default_factory=dict)
     truth: _Column = field(default_factory=_Column)
+    amount: _Column = field(default_factory=_Column)
 
 
 class _BadCells:
@@ -583,8 +589,7 @@ def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadabl
 
     if unreadable.any():
         bad.add(unreadable, variable.name, cells, "no number")
-        said.unread = said.unread if said.unreadable else first(unreadable)
-        said.unreadable += int(unreadable.sum())
+        said.spoilt(unreadable, cells, above)
     infinite = np.isinf(values)
     if infinite.any():
         bad.add(infinite, variable.name, cells, "infinite")
@@ -618,45 +623,3 @@ def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, said: _Column) -
     absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))
     said.missing += int(absent.sum())
     return cells.map(lambda cell: unguarded(str(cell))).astype(object).mask(absent, None)
-
-
-# levels ---------------------------------------------------------------------------------------------------------
-
-
-def _match(
-    column: pd.Series, variable: Variable, tokens: Sequence[str] | None, mark: str
-) -> tuple[NDArray[np.intp], list[str], int]:
-    """(n,) codes: 0 missing, 1…S the levels, beyond them the values that are none, which are listed; and how many cells
-    are a level but for spaces around it."""
-    spellings, levels = pd.factorize(column)
-    texts = [str(text) for text in levels]
-    known = {str(level): code for code, level in enumerate(variable.levels, start=1)}
-    by_value = _by_value(texts, variable, mark)
-    absent = ALWAYS_MISSING if tokens is None else ("", *tokens)
-    strange: list[str] = []
-    codes = np.zeros(len(texts), dtype=np.intp)
-    padded: list[int] = []
-    for i, text in enumerate(texts):
-        code = known.get(text) or known.get(unguarded(text)) or by_value.get(text)
-        if code is None and (code := known.get(text.strip())):
-            padded.append(i)
-        if code is None and text.strip() in absent:
-            code = MISSING
-        if code is None:
-            strange.append(text)
-            code = len(variable.levels) + len(strange)
-        codes[i] = code
-    return codes[spellings], strange, int(np.isin(spellings, padded).sum())
-
-
-def _by_value(texts: list[str], variable: Variable, mark: str) -> dict[str, int]:
-    """Codes of the texts that spell a level another way: TRUE for true, 1.0 for 1."""
-    levels = {level: code for code, level in enumerate(variable.levels, start=1)}
-    if all(isinstance(level, bool) for level in levels):
-        truth = {"true": True, "false": False}
-        return {t: levels[truth[t.strip().lower()]] for t in texts if truth.get(t.strip().lower()) in levels}
-    if any(isinstance(level, str | bool) for level in levels) or not texts:
-        return {}
-    style: Style = "," if mark == "," else ""
-    values, unreadable, _told = read_mixed(pd.Series(texts, dtype=object), style, None)
-    return {t: levels[v] for t, v, no in zip(texts, values.tolist(), unreadable, strict=True) if not no and v in levels}

@@ -22,8 +22,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.progress import tick
-from bayes_engine.table.assemble import Layout, lay_out
-from bayes_engine.table.containers import arff, is_arff, written
+from bayes_engine.table.assemble import Layout, lay_out, no_rows
+from bayes_engine.table.containers import cell_text, declared, is_arff, is_parquet, parquet, written
 from bayes_engine.table.decode import load, recode
 from bayes_engine.table.dialect import (
     ALIGNED,
@@ -44,14 +44,15 @@ from bayes_engine.table.dialect import (
     unwrapped_note,
     whole_lines,
 )  # fmt: skip
-from bayes_engine.table.numbers import Note
+from bayes_engine.table.notes import Note
 from bayes_engine.table.read import MAX_BYTES, Recipe, read_table
+from bayes_engine.table.workbooks import Workbook, workbook
 
 PIECE = 1 << 20
 """Bytes of text that are read at once."""
 LEAST = 1 << 18
 """Bytes up to which a text is read whole."""
-BLOCK = 500_000
+BLOCK = 200_000
 """Cells that are looked at at once."""
 _HEAD = 1 << 22
 """Bytes that hold the characters which tell a dialect."""
@@ -121,15 +122,20 @@ def open_cells(
     """
     name = name or ("" if isinstance(source, bytes) else Path(source).name)
     data = load(source, max_bytes)
-    if len(data) > LEAST and not data.startswith((b"PAR1", b"PK", b"\xd0\xcf\x11\xe0")):
-        notes: list[Note] = []
+    notes: list[Note] = []
+    if is_parquet(data):
+        frame = parquet(data, max_bytes, notes)
+        rows = partial(_written, frame)
+        return Cells(tuple(map(str, frame.columns)), len(frame), tuple(notes), Recipe("parquet"), name, rows)
+    if len(data) > LEAST and not data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         text, known = recode(data, encoding, notes)
         handed = [text]
         del data, text  # whoever reads it says when it is gone
-        if not is_arff(_head(handed[0])):
-            return _in_pieces(handed, known, delimiter, quote, header, trim, name, notes)
-        frame = arff(handed.pop().decode(), notes, typed=False).apply(written)
-        return Cells.of(frame, notes, Recipe("arff", known), name)
+        if is_arff(_head(handed[0])):
+            return _of_arff(handed, known, name, notes)
+        return _in_pieces(handed, known, delimiter, quote, header, trim, name, notes)
+    if len(data) > LEAST and (book := workbook(data, max_bytes)) is not None:
+        return _of_workbook(book, sheet, header, trim, name, notes)
     reading = read_table(data, name=name, encoding=encoding, delimiter=delimiter, quote=quote, header=header,
                          sheet=sheet, trim=trim, typed=False, max_bytes=max_bytes)  # fmt: skip
     return Cells.of(reading.frame, reading.report, reading.recipe, name)
@@ -137,6 +143,10 @@ def open_cells(
 
 def _slices(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     return (frame.iloc[at : at + rows] for at in range(0, max(len(frame), 1), rows))
+
+
+def _written(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
+    return (part.apply(written) for part in _slices(frame, rows))
 
 
 def _in_pieces(handed: list[bytes], encoding: str, delimiter: str | None, quote: str | None,
@@ -162,6 +172,59 @@ def _in_pieces(handed: list[bytes], encoding: str, delimiter: str | None, quote:
     return Cells(layout.names, len(rows.at), tuple(notes), recipe, name, rows)
 
 
+def _of_arff(handed: list[bytes], encoding: str, name: str, notes: list[Note]) -> Cells:
+    """The cells of a long ARFF file in UTF-8, which is taken out of the list: its rows are written again as pieces."""
+    data = handed.pop()
+    begins = declared(head := _head(data), notes)
+    at, line = len(head[: begins.begin].encode()), head.count("\n", 0, begins.begin) + 1
+    pieces, starts, weighed = list[_Piece](), [0], False
+    while at < len(data):
+        tick(at, len(data))
+        end = line_end(data, at + PIECE)
+        found = list(begins.rows(data[at:end].decode(), 0, line))
+        weighed = weighed or any(weight is not None for _, weight in found)
+        if found:
+            pieces.append(_regular([_arff_row(cells, weight) for cells, weight in found]))
+            starts.append(starts[-1] + len(found))
+        line += data.count(b"\n", at, end)
+        at = end
+    del data
+    if not pieces:
+        raise no_rows()
+    check_size(starts[-1], len(begins.names))
+    names = (*begins.names, begins.weight(notes)) if weighed else tuple(begins.names)
+    rows = _Rows(_Text(pieces, np.array(starts)), np.arange(starts[-1]), Layout(names, len(names)))
+    return Cells(names, starts[-1], tuple(notes), Recipe("arff", encoding), name, rows)
+
+
+def _arff_row(cells: Sequence[str], weight: float | None) -> list[bytes]:
+    """A row as a piece has it: '?' is the empty cell, and the weight, 1 where it has none, stands behind all others."""
+    return [*(b"" if cell == "?" else cell.encode() for cell in cells),
+            b"1" if weight is None else cell_text(weight).encode()]  # fmt: skip
+
+
+def _of_workbook(book: Workbook, sheet: str | None, header: int | Literal[False] | None, trim: bool, name: str,
+                 notes: list[Note]) -> Cells:  # fmt: skip
+    """The cells of a sheet: its rows are written as pieces."""
+    chosen = book.pick(sheet, notes)
+    pieces, firsts, lines, reach = list[_Piece](), list[tuple[int, pd.Series]](), [_NONE.lines], [_NONE.widths]
+    for block in chosen:
+        pieces.append(_regular([[cell.encode() for cell in row] for row in zip(*block.columns, strict=True)]))
+        firsts.append((block.left, pd.Series(block.columns[block.left], dtype="str")))
+        lines.append(block.lines)
+        reach.append(block.reach)
+    notes += [*chosen.notes(), *book.notes()]
+    left, columns, sheets = chosen.left, chosen.right - chosen.left, book.sheets
+    text = _Text(pieces, np.cumsum([len(some) for some in lines]), left)
+    first = pd.concat([cells if at == left else cells.str[:0] for at, cells in firsts], ignore_index=True)
+    widths = np.full(chosen.n, columns, dtype=np.intp)
+    skim = _Skim(first, widths, np.concatenate(lines), np.concatenate(reach) - left, columns, ())
+    all_of_it = _Records(text, skim, np.arange(chosen.n), widths, skim.lines, columns)
+    layout, kept, line = lay_out(all_of_it, header, "", notes, trim=trim)
+    recipe = Recipe("spreadsheet", sheet=chosen.name, sheets=sheets, header=line, trim=trim)
+    return Cells(layout.names, len(kept.at), tuple(notes), recipe, name, _Rows(text, kept.at, layout))
+
+
 def _head(data: bytes) -> str:
     return data[:_HEAD].decode(errors="ignore")
 
@@ -185,18 +248,22 @@ class _Piece(NamedTuple):
 
 
 class _Text:
-    """A text in pieces; `starts` are the numbers of their first records, and how many there are. The piece last read
-    is kept."""
+    """A text in pieces; `starts` are the numbers of their first records, and how many there are; `left` cells before
+    all records are none of theirs. The piece last read is kept."""
 
-    def __init__(self, pieces: Sequence[_Piece], starts: NDArray[np.intp]) -> None:
-        self.pieces, self.starts = pieces, starts
+    def __init__(self, pieces: Sequence[_Piece], starts: NDArray[np.intp], left: int = 0) -> None:
+        self.pieces, self.starts, self.left = pieces, starts, left
         self._last: tuple[int, Grid] | None = None
 
     def grid(self, i: int) -> Grid:
         """The records of one piece."""
         last = self._last
         if last is None or last[0] != i:
-            self._last = last = i, self.pieces[i].grid()
+            grid = self.pieces[i].grid()
+            if self.left:
+                cells = grid.cells.iloc[:, self.left :]
+                grid = Grid(cells.set_axis(range(cells.shape[1]), axis=1), grid.widths - self.left, grid.lines)
+            self._last = last = i, grid
         return last[1]
 
     def parts(self, at: NDArray[np.intp]) -> Iterator[tuple[Grid, slice]]:
@@ -300,14 +367,19 @@ def _lined_up(data: bytes, at: int, cuts: Sequence[int]) -> tuple[_Piece, Grid, 
 
 
 def _as_csv(rows: Sequence[Sequence[bytes]]) -> tuple[_Piece, Grid]:
+    """Records as a piece of their own, and what is read in it."""
+    piece = _regular(rows)
+    return piece, piece.grid() if rows else _NONE
+
+
+def _regular(rows: Sequence[Sequence[bytes]]) -> _Piece:
     """Records as regular text, in which the cells of a row are quoted where one has to be."""
     lines = [_MARK.join(row) for row in rows]
     for i, (line, row) in enumerate(zip(lines, rows, strict=True)):
         if len(row) == 1 or _NOT_BARE.search(line) or line.count(_MARK) >= len(row):
             lines[i] = _MARK.join(b'"%b"' % cell.replace(b'"', b'""') for cell in row)
-    written = b"\n".join(lines) + b"\n"
-    piece = _Piece(written, 0, len(written), Dialect(_MARK.decode()))
-    return piece, piece.grid() if rows else _NONE
+    text = b"\n".join(lines) + b"\n"
+    return _Piece(text, 0, len(text), Dialect(_MARK.decode()))
 
 
 _MARK = b"\x1f"

@@ -18,11 +18,14 @@ import pandas as pd
 from bayes_engine.errors import ReadError
 from bayes_engine.language import Word
 from bayes_engine.table.assemble import assemble
-from bayes_engine.table.containers import arff, is_arff, marred, parquet, pick, workbook, written
+from bayes_engine.table.containers import arff, is_arff, is_parquet, parquet, written
+from bayes_engine.table.convert import ReadAs, convert, convert_column
 from bayes_engine.table.decode import decode, load
 from bayes_engine.table.dialect import Grid, cut
-from bayes_engine.table.numbers import Mark, Note, Offer, ReadAs, convert, convert_column, listed, note
+from bayes_engine.table.notes import Note, Offer, listed, note
+from bayes_engine.table.numbers import Mark
 from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable
+from bayes_engine.table.workbooks import workbook
 
 __all__ = ["MAX_BYTES", "Note", "Offer", "Reading", "Recipe", "read_table"]
 
@@ -166,12 +169,13 @@ def _opened(
 ) -> tuple[Grid | pd.DataFrame, Recipe]:  # fmt: skip
     """A grid of text, or a frame where the format brings names and types. Bytes and text are gone with this call."""
     data = load(source, max_bytes)
-    if data.startswith(b"PAR1"):
+    if is_parquet(data):
         return parquet(data, max_bytes, notes), Recipe("parquet")
     if (book := workbook(data, max_bytes)) is not None:
-        cells, chosen = pick(book, sheet, notes)
-        notes += marred(data)
-        return cells, Recipe("spreadsheet", sheet=chosen, sheets=tuple(map(str, book.sheet_names)))
+        rows = book.pick(sheet, notes)
+        cells = rows.grid()
+        notes += [*rows.notes(), *book.notes()]
+        return cells, Recipe("spreadsheet", sheet=rows.name, sheets=book.sheets)
     text, encoding = decode(data, encoding, notes)
     if is_arff(text):
         return arff(text, notes, typed), Recipe("arff", encoding)

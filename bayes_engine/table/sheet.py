@@ -24,10 +24,12 @@ MAX_COLUMNS = 16_384
 MAX_TEXT = 32_767
 """Rows of a sheet, the header's included; its columns; UTF-16 units of a text in a cell."""
 
-_NOT_PLAIN = r"[&<>\x00-\x08\x0b-\x1f" + "\ufffe\uffff]|_x[0-9A-Fa-f]{4}_"
+_FORBIDDEN = r"\x00-\x08\x0b-\x1f" + "\ufffe\uffff"
+_NOT_PLAIN = rf"[&<>{_FORBIDDEN}]|_x[0-9A-Fa-f]{{4}}_"
 """What cannot stand in a text as it is: XML's own characters, those it forbids (and \\r, which it changes), and what
 looks like the notation for these, _xHHHH_ (§22.9.2.19)."""
-_ESCAPED = re.compile(_NOT_PLAIN)
+_ESCAPED = re.compile(rf"[&<>{_FORBIDDEN}]|_(?=x[0-9A-Fa-f]{{4}}[_{_FORBIDDEN}])")
+"""The same, a character at a time: the _ that ends one such look-alike may begin another."""
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _OPEN, _CLOSE = '<c s="1" t="inlineStr"><is><t xml:space="preserve">', "</t></is></c>"
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -130,6 +132,15 @@ def _numbers(column: pd.Series) -> list[str]:
     return [f"<c><v>{v!r}</v></c>" if fine else "<c/>" for v, fine in zip(column.tolist(), finite, strict=True)]
 
 
+def too_long(texts: pd.Series) -> int:
+    """How many of these texts no cell of a sheet holds.
+
+    >>> too_long(pd.Series(["x" * 32_767, "x" * 32_768, "😀" * 16_384]))
+    2
+    """
+    return sum(_cut(text) is not text for text in texts[texts.str.len() > MAX_TEXT / 2])  # a character may be two units
+
+
 def _cut(text: str) -> str:
     units = text.encode("utf-16-le")
     return text if len(units) <= 2 * MAX_TEXT else units[: 2 * MAX_TEXT].decode("utf-16-le", "ignore")
@@ -137,4 +148,4 @@ def _cut(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     text = found.group()
-    return _NAMED.get(text) or (f"_x{ord(text):04X}_" if len(text) == 1 else f"_x005F_{text[1:]}")
+    return _NAMED.get(text) or f"_x{ord(text):04X}_"

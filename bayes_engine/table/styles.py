@@ -1,42 +1,43 @@
 """How the columns of a second file write their numbers: found out over all of its rows, then read block by block.
 
-A cell that is no number costs its own row only, so a column is read also where not all of its cells are numbers.
+A cell that is no number costs its own row only, so a column is read also where not all of its cells are numbers, and
+where they are not written in one way: as most of them are.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
-from bayes_engine.table.numbers import (
-    INFINITE,
-    INVISIBLE,
-    MISSING_AMONG_NUMBERS,
-    Column,
-    Note,
-    altered,
-    convert_column,
-    is_number,
-)
+from bayes_engine.table.convert import Column, convert_column
+from bayes_engine.table.notes import Note, altered
+from bayes_engine.table.numbers import INFINITE, INVISIBLE, MISSING_AMONG_NUMBERS, Mark, is_number
 
-Style = Literal["", ".", ",", "program"]
-"""How a column's numbers are read: as they show themselves, with a decimal mark, or only as a program writes them."""
+
+class Style(NamedTuple):
+    """How a column's numbers are read: with this decimal mark ("" as they show themselves); and where they are not
+    written in one way (`torn`), only those that bear this sign (% $ or none)."""
+
+    mark: Literal["", ".", ","] = ""
+    sign: str = ""
+    torn: bool = False
 
 
 @dataclass
 class Look:
-    """How a column writes its numbers, over the blocks: whether every cell is one, the decimal marks that it shows
-    beyond doubt, the signs (% $ or none) that its numbers bear, and whether a block contradicted itself."""
+    """How a column writes its numbers, over the blocks: whether every cell is one, how many cells are written in which
+    way (the sign they bear, the decimal mark they show beyond doubt), and whether a block contradicted itself."""
 
     numeric: bool = True
-    marks: set[str] = field(default_factory=set)
-    signs: set[str] = field(default_factory=set)
+    ways: Counter[tuple[str, str]] = field(default_factory=Counter)
     contradictory: bool = False
 
     def over(self, column: pd.Series, tokens: Sequence[str] | None) -> None:
@@ -44,29 +45,53 @@ class Look:
         found = convert_column(column, None, tokens)
         if not _is_numbers(found.values):
             self.numeric = False
-            spelled = _spelled(column, tokens)[1]
+            codes, spelled, _absent = _spelled(column, tokens)
             if not len(spelled):
                 return
             found = convert_column(spelled, None, ())
             if not _is_numbers(found.values):
                 self.contradictory = True
+                times = np.bincount(codes[codes >= 0], minlength=int(spelled.index[-1]) + 1)[spelled.index]
+                for way, n in zip(_ways(spelled), times.tolist(), strict=True):
+                    if way is not None:
+                        self.ways[way] += n
                 return
-        if found.mark:
-            self.marks.add(found.mark)
-        if not found.values.isna().all():
-            self.signs.add(_sign(found))
+        if n := int(found.values.notna().sum()):
+            self.ways[_sign(found), found.mark or ""] += n
 
     @property
     def torn(self) -> bool:
         """Whether no one way of writing numbers fits the column."""
-        return self.contradictory or len(self.marks) > 1 or len(self.signs) > 1
+        return self.contradictory or len({sign for sign, _ in self.ways}) > 1 or len(self._marks()) > 1
 
-    def style(self, mark: str) -> Style:
-        """How to read the column in a file with this decimal mark."""
-        own = next(iter(self.marks), "")
-        if self.torn or (not self.numeric and mark == "," and own == "."):
-            return "program"
-        return "," if "," in (own or mark) else ""
+    @property
+    def mark(self) -> Mark | None:
+        """The decimal mark that most of the cells show which bear the sign that most bear, where any does."""
+        marks = self._marks(self.sign)
+        if not marks:
+            return None
+        return "," if marks[","] > marks["."] else "."
+
+    @property
+    def sign(self) -> str:
+        """The sign that most cells bear."""
+        signs = Counter[str]()
+        for (sign, _), n in self.ways.items():
+            signs[sign] += n
+        return max(sorted(signs), key=lambda s: signs[s], default="")
+
+    def style(self, mark: Mark, *, told: bool = False) -> Style:
+        """How to read the column in a file with this decimal mark; one that a person `told` holds for every column."""
+        own = mark if told else self.mark or mark
+        shown = own == "." and not told and not self.torn
+        return Style("" if shown else own, self.sign, self.torn)
+
+    def _marks(self, sign: str | None = None) -> Counter[str]:
+        marks = Counter[str]()
+        for (borne, mark), n in self.ways.items():
+            if mark and sign in (None, borne):
+                marks[mark] += n
+        return marks
 
 
 def _sign(column: Column) -> str:
@@ -75,6 +100,28 @@ def _sign(column: Column) -> str:
     if any("is in percent" in template for template in templates):
         return "%"
     return next((str(n.message.params["sign"]) for t, n in templates.items() if "currency sign" in t), "")
+
+
+_DIGITS = re.compile(r"\d(?:.*\d)?")
+_BARE = str.maketrans("％￥", "%¥", "+-−﹣－–‐‑().,．，'’ \u00a0\u202f\u2009")
+
+
+def _borne(cell: str) -> str:
+    """The same of one cell.
+
+    >>> [_borne(cell) for cell in ("-1,5 %", "US$ 5", "(3)", "1e5")]
+    ['%', 'US$', '', '']
+    """
+    return _DIGITS.sub("", cell).translate(_BARE)
+
+
+def _ways(spelled: pd.Series) -> list[tuple[str, str] | None]:
+    """Of each number the sign it bears and the decimal mark it shows beyond doubt; None of infinity."""
+    point, comma = (convert_column(spelled, mark, (), "number").values.notna() for mark in (".", ","))
+    return [
+        None if not (p or c) else (_borne(cell), "" if p and c else "." if p else ",")
+        for cell, p, c in zip(spelled, point, comma, strict=True)
+    ]
 
 
 def _is_numbers(column: pd.Series) -> bool:
@@ -86,12 +133,12 @@ def read_numbers(
 ) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
     """(values, unreadable, what there is to say) of a column of numbers, read as a training table's would be.
 
-    >>> values, unreadable, _said = read_numbers(pd.Series(["1,5", "big", ""]), ",", None)
+    >>> values, unreadable, _said = read_numbers(pd.Series(["1,5", "big", ""]), Style(","), None)
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan], [False, True, False])
     """
-    if style != "program":
-        found = convert_column(column, style or None, tokens)
+    if not style.torn:
+        found = convert_column(column, style.mark or None, tokens)
         if _is_numbers(found.values):
             return found.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), found.notes
     return read_mixed(column, style, tokens)
@@ -112,18 +159,32 @@ def read_mixed(
     """Numbers from a column that is not numbers throughout, with the cells that are none flagged, and what there is to
     say of the others.
 
-    >>> values, unreadable, _said = read_mixed(pd.Series(["5 %", "big"]), "", None)
+    >>> values, unreadable, _said = read_mixed(pd.Series(["5 %", "big"]), Style(), None)
     >>> values.tolist(), unreadable.tolist()
     ([5.0, nan], [False, True])
+    >>> values, unreadable, _said = read_mixed(pd.Series(["1,5", "2,5 %", "2.5", "-inf"]), Style(",", torn=True), None)
+    >>> values.tolist(), unreadable.tolist()
+    ([1.5, nan, nan, -inf], [False, True, True, False])
     """
     codes, spelled, absent = _spelled(column, tokens)
     values = np.full(len(absent), np.nan)
     told: tuple[Note, ...] = ()
     if len(spelled):
-        found = None if style == "program" else convert_column(spelled, style or None, ())
-        if found is not None and _is_numbers(found.values):
-            values[spelled.index] = found.values
-            told = tuple(n for n in found.notes if "row" not in n.message.params)
-        else:  # the styles contradict each other: only what is written as a program writes it is taken
-            values[spelled.index] = pd.to_numeric(spelled, errors="coerce")
+        found = None if style.torn else convert_column(spelled, style.mark or None, ())
+        if found is None or not _is_numbers(found.values):
+            spelled, found = _one_by_one(spelled, style)
+        values[spelled.index] = found.values
+        told = tuple(n for n in found.notes if "row" not in n.message.params)
     return values[codes], (np.isnan(values) & ~absent)[codes], (*told, *altered(column, values[codes]))
+
+
+def _one_by_one(spelled: pd.Series, style: Style) -> tuple[pd.Series, Column]:
+    """Those of the numbers that are written in this style, and what they are."""
+    mark: Mark = "," if style.mark == "," else "."
+    read = convert_column(spelled, mark, (), "number").values.where(spelled.map(_borne) == style.sign)
+    endless = spelled.map(lambda cell: INFINITE.fullmatch(cell) is not None).astype(bool)
+    read = read.mask(endless, [-np.inf if cell[0] in "-−" else np.inf for cell in spelled])
+    fits = read.notna()
+    found = convert_column(spelled[fits], mark, ())  # for what there is to say of them
+    notes = found.notes if _is_numbers(found.values) else ()
+    return spelled[fits], found._replace(values=read[fits], notes=notes)

@@ -13,7 +13,7 @@ from typing import IO, Any, Protocol
 import pandas as pd
 
 from bayes_engine.errors import TableError
-from bayes_engine.table.incoming import guarded
+from bayes_engine.table.guard import guarded
 from bayes_engine.table.sheet import Sheet
 
 

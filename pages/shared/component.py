@@ -20,16 +20,21 @@ def component(module: str, name: str, html: str = "") -> Any:
 
 _FOLLOWS = """
 export default function (component) {
-  const root = component.parentElement
+  const root = component.parentElement, first = !root.latest
   root.latest = component
-  const show = () => {
+  root.show ??= () => {
     if (!globalThis.DRAWS) return
     root.drawn ??= globalThis.DRAWS(root.querySelector("[data-testid]"))
     root.drawn.update(root.latest)
   }
-  show()
-  if (EVERY || !root.drawn) window.addEventListener("TOLD", show, { once: !EVERY })
-  return () => { window.removeEventListener("TOLD", show); root.drawn?.destroy(); delete root.drawn }
+  root.show()
+  if (first && (EVERY || !root.drawn)) window.addEventListener("TOLD", root.show, { once: !EVERY })
+  return () => {
+    window.removeEventListener("TOLD", root.show)
+    root.drawn?.destroy()
+    delete root.drawn
+    delete root.latest
+  }
 }
 """
 

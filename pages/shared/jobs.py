@@ -11,6 +11,8 @@ once it is done. Pages come first: at its ticks a job waits while any run of the
 interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and `AT_ONCE`
 at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the last of
 them cancels, asks for something else or is gone, it stops at its next `tick`.
+
+A callback that needs long work (a file to be read) leaves an `errand`, which is done before the next page is drawn.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from streamlit.logger import get_logger
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from threadpoolctl import threadpool_limits  # comes with scikit-learn
 
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, ngettext
 from bayes_engine.progress import watched, watching
 from pages.shared.escape import md
@@ -195,6 +198,32 @@ def lasting(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return wrap
 
 
+@dataclass(frozen=True)
+class Errand:
+    """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it."""
+
+    key: Hashable
+    work: Callable[[], Any]
+    said: Message
+    then: Callable[[Any], None]
+    refused: Callable[[BayesEngineError], None]
+    visit: int
+
+
+def errand(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
+           refused: Callable[[BayesEngineError], None]) -> None:  # fmt: skip
+    """For a callback, which nobody could see at work: have the job done, and then `then` called with its result, or
+    `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
+    how far the job is. The parameters are those of `run`; another errand takes the place of one under way."""
+    _declined().discard(key)
+    st.session_state["errand"] = Errand(key, work, said, then, refused, st.session_state.get("visit", 0))
+
+
+def call_off() -> None:
+    """For a callback: the errand is no longer wanted."""
+    st.session_state.pop("errand", None)
+
+
 def begin(key: Hashable, work: Callable[[], Any], said: Message) -> Job:
     """The job of this key, which this session now waits for; raises UnderWay where the session has cancelled it."""
     if key in _declined():
@@ -321,6 +350,30 @@ def attended() -> Iterator[None]:
         _only(asked)
     finally:
         _asked.reset(token)
+
+
+def errands() -> UnderWay | None:
+    """Start of a run: what a callback has asked for is done, or this is how far it is. One that was cancelled is said
+    until the person turns to another page."""
+    session = st.session_state
+    wanted: Errand | None = session.get("errand")
+    if wanted is None:
+        return None
+    if wanted.key in _declined() and wanted.visit != session.get("visit", 0):
+        call_off()
+        return None
+    try:
+        result = run(wanted.key, wanted.work, wanted.said)
+    except UnderWay as there:
+        return there
+    except BayesEngineError as error:
+        call_off()
+        wanted.refused(error)
+    else:
+        call_off()
+        wanted.then(result)
+        session.pop("edited", None)  # the address was looked at before: the next run's is not late
+    return None
 
 
 def _only(asked: dict[Hashable, Job]) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _
+from bayes_engine.language import Message, _
 from bayes_engine.table.decode import first_lines
-from bayes_engine.table.numbers import Note, Offer
-from bayes_engine.table.read import Reading, read_table
-from pages.shared import data
+from bayes_engine.table.notes import Note, Offer
+from bayes_engine.table.read import Reading
+from pages.shared import data, jobs
 from pages.shared.escape import clean, md
 from pages.shared.state import State, bound, change, current
 
@@ -21,21 +21,25 @@ SHORT = 6
 """How many notes are shown before the rest is folded."""
 MOST = 60
 """How many are shown at all: a table of thousands of columns may have a note for each."""
+READING = Message("reading the file")
+T = TypeVar("T")
 
 
-def taken(key: str, *, typed: bool = True) -> data.Upload | None:
-    """The file that was dropped on the uploader `key`, read; None where there is none, or where it is no table, which
-    is said. For a widget callback."""
+def take_in(key: str, look: Callable[[str, bytes], T], then: Callable[[str, bytes, T], None]) -> None:
+    """For the callback of the uploader `key`: the file that was dropped is looked at, and then `then` is called with
+    its name, its bytes and what `look` found in them. One in which it finds nothing is said, and all stays."""
     file = st.session_state.get(key)
     st.session_state[f"{key}_said"] = None
     if file is None:
-        return None
+        jobs.call_off()
+        return
     name, content = clean(file.name), file.getvalue()
-    try:
-        return data.Upload(name, content, (), read_table(content, name=name, typed=typed))
-    except BayesEngineError as error:
-        st.session_state[f"{key}_said"] = error.message
-        return None
+    asked = (look.__module__, look.__qualname__, name, data.digest(content))
+    jobs.errand(asked, partial(look, name, content), READING, partial(then, name, content), partial(_refused, key))
+
+
+def _refused(key: str, error: BayesEngineError) -> None:
+    st.session_state[f"{key}_said"] = error.message
 
 
 def refused(key: str) -> str:
@@ -177,14 +181,23 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
         kinds = {**dict(present.get("types", ())), **dict(value)}
         value = tuple((at, kind) for at, kind in sorted(kinds.items()) if kind != "auto")
     wanted = tuple(sorted({**present, name: value}.items()))
-    before = upload.reading
+    given = _given(state)
+
+    def read(after: Reading) -> None:
+        if _given(current()) == given:  # else another file is in use by now
+            before = upload.reading
+            upload.take(wanted, after)
+            change(lambda state: then(state.showing(**{key: wanted}), before, after))
+
     st.session_state[f"{key}_said"] = None
-    try:
-        upload.read(wanted)
-    except BayesEngineError as error:
-        st.session_state[f"{key}_said"] = error.message
-        return state
-    return then(state.showing(**{key: wanted}), before, upload.reading)
+    asked = (type(upload).__qualname__, upload.name, data.digest(upload.content), wanted)
+    jobs.errand(asked, partial(upload.look, wanted), READING, read, partial(_refused, key))
+    return state
+
+
+def _given(state: State) -> tuple[str, str]:
+    """The files that a state speaks of."""
+    return state.table, state.seen("second", "")
 
 
 def notes(

@@ -80,9 +80,10 @@ def run_app() -> None:
     here = page.url_path or "start"
     token = _ROUTED.set(True)
     try:
-        if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
-            st.switch_page(pages[asked], query_params=_address())
         with jobs.attended():
+            under_way = jobs.errands()
+            if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
+                st.switch_page(pages[asked], query_params=_address())
             with st.sidebar:
                 chips.heading()
                 workspace.begin()
@@ -91,6 +92,8 @@ def run_app() -> None:
                 _menu(listed)
                 chips.language()
                 classroom.share()
+            if under_way is not None:
+                jobs.shown(under_way)
             workspace.notice(here, frozenset(pages))
             chips.warnings()
             page.run()

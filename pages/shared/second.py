@@ -21,10 +21,11 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.ledger import Status
 from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, Treatment, Why, names_alike, no_amounts
-from bayes_engine.table.numbers import Note, listed, note
+from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.table.roles import put
+from bayes_engine.table.sheet import too_long
 from bayes_engine.table.write import WRITERS
 from pages.shared import data, jobs, reading, words
 from pages.shared.escape import clean, md
@@ -53,29 +54,37 @@ class SecondFile:
 
     name: str
     content: bytes
-    overrides: tuple[tuple[str, Any], ...]
+    overrides: data.Overrides
     reading: Cells
 
     def __post_init__(self) -> None:
         hold(data.digest(self.content), self, len(self.content))
 
-    @classmethod
-    def of(cls, name: str, content: bytes) -> SecondFile:
-        """As it seems to be written. Raises ReadError where it is no table."""
-        return cls(name, content, (), open_cells(content, name=name))
+    def look(self, wanted: data.Overrides) -> Cells:
+        """The file as it reads under these overrides. Raises ReadError where they do not fit it."""
+        return self.reading if _told(wanted) == _told(self.overrides) else look(self.name, self.content, wanted)
 
-    def read(self, wanted: tuple[tuple[str, Any], ...]) -> None:
-        """Look at the file again under these overrides; where they do not fit it raises, and all stays as it was."""
-        told = {name: value for name, value in wanted if name in HOW}
-        self.reading = open_cells(self.content, name=self.name, **told)
-        self.overrides = wanted
+    def take(self, wanted: data.Overrides, reading: Cells) -> None:
+        """Have it read like this, which are these overrides."""
+        self.overrides, self.reading = wanted, reading
 
-    def read_as(self, wanted: tuple[tuple[str, Any], ...]) -> None:
+    def read_as(self, wanted: data.Overrides) -> None:
         """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
         if self.overrides != wanted:
+            key = ("second file", self.name, data.digest(self.content), wanted)
             with suppress(BayesEngineError):
-                self.read(wanted)
+                self.reading = jobs.run(key, partial(self.look, wanted), reading.READING)
             self.overrides = wanted
+
+
+def look(name: str, content: bytes, wanted: data.Overrides = ()) -> Cells:
+    """The cells of a file, read under these overrides. Raises ReadError where it is no table."""
+    return open_cells(content, name=name, **_told(wanted))
+
+
+def _told(wanted: data.Overrides) -> dict[str, Any]:
+    """Those overrides that say how a file is taken apart."""
+    return {name: value for name, value in wanted if name in HOW}
 
 
 def drop() -> None:
@@ -86,17 +95,12 @@ def drop() -> None:
 
 
 def _take() -> None:
-    file = st.session_state.get("second_file")
-    st.session_state["second_file_said"] = None
-    if file is None:
-        return
-    try:
-        upload = SecondFile.of(clean(file.name), file.getvalue())
-    except BayesEngineError as error:
-        st.session_state["second_file_said"] = error.message
-        return
-    mark = data.digest(upload.content)
-    st.session_state["second"] = (mark, upload)
+    reading.take_in("second_file", look, _in_use)
+
+
+def _in_use(name: str, content: bytes, found: Cells) -> None:
+    mark = data.digest(content)
+    st.session_state["second"] = (mark, SecondFile(name, content, (), found))
     if current().seen("second", "") != mark:
         change(lambda state: state.showing(second=mark, read_second=(), second_alike=False))
 
@@ -244,6 +248,10 @@ class Results:
         """Write them; how many texts had to be cut."""
         return WRITERS[kind.kind](out, self.blocks(), len(self.rows), packed=kind.packed)
 
+    def too_long(self) -> int:
+        """How many texts of the file have to be cut for a spreadsheet."""
+        return sum(too_long(column) for block in self.rows.reception.cells.blocks() for _, column in block.items())
+
     def at_once(self, kind: Format) -> bytes:
         """The whole file."""
         out = io.BytesIO()
@@ -291,6 +299,7 @@ def download(result: Results) -> None:
     cut = 0
     if len(result.rows) <= AT_ONCE:
         content = partial(result.at_once, kind)
+        cut = result.too_long() if kind.kind == "xlsx" else 0
     else:
         written, file = st.session_state.get("second_written", (None, None))
         if written == key:
@@ -311,7 +320,7 @@ def download(result: Results) -> None:
                      on_click=_ask, args=(key,))  # fmt: skip
     if cut:
         below.caption(
-            _("{n} texts are longer than the 32,767 characters a spreadsheet's cell holds and were cut there; CSV and "
+            _("Texts longer than the 32,767 characters a spreadsheet's cell holds, which are cut there: {n}. CSV and "
               "Parquet have them whole.").format(n=f"{cut:,}")
         )  # fmt: skip
     elif kind.packed:

@@ -168,6 +168,14 @@ def test_a_long_file_is_written_before_it_is_handed_over(page: AppTest):
         assert head == {"csv": b"\xef\xbb\xbf\xe5", "xlsx": b"PK\x03\x04", "parquet": b"PAR1"}[kind]
 
 
+def test_what_a_spreadsheet_cannot_hold_is_said_before_it_is_downloaded(page: AppTest):
+    page.session_state["state"] = page.session_state["state"].showing(results_as="xlsx")
+    drop(page.run(), MELONS.encode() + b"0.1,0.2," + b"x" * 32_768 + b",\n")
+    assert any("a spreadsheet's cell holds, which are cut there: 1." in c.value for c in page.caption)
+    page.session_state["state"] = page.session_state["state"].showing(results_as="csv")
+    assert not any("32,767" in c.value for c in page.run().caption)
+
+
 def test_a_spreadsheet_of_too_many_rows_is_refused_with_a_way_out(page: AppTest, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("bayes_engine.table.sheet.MAX_ROWS", 20_000)
     page.session_state["state"] = page.session_state["state"].showing(results_as="xlsx")

@@ -6,16 +6,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import ModuleType
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message, _, set_language
 from bayes_engine.progress import Cancelled, steps
-from pages.shared import jobs
-from pages.shared.data import models
+from bayes_engine.table.pieces import open_cells
+from bayes_engine.table.read import Reading, read_table
+from pages.shared import jobs, second
+from pages.shared.data import models, uploads
 from pages.shared.state import Spec, State
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE, slowness
@@ -30,13 +33,14 @@ def state(language: str = "en") -> State:
 
 
 class Slow:
-    """Holding rows out, made as long as a test likes: `go` lets it end."""
+    """Work made as long as a test likes: `go` lets it end."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Callable[..., object]) -> None:
+        self.work = work
         self.go, self.begun, self.stopped = threading.Event(), 0, 0
         self.error: Exception | None = None
 
-    def __call__(self, *args: object, **more: object) -> HeldOut:
+    def __call__(self, *args: object, **more: object) -> object:
         self.begun += 1
         try:
             for step in steps(range(3000)):
@@ -48,13 +52,29 @@ class Slow:
             raise
         if self.error is not None:
             raise self.error
-        return held_out(*args, **more)  # type: ignore[arg-type]
+        return self.work(*args, **more)
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    work = Slow()
-    monkeypatch.setattr(models, "held_out", work)
+    """Holding rows out."""
+    yield from _slow(Slow(held_out), models, "held_out", monkeypatch)
+
+
+@pytest.fixture
+def slow_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    """Reading a table."""
+    yield from _slow(Slow(read_table), uploads, "read_table", monkeypatch)
+
+
+@pytest.fixture
+def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    """Opening a second file."""
+    yield from _slow(Slow(open_cells), second, "open_cells", monkeypatch)
+
+
+def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    monkeypatch.setattr(where, name, work)
     monkeypatch.setattr(jobs, "GRACE", 0.3)
     yield work
     work.go.set()
@@ -259,3 +279,75 @@ def test_pages_without_end_do_not_starve_a_job(noted: list[float], monkeypatch: 
         time.sleep(1.0)
         ended = time.monotonic()
     assert 4 <= steps_between(noted, began + 0.15, ended) < 0.4 * (ended - began) / 0.0005
+
+
+# files that take long to be read ------------------------------------------------------------------------------------
+
+FILE = "size,city,price\n" + "1,Oslo,low\n2,Rome,high\n3,京都,high\n2,Oslo,low\n" * 3
+SECOND = "含糖率,密度\n0.46,0.697\n0.09,0.24\n"
+
+
+def dropped(page: str, key: str, content: str) -> AppTest:
+    app = opened(page)
+    app.file_uploader(key=key).set_value((f"{key}.csv", content.encode(), "text/csv")).run()
+    assert not app.exception and "Reading the file" in said(app)
+    return app
+
+
+def table(app: AppTest) -> str:
+    return app.session_state["state"].table
+
+
+def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None:
+    before = opened("data")
+    app = dropped("data", "upload_file", FILE)
+    assert table(app) == table(before) and app.subheader[0].value == before.subheader[0].value
+    until(lambda: job().far is not None and job().far[0] > 900)
+    assert 30 <= int(share(app.run()).rstrip("%")) <= 100
+    slow_table.go.set()
+    read = job()
+    until(read.done.is_set)
+    assert isinstance(read.result, Reading)  # whoever waits for the same file makes an upload of their own of it
+    assert table(finished(app)).startswith("upload:") and app.subheader[0].value == r"upload\_file\.csv"
+    assert "Reading the file" not in said(app) and slow_table.begun == 1
+    assert "errand" not in app.session_state
+
+
+def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
+    slow_table.go.set()
+    app = dropped("data", "upload_file", FILE)
+    until(job().done.is_set)
+    finished(app)
+    slow_table.go.clear()
+    app.selectbox(key="read_header").select(0).run()
+    assert "Reading the file" in said(app) and app.selectbox(key="read_header").value == 1
+    slow_table.go.set()
+    until(job().done.is_set)
+    finished(app)
+    assert app.selectbox(key="read_header").value == 0
+    mark = table(app).removeprefix("upload:")
+    assert len(app.session_state["uploads"][mark].reading.frame) == 13  # the names are a row now
+
+
+def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) -> None:
+    app = dropped("classify", "second_file", SECOND)
+    app.button(key="job_cancel").click().run()
+    assert not app.exception and "Cancelled: reading the file." in said(app)
+    until(lambda: slow_second.stopped == 1)
+    app.run()
+    assert slow_second.begun == 1 and "second" not in app.session_state and "Cancelled" in said(app)
+    app.switch_page("pages/model.py").run()
+    assert "Cancelled" not in said(app) and "errand" not in app.session_state
+    slow_second.go.set()
+    app.switch_page("pages/classify.py").run()
+    app.file_uploader(key="second_file").set_value(("again.csv", SECOND.encode(), "text/csv")).run()
+    until(lambda: slow_second.begun == 2)
+    finished(app)
+    assert app.session_state["second"][1].name == "again.csv" and app.dataframe[0].value.shape[0] == 2
+
+
+def test_a_file_that_is_taken_back_is_read_no_longer(slow_second: Slow) -> None:
+    app = dropped("classify", "second_file", SECOND)
+    app.file_uploader(key="second_file").set_value(None).run()
+    until(lambda: slow_second.stopped == 1)
+    assert "Reading the file" not in said(app.run()) and "second" not in app.session_state

@@ -15,7 +15,7 @@ from bayes_engine.store import pack
 from bayes_engine.table.read import read_table
 from pages.shared import data, kept
 from pages.shared.network import exchange
-from pages.shared.second import SecondFile
+from pages.shared.second import SecondFile, look
 from pages.shared.state import START, Spec, State, encode
 from pages.shared.workspace import session
 from pages.shared.workspace.form import Given, Workspace, read, without_data, write
@@ -57,7 +57,7 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
         }
     if "second" in files:
         name, content = files["second"]
-        at.session_state["second"] = (data.digest(content), SecondFile.of(name, content))
+        at.session_state["second"] = (data.digest(content), SecondFile(name, content, (), look(name, content)))
     if "network" in files:
         name, content = files["network"]
         at.session_state["networks"] = {data.digest(content): (name, exchange.read(name, content))}

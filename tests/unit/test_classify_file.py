@@ -21,7 +21,9 @@ from bayes_engine import (
 from bayes_engine.decision.batch import SILENT, answers, results, score, tally, template_csv
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
-from bayes_engine.table.incoming import BadCell, guarded, receive
+from bayes_engine.table.guard import guarded
+from bayes_engine.table.incoming import BadCell, Reception, receive
+from bayes_engine.table.pieces import Cells
 from bayes_engine.table.schema import Schema, Variable
 from tests.answered import as_csv
 
@@ -144,10 +146,61 @@ def test_numbers_are_read_as_in_a_training_table():
 
 def test_levels_that_are_numbers_or_truth_values_match_by_value():
     schema = Schema((Variable("grade", "categorical", (1, 2)), Variable("ok", "binary", (False, True))))
-    cells = pd.DataFrame({"grade": ["1.0", "2", "3"], "ok": ["TRUE", "False", "yes"]})
+    cells = pd.DataFrame({"grade": ["1.0", "2", "3"], "ok": ["TRUE", "False", "maybe"]})
     rows = receive(cells, schema, Variable("y", "binary", ("a", "b")))
     assert rows.frame["grade"].tolist() == [1, 2, "3"]
-    assert rows.frame["ok"].tolist() == [True, False, "yes"]
+    assert rows.frame["ok"].tolist() == [True, False, "maybe"]
+    assert "written otherwise" not in said(rows)
+
+
+def test_values_that_another_program_writes_otherwise_are_taken_and_told():
+    levels = {"ok": (False, True), "flag": (0, 1), "code": ("7", "10", "x"), "grade": (1, 2, 3)}
+    schema = Schema(tuple(Variable(name, "categorical", its) for name, its in levels.items()))
+    cells = pd.DataFrame({"ok": ["yes", "No", "1", "0.0"], "flag": ["true", "FALSE", "y", "2"],
+                          "code": ["7.0", "10,00", "7.000", "07"], "grade": ["yes", "2.0", "1.000", "3"]})  # fmt: skip
+    good = Variable("good", "binary", (False, True))
+    rows = receive(cells.assign(good=["yes", "no", "true", "maybe"]), schema, good)
+    assert rows.frame["ok"].tolist() == [True, False, True, False]
+    assert rows.frame["flag"].tolist() == [1, 0, 1, "2"]
+    assert rows.frame["code"].tolist() == ["7", "10", "7.000", "07"]
+    assert rows.frame["grade"].tolist() == ["yes", 2, 1, 3]
+    assert rows.truth.tolist() == [1, 0, 1, -2]
+    told = said(rows)
+    assert ("column 'ok': values of the table that are written otherwise here, taken as these: 'yes' (1), 'No' (1), "
+            "'1' (1), '0.0' (1)") in told  # fmt: skip
+    assert "column 'good': values of the table that are written otherwise here, taken as these: 'yes' (1)" in told
+    assert "column 'grade': values not seen in training: 'yes' (1)" in told
+
+
+TWO = NaiveBayes().fit(pd.DataFrame({"a": [1.0, 2.0, 4.0, 6.0], "b": [1.0, 2.0, 1000.0, 2000.0]}),
+                       pd.Series(["u", "u", "v", "v"], name="y"))  # fmt: skip
+
+
+def beside(cell: str, of: list[str], **how) -> tuple[list[float], list[float], int]:
+    """What of a column of these cells, with one other among them, and of a doubtful one beside it becomes a number, and
+    how many rows cannot be read."""
+    cells = pd.DataFrame({"a": [*of * 20, cell], "b": "1,234"})
+    (rows,) = Reception(Cells.of(cells), TWO.schema_, TWO.target_, **how).blocks()
+    return rows.frame["a"].tolist()[:2], rows.frame["b"].tolist()[:1], int(rows.unreadable.sum())
+
+
+@pytest.mark.parametrize("cell", ["tall", "2.5", "2,5 %", "€3", "2024-01-01", "00,7x"])
+def test_one_bad_cell_changes_no_other_of_a_file_with_decimal_commas(cell: str):
+    assert beside("3,5", ["1,5", "2,25"]) == ([1.5, 2.25], [1.234], 0)
+    assert beside(cell, ["1,5", "2,25"]) == ([1.5, 2.25], [1.234], 1)
+    assert beside(cell, ["1,5", "2,25"], decimal=",") == ([1.5, 2.25], [1.234], 1)
+
+
+@pytest.mark.parametrize(("cell", "of"), [("7", ["5 %", "6 %"]), ("7 %", ["5", "6"]), ("€7", ["$5", "$6"]),
+                                          ("6,5", ["5.0", "6.0"])])  # fmt: skip
+def test_numbers_are_read_as_most_of_them_are_written(cell: str, of: list[str]):
+    assert beside(cell, of) == ([5.0, 6.0], [1234.0], 1)
+
+
+def test_a_number_with_leading_zeros_is_one_in_a_file_with_decimal_commas_too():
+    cells = pd.DataFrame({"a": ["1,5", "2,5", "007", "2.5", "-inf"], "b": "1"})
+    (rows,) = Reception(Cells.of(cells), TWO.schema_, TWO.target_).blocks()
+    np.testing.assert_array_equal(rows.frame["a"], [1.5, 2.5, 7.0, np.nan, -np.inf])
 
 
 def test_units_and_missing_tokens_of_a_data_set():

@@ -8,14 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine import LossMatrix, NaiveBayes, read_table
+from bayes_engine import LossMatrix, NaiveBayes, SemiSupervisedNB, read_table
 from bayes_engine.decision import batch
 from bayes_engine.decision.batch import answers, results, score, score_file, tally
 from bayes_engine.errors import ReadError, SchemaMismatch, TableError
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table import pieces, sheet
-from bayes_engine.table.incoming import LISTED, IncomingFile, Reception, guarded, names_alike, receive, unguarded
+from bayes_engine.table.guard import guarded, unguarded
+from bayes_engine.table.incoming import LISTED, IncomingFile, Reception, names_alike, receive
 from bayes_engine.table.pieces import Cells, open_cells
+from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.sheet import Sheet
 from bayes_engine.table.write import WRITERS
 from tests.answered import as_csv, as_file
@@ -176,11 +178,63 @@ def test_amounts_are_received_with_the_rows() -> None:
     assert [(cell.row, cell.why) for cell in rows.bad] == [(1, "negative"), (2, "missing")]
     told = next(answers(MODEL, rows, scored, ZERO_ONE, CLASSES, amount=rows.amount))
     assert told["reason"].tolist()[1:] == ["sum = -5 (negative)", "sum =  (missing)"]
+    notes = [str(note.message) for note in rows.notes]
+    assert ("column 'sum': cells that are no amount, a number of 0 and more: 2, the first in row 2 ('-5'); these rows "
+            "are not decided") in notes  # fmt: skip
+
+
+def test_how_amounts_are_read_is_told() -> None:
+    cells = open_cells(b'city,sum\nRome,"1,000"\nOslo,"2,500"\n')
+    rows, _ = score_file(MODEL, Reception(cells, MODEL.schema_, MODEL.target_, amount="sum"))
+    assert rows.amount is not None and rows.amount.tolist() == [1000.0, 2500.0]
+    assert any("column 'sum': commas are thousands separators" in str(note.message) for note in rows.notes)
+
+
+def test_what_em_fitted_classifies_a_file_too() -> None:
+    fitted = SemiSupervisedNB().fit(TRAIN, LABELS.where(LABELS.index != 2, None))
+    reception = Reception(open_cells(TRAIN.to_csv(index=False).encode()), *_of(fitted.estimator_))
+    rows, scored = score_file(fitted, reception)
+    np.testing.assert_allclose(scored.posterior(), fitted.predict_proba(TRAIN), atol=1e-12)
+    assert len(pd.concat(list(answers(fitted, rows, scored, ZERO_ONE, CLASSES)))) == 6
+
+
+def test_a_model_that_leaves_columns_of_its_table_out_classifies_a_file_without_them() -> None:
+    narrow = NaiveBayes(schema=Schema((MODEL.schema_["height"],))).fit(TRAIN, LABELS)
+    rows, scored = score_file(narrow, Reception(open_cells(b"height\n162\n187\n"), *_of(narrow)))
+    assert scored.decide(ZERO_ONE).action.tolist() == ["no", "yes"]
+    assert next(answers(narrow, rows, scored, ZERO_ONE, CLASSES))["reason"].str.startswith("height = 1").all()
+
+
+def _of(fitted: NaiveBayes) -> tuple[Schema, Variable]:
+    return fitted.schema_, fitted.target_
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_half_a_character_spoils_no_file(kind: str) -> None:
+    cells = pd.DataFrame({"height": ["170", "\udfff"], "note": ["=\ud800", "😀"]}, dtype=object)
+    rows, scored = score_file(MODEL, Reception(Cells.of(cells), MODEL.schema_, MODEL.target_))
+    back = _read(kind, as_file(kind, MODEL, rows, scored, ZERO_ONE, CLASSES))
+    assert back["note"].tolist() == ["'=\ufffd" if kind == "csv" else "=\ufffd", "😀"]
+    assert back["status"].tolist() == ["ok", "unusable cell"]
+
+
+def _read(kind: str, content: bytes) -> pd.DataFrame:
+    file = io.BytesIO(content)
+    return (pd.read_csv(file) if kind == "csv" else pd.read_parquet(file) if kind == "parquet"
+            else pd.read_excel(file, engine="calamine"))  # fmt: skip
+
+
+def test_what_looks_like_the_notation_of_a_character_stays_text_in_a_spreadsheet() -> None:
+    texts = ["_x0041_", "_x005F_x0041_", "_x000D\x01", "a_x000D_x000D_", "_x00_", "\r_x000D_"]
+    out = io.BytesIO()
+    WRITERS["xlsx"](out, iter([pd.DataFrame({"t": pd.Series(texts, dtype="str")})]), len(texts))
+    back = pd.read_excel(io.BytesIO(out.getvalue()), engine="calamine", na_filter=False)
+    assert back["t"].tolist() == texts
 
 
 def test_a_long_file_says_how_far_it_is_and_can_be_called_off() -> None:
     far: list[float] = []
-    with watching(lambda: False, lambda done, total: far.append(done / total)):
+    with watching(lambda: False, lambda done, total: far.append(done / total if total else 0.0)):
         received(REGULAR["plain"])
     assert far and all(0 <= f <= 1 for f in far)
     asked = iter(range(10))
@@ -358,7 +412,9 @@ def blocks(cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def test_wide_tables_come_in_few_rows_at_a_time() -> None:
     wide = pd.DataFrame({f"c{i}": ["1"] * 60 for i in range(20_000)}, dtype="str")
-    assert [len(block) for block in Cells.of(wide).blocks()] == [25, 25, 10]
+    most = pieces.BLOCK // 20_000
+    assert 1 < most < 60
+    assert [len(block) for block in Cells.of(wide).blocks()] == [min(most, 60 - at) for at in range(0, 60, most)]
     assert [block.index.tolist() for block in blocks(wide.iloc[:3, :2])] == [[0, 1], [2]]
 
 

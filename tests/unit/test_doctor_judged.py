@@ -13,12 +13,13 @@ from scipy import stats
 
 from bayes_engine.doctor.again import treatments
 from bayes_engine.doctor.classes import apart, covariances
-from bayes_engine.doctor.columns import compact_days, outlying, sentinel
+from bayes_engine.doctor.columns import compact_days
 from bayes_engine.doctor.examine import examine
 from bayes_engine.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
 from bayes_engine.doctor.look import look
 from bayes_engine.doctor.pairs import dependences
 from bayes_engine.doctor.repair import repaired, when
+from bayes_engine.doctor.strays import outlying, sentinel
 from bayes_engine.doctor.suggest import _candidates, suggest
 from bayes_engine.errors import hearing
 from bayes_engine.models.one_dependence import AODE

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_engine.table import numbers
-from bayes_engine.table.numbers import convert, convert_column
+from bayes_engine.table import convert as converting
+from bayes_engine.table.convert import convert, convert_column
 
 
 @pytest.mark.parametrize(("cells", "expected"), [
@@ -89,7 +89,14 @@ def test_long_columns_are_read_as_short_ones(monkeypatch: pytest.MonkeyPatch) ->
         column = pd.Series(rng.choice(cells, 40), name="x", dtype="str")
         slow = convert_column(column)
         with monkeypatch.context() as patched:
-            patched.setattr(numbers, "_LONG", 1)
+            patched.setattr(converting, "_LONG", 1)
             swift = convert_column(column)
         pd.testing.assert_series_equal(swift.values, slow.values)
         assert swift[1:] == slow[1:], cells
+
+
+def test_a_token_that_means_missing_is_no_example_of_a_number() -> None:
+    cells = {"x": ["1.2.3", "9.999", "1.234", "2.345"]}
+    frame, notes, _mark = convert(pd.DataFrame(cells), None, ("1.2.3", "9.999"), points_in_doubt=True)
+    assert frame["x"].isna().tolist() == [True, True, False, False]
+    assert "'1.234' is read as 1.234" in str(notes[0].message)

@@ -1,6 +1,7 @@
 """A text read in pieces is the text read whole, character for character, wherever the pieces begin and end."""
 
 import gzip
+import io
 import itertools
 from collections.abc import Callable
 
@@ -305,3 +306,50 @@ def test_the_results_of_pieces_are_those_of_the_whole(write: Callable[[list[str]
     assert told[0] == told[1]
     assert [cell.row for cell in told[0][1] if cell.value == "tall"] == list(range(2, 60, 7))
     assert b"\r\n2.50," in told[0][0] and b",007," in told[0][0]
+
+
+ARFF_CELLS = ["1.50", "?", "'?'", "'a b'", "' lead'", r"'it\'s'", '"q, x"', "'a\x1fb'", "''", "京都", "x%y", "'\t'"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    width=st.integers(1, 3),
+    rows=st.lists(st.lists(st.sampled_from(ARFF_CELLS), min_size=3, max_size=3), min_size=1, max_size=12),
+    kinds=st.lists(st.sampled_from(["", "sparse", "weight", "remark"]), min_size=12, max_size=12),
+    size=st.sampled_from([5, 60, 1000]),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_arff_in_pieces(width: int, rows: list[list[str]], kinds: list[str], size: int, end: str) -> None:
+    lines = ["@relation r", *(f"@attribute c{i} string" for i in range(width)), "@data"]
+    for kind, row in zip(kinds, rows, strict=False):
+        told_of = ", ".join(f"{i} {row[i]}" for i in range(width) if row[i] != "?")
+        text = f"{{{told_of}}}" if kind == "sparse" else ",".join(row[:width])
+        lines += [text + {"weight": ", {0.5}", "remark": " % behind"}.get(kind, ""), "% remark", ""]
+    data = end.join(lines).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        cut_small(patch, size)
+        agree(data)
+
+
+@pytest.mark.parametrize(("row", "why"), [("1,2,3", "line 9 of the ARFF data has 3 cells"), ("", "but no rows")])
+def test_arff_in_pieces_says_what_is_wrong_and_where(row: str, why: str, small: None) -> None:
+    fine = "% fine\n" * 2 if not row else "1,2\n\n% fine\n1,2\n"
+    data = f"@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n{fine}{row}\n".encode()
+    with pytest.raises(ReadError, match=why):
+        open_cells(data)
+
+
+def test_parquet_is_written_as_text_a_block_at_a_time() -> None:
+    out = io.BytesIO()
+    pd.DataFrame({
+        "whole": [1, 2, 3, 4, 5], "gaps": [1.0, np.nan, 2.5, np.nan, np.nan], "yes": [True, None, False, None, True],
+        "day": pd.to_datetime(["2024-01-05", None, "2024-02-01 10:30", None, "1999-12-31"], format="ISO8601"),
+        "city": pd.Categorical(["Oslo", None, "京都", "Oslo", "None"]), "long": [2**60 + i for i in range(5)],
+        "empty": [None] * 5,
+    }).to_parquet(out)  # fmt: skip
+    cells, reading = open_cells(out.getvalue()), read_table(out.getvalue(), typed=False)
+    blocks = list(cells.blocks(2))
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    pd.testing.assert_frame_equal(pd.concat(blocks), reading.frame)
+    assert (cells.report, cells.recipe) == (reading.report, reading.recipe)
+    assert blocks[0]["long"].tolist() == ["1152921504606846976", "1152921504606846977"]

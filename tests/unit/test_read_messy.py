@@ -16,13 +16,14 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table import assemble, containers, pieces
+from bayes_engine.table.convert import convert_column
 from bayes_engine.table.dates import Dates, dates
 from bayes_engine.table.incoming import Found, Reception
-from bayes_engine.table.numbers import convert_column, is_number
+from bayes_engine.table.numbers import is_number
 from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.styles import read_mixed
+from bayes_engine.table.styles import Style, read_mixed
 from tests.unit.test_read_hostile import book, packed
 from tests.unit.test_read_otherwise import offers, said, taken
 
@@ -222,7 +223,7 @@ def test_invisible_characters_cost_no_number_and_are_told(cells: list[str], valu
     assert f"column 'x': cells with invisible characters, which are left out: {n}, the first in row 1" in said(reading)
     assert column(cells, types={"x": "text"}).frame["x"].tolist() == cells
     assert column(["\u200ba", "b"]).frame["x"].tolist() == ["\u200ba", "b"]
-    numbers, unreadable, _ = read_mixed(pd.Series(["\u200b5", "word", "\u200b"]), "", None)
+    numbers, unreadable, _ = read_mixed(pd.Series(["\u200b5", "word", "\u200b"]), Style(), None)
     assert numbers.tolist()[0] == 5 and unreadable.tolist() == [False, True, False]
 
 

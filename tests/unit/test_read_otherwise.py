@@ -14,7 +14,7 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.decode import first_lines
-from bayes_engine.table.numbers import Offer
+from bayes_engine.table.notes import Offer
 from bayes_engine.table.read import Reading, read_table
 
 BODY = [f"{150 + 1.5 * i},{50 + i},{['Oslo', 'Rome', 'Lima'][i % 3]},{['no', 'yes'][i % 2]}" for i in range(12)]

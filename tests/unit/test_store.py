@@ -766,6 +766,23 @@ def test_a_model_that_would_not_answer_is_not_loaded(what: str) -> None:
         load_model(forged(name, change))
 
 
+@pytest.mark.parametrize("name", ["array", "GaussianNB", "BernoulliNB", "LDA", "spherical", "discretizer", "lazy",
+                                  "semi-supervised"])  # fmt: skip
+def test_a_number_of_columns_takes_no_room_and_no_time(name: str) -> None:
+    """What a number counts is not made before it is known to be there."""
+
+    def change(_params: Any, state: Any, _blobs: dict[str, Any]) -> None:
+        state["n_features_in_"] = 10**8
+        state.pop("feature_names_in_", None)
+
+    data = forged(name, change)
+    start = time.process_time()
+    with pytest.raises(StoreError, match="has more than 262144 columns"):
+        load_model(data)
+    assert time.process_time() - start < 2.0
+    assert peak(lambda: load_model(data)) < 200e6
+
+
 SEEDS = (
     *(None, True, -1, 0, 10**40, 1e308, "", "x", [], ["no", "no"], {}, {"float": "nan"}, {"list": []}),
     *({"dict": [[1, 2]]}, {"array": "0"}, {"scalar": ["<f8", 1]}, {"scalar": ["U", "x"]}),

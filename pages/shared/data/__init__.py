@@ -52,7 +52,17 @@ from pages.shared.data.tables import (
     table_in_use,
     treated,
 )
-from pages.shared.data.uploads import ENCODINGS, Upload, digest, keep_upload, overrides, upload_in, uploaded
+from pages.shared.data.uploads import (
+    ENCODINGS,
+    Overrides,
+    Upload,
+    digest,
+    keep_upload,
+    look,
+    overrides,
+    upload_in,
+    uploaded,
+)
 
 __all__ = [
     "CALIBRATIONS",
@@ -68,6 +78,7 @@ __all__ = [
     "TERMS",
     "Fitted",
     "InUse",
+    "Overrides",
     "Upload",
     "active_model",
     "amount_unsaid",
@@ -84,6 +95,7 @@ __all__ = [
     "in_use",
     "keep_upload",
     "likelihood_of",
+    "look",
     "losses",
     "notes_of",
     "offered",

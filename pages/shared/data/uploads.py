@@ -12,8 +12,8 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
+from bayes_engine.table.convert import ReadAs
 from bayes_engine.table.decode import TWICE
-from bayes_engine.table.numbers import ReadAs
 from bayes_engine.table.read import Reading, read_table
 from pages.shared.kept import hold
 from pages.shared.state import State
@@ -30,30 +30,42 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
+Overrides = tuple[tuple[str, Any], ...]
+"""How a file is to be read where that differs from the guess: pairs of a keyword of `read_table` and its value."""
+
+
 @dataclass
 class Upload:
     """A file this session was given, and the table in it as read last, under which overrides."""
 
     name: str
     content: bytes
-    overrides: tuple[tuple[str, Any], ...]
+    overrides: Overrides
     reading: Reading
 
     def __post_init__(self) -> None:
         hold(digest(self.content), self, len(self.content))
         self.reading = slim(self.reading)
 
-    def read(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
-        """Read the file again under these overrides; where they do not fit it raises, and the reading stays."""
-        self.reading = slim(read_table(self.content, name=self.name, typed=typed, **dict(wanted)))
-        self.overrides = wanted
+    def look(self, wanted: Overrides) -> Reading:
+        """The file as it reads under these overrides. Raises ReadError where they do not fit it."""
+        return look(self.name, self.content, wanted)
 
-    def read_as(self, wanted: tuple[tuple[str, Any], ...], *, typed: bool = True) -> None:
+    def take(self, wanted: Overrides, reading: Reading) -> None:
+        """Have it read like this, which are these overrides."""
+        self.overrides, self.reading = wanted, reading
+
+    def read_as(self, wanted: Overrides) -> None:
         """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
         if self.overrides != wanted:
             with suppress(BayesEngineError):
-                self.read(wanted, typed=typed)
+                self.reading = self.look(wanted)
             self.overrides = wanted
+
+
+def look(name: str, content: bytes, wanted: Overrides = ()) -> Reading:
+    """The table in a file, read under these overrides. Raises ReadError where there is none."""
+    return slim(read_table(content, name=name, **dict(wanted)))
 
 
 def slim(reading: Reading) -> Reading:
@@ -92,7 +104,7 @@ def uploaded(state: State) -> bool:
     return mark != state.table and mark in st.session_state.get("uploads", {})
 
 
-def overrides(state: State, key: str = "read") -> tuple[tuple[str, Any], ...]:
+def overrides(state: State, key: str = "read") -> Overrides:
     """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
     value. What a forged link may hold besides counts as not said."""
     fits: Mapping[str, Callable[[Any], bool]] = {

@@ -12,8 +12,8 @@ from bayes_engine.exchange import read_bif, read_xmlbif, write_bif, write_xmlbif
 from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
-from pages.shared import data
-from pages.shared.escape import clean, md
+from pages.shared import data, reading
+from pages.shared.escape import md
 from pages.shared.network import source as sources
 from pages.shared.network.source import Source
 from pages.shared.state import change
@@ -87,15 +87,9 @@ def read(name: str, content: bytes) -> Network:
 
 def _taken() -> None:
     """The file that was dropped, read; what is wrong with it is said."""
-    file = st.session_state.get("net_file")
-    st.session_state["net_file_said"] = None
-    if file is None:
-        return
-    name, content = clean(file.name), file.getvalue()
-    try:
-        network = read(name, content)
-    except BayesEngineError as error:
-        st.session_state["net_file_said"] = error.message
-        return
+    reading.take_in("net_file", read, _in_use)
+
+
+def _in_use(name: str, content: bytes, network: Network) -> None:
     opened = sources.keep(name, data.digest(content), network, content)
     change(lambda s: s if s.seen("net", "") == opened else sources.choose(s, opened))  # a link had asked for it

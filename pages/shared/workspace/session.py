@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, cast
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.table.read import read_table
+from bayes_engine.factors.network import Network
+from bayes_engine.table.pieces import Cells
+from bayes_engine.table.read import Reading
 from pages.shared import data
 from pages.shared.state import START, State, change
 from pages.shared.workspace.form import ROLES, Given, Workspace, spoken_of
@@ -40,45 +44,62 @@ def present(session: Mapping[str, Any] | None = None) -> Workspace:
     return Workspace(session.get("page") or "start", state, files)
 
 
-def reopen(found: Workspace) -> None:
-    """Put the session into a workspace, on its page; for widget callbacks.
+@dataclass(frozen=True)
+class Opened:
+    """A workspace, and what its files hold, those that it has with it; the table under the overrides `wanted`."""
 
-    Raises BayesEngineError where one of its files cannot be read; then nothing has changed.
-    """
+    workspace: Workspace
+    wanted: data.Overrides = ()
+    table: Reading | None = None
+    second: Cells | None = None
+    network: Network | None = None
+
+
+def look_into(found: Workspace) -> Opened:
+    """Read the files of a workspace. Raises BayesEngineError where one cannot be read."""
     from pages.shared.network import exchange
+    from pages.shared.second import look
+
+    opened = Opened(found)
+    held = {role: (given.name, given.content) for role, given in found.files.items() if given.content is not None}
+    if "table" in held:
+        wanted, table = _table(*held["table"], data.overrides(found.state))
+        opened = replace(opened, wanted=wanted, table=table)
+    if "second" in held:
+        opened = replace(opened, second=look(*held["second"]))
+    if "network" in held:
+        opened = replace(opened, network=exchange.read(*held["network"]))
+    return opened
+
+
+def reopen(opened: Opened) -> None:
+    """Put the session into a workspace, on its page; for callbacks."""
     from pages.shared.network import source as networks
     from pages.shared.second import SecondFile
 
-    files, session = found.files, st.session_state
-    held = {role: given for role, given in files.items() if given.content is not None}
-    table = _upload(held["table"], found) if "table" in held else None
-    second = network = None
-    if "second" in held:
-        second = SecondFile.of(held["second"].name, held["second"].content or b"")
-    if "network" in held:
-        network = exchange.read(held["network"].name, held["network"].content or b"")
-    if table is not None:
-        data.keep_upload(table)
-    if second is not None:
-        session["second"] = (held["second"].digest, second)
-    if network is not None:
-        given = held["network"]
-        networks.keep(given.name, given.digest, network, given.content or b"")
+    found, session = opened.workspace, st.session_state
+    files = found.files
+    if opened.table is not None:
+        given = files["table"]
+        data.keep_upload(data.Upload(given.name, given.content or b"", opened.wanted, opened.table))
+    if opened.second is not None:
+        given = files["second"]
+        session["second"] = (given.digest, SecondFile(given.name, given.content or b"", (), opened.second))
+    if opened.network is not None:
+        given = files["network"]
+        networks.keep(given.name, given.digest, opened.network, given.content or b"")
     session["files_asked"] = {given.digest: given.name for given in files.values()}
     session["workspace_page"] = found.page
     session["workspace_program"] = found.program
     change(lambda _state: found.state)
 
 
-def _upload(given: Given, found: Workspace) -> data.Upload:
+def _table(name: str, content: bytes, wanted: data.Overrides) -> tuple[data.Overrides, Reading]:
     """The table, read as the state wants it; where that does not fit, as it seems to be written."""
-    content, wanted = given.content or b"", data.overrides(found.state)
     if wanted:
-        try:
-            return data.Upload(given.name, content, wanted, read_table(content, name=given.name, **dict(wanted)))
-        except BayesEngineError:
-            pass
-    return data.Upload(given.name, content, (), read_table(content, name=given.name))
+        with suppress(BayesEngineError):
+            return wanted, data.look(name, content, wanted)
+    return (), data.look(name, content)
 
 
 def file_name(workspace: Workspace) -> str:

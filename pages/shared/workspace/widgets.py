@@ -15,17 +15,18 @@ import streamlit as st
 from bayes_engine import __version__
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _, current_language
-from pages.shared import jobs, sessions
+from bayes_engine.language import Message, _, current_language
+from pages.shared import data, jobs, sessions
 from pages.shared.escape import clean, md
 from pages.shared.state import START, State, current
 from pages.shared.workspace import disk
 from pages.shared.workspace.form import Workspace, bare, read, size, spoken_of, without_data, write
-from pages.shared.workspace.session import file_name, present, reopen
+from pages.shared.workspace.session import Opened, file_name, look_into, present, reopen
 
 WIDE = 330
 """Pixels, so that captions in the popover make a column and no line across the page."""
 MIME = "application/octet-stream"
+OPENING = Message("opening the workspace")
 HEADER = 2**20
 """Bytes that a workspace takes besides its files, at the most that is reckoned with."""
 OWN = ("localhost", "127.0.0.1", "::1")
@@ -184,13 +185,19 @@ def _take(key: str, pages: frozenset[str]) -> None:
     if given is None:
         return
     session["workspace_turn"] += 1
-    try:
-        reopen(read(given.getvalue(), pages, limit=_limit()))
-    except BayesEngineError as error:
-        session["workspace_refused"] = error.message
-    else:
-        session["chip_workspace_open"] = False
-        _dismiss()
+    content, limit = given.getvalue(), _limit()
+    jobs.errand(("workspace", data.digest(content)), lambda: look_into(read(content, pages, limit=limit)), OPENING,
+                _reopened, partial(_refused, "workspace_refused"))  # fmt: skip
+
+
+def _reopened(opened: Opened) -> None:
+    reopen(opened)
+    st.session_state["chip_workspace_open"] = False
+    _dismiss()
+
+
+def _refused(key: str, error: BayesEngineError) -> None:
+    st.session_state[key] = error.message
 
 
 def _by_itself() -> None:
@@ -323,12 +330,9 @@ def _missing(state: State) -> bool:
 
 def _reopen(session: str, pages: frozenset[str]) -> None:
     st.session_state["workspace_not_reopened"] = None
-    try:
-        reopen(disk.load(session, disk.folder(), pages))
-    except BayesEngineError as error:
-        st.session_state["workspace_not_reopened"] = error.message
-    else:
-        _dismiss()
+    folder = disk.folder()
+    jobs.errand(("workspace", session, folder), lambda: look_into(disk.load(session, folder, pages)), OPENING,
+                _reopened, partial(_refused, "workspace_not_reopened"))  # fmt: skip
 
 
 def _dismiss() -> None:

@@ -1,0 +1,312 @@
+"""Columns of text → typed columns, with a note for everything that was read into them.
+
+A column is converted through its distinct spellings (`factorize`), so a rule may be slow per spelling and the whole
+still fast per cell. A number is a number only where every cell that is not a missing token is one; otherwise the text
+stays as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.progress import steps
+from bayes_engine.table.dates import Dates, dates
+from bayes_engine.table.notes import (
+    Note,
+    also_missing,
+    altered,
+    as_numbers,
+    as_text,
+    by_rule,
+    code_notes,
+    date_notes,
+    invisible_note,
+    listed,
+    missing_notes,
+    no_dates_note,
+    note,
+    number_notes,
+    offer,
+    point_note,
+    spelling_notes,
+)
+from bayes_engine.table.numbers import (
+    ALWAYS_MISSING,
+    INVISIBLE,
+    MISSING_AMONG_NUMBERS,
+    Mark,
+    dressed_numbers,
+    identifier_among,
+    numbers_among,
+    plain_numbers,
+    telephone_among,
+)
+
+ReadAs = Literal["text", "number", "date", "date_month_first", "auto"]
+"""What the cells of a column are to be read as; "auto" is by rule, as where nothing is said."""
+
+_DOUBTFUL = ("NA", "N/A", "n/a", "None", "NULL", "null", "-", "--", "—")
+_TRUTH = ({"TRUE", "FALSE"}, {"True", "False"}, {"true", "false"})
+_LONG = 5000
+"""Rows from which on a column is first looked at as a whole, by Arrow."""
+
+
+class Column(NamedTuple):
+    """A converted column. `absent`: how many cells each token that was taken as missing stood in ('' the empty cell);
+    `mark`: the decimal mark the column shows beyond doubt; `doubtful`: it shows one that may be either."""
+
+    values: pd.Series
+    notes: tuple[Note, ...]
+    absent: Mapping[str, int]
+    mark: Mark | None = None
+    doubtful: bool = False
+
+
+def convert(
+    cells: pd.DataFrame | dict[str, pd.Series],
+    decimal: Mark | None,
+    missing: Sequence[str] | None,
+    types: Mapping[int, ReadAs] | None = None,
+    *,
+    points_in_doubt: bool = False,
+) -> tuple[pd.DataFrame, list[Note], Mark]:
+    """Every column of text in `cells` typed: int64, float64, bool, datetime64 or text ('' is an empty cell), and the
+    decimal mark.
+
+    `decimal`, `missing` and `types` (by position) override the guesses. A column that shows its decimal mark beyond
+    doubt (12,5) decides for those that do not (1,234). `points_in_doubt`: the file may come from where the point
+    separates thousands (its cells are separated by semicolons), so that 1.234 is told. A dict is emptied on the way,
+    so that the table is never held twice.
+
+    >>> frame, notes, mark = convert(pd.DataFrame({"x": ["1,5", "2,25"], "well": ["1E5", "4D2"]}), None, None)
+    >>> frame["x"].tolist(), frame["well"].tolist(), len(notes), mark
+    ([1.5, 2.25], ['1E5', '4D2'], 2, ',')
+    """  # fmt: skip
+    texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
+    columns, waiting = dict[str, Column](), dict[str, pd.Series]()
+    types = types or {}
+    for at, name in enumerate(steps(list(texts))):
+        text = texts.pop(name)
+        columns[name] = convert_column(text, decimal, missing, types.get(at, "auto"), at)
+        if columns[name].doubtful:
+            waiting[name] = text
+    marks = {column.mark for column in columns.values()}
+    place = {name: at for at, name in enumerate(columns)}
+    if decimal is None and "," in marks and "." not in marks:  # the doubtful columns follow the certain ones
+        comma = {name: convert_column(text, ",", missing, types.get(place[name], "auto"), place[name])
+                 for name, text in waiting.items()}  # fmt: skip
+        columns |= {name: c for name, c in comma.items() if pd.api.types.is_numeric_dtype(c.values.dtype)}
+    notes = [n for column in columns.values() for n in column.notes]
+    if points_in_doubt and decimal is None and not marks & {",", "."}:
+        notes += [point_note(name, text[columns[name].values.notna()], place[name]) for name, text in waiting.items()
+                  if pd.api.types.is_numeric_dtype(columns[name].values.dtype)
+                  and not text.str.contains(",").any() and text.str.contains(r"\.\d").any()]  # fmt: skip
+    absent = {name: column.absent for name, column in columns.items()}
+    taken = sorted({token for found in absent.values() for token in found if token})
+    notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)
+    frame = pd.DataFrame({name: column.values for name, column in columns.items()})
+    return frame, notes, decimal or ("," if "," in marks else ".")
+
+
+def convert_column(
+    column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
+    at: int = 0,
+) -> Column:  # fmt: skip
+    """One column of text, typed; `at` is its position, of which the offers speak. See `convert`."""
+    name = str(column.name)
+    if read_as == "auto" and decimal != "," and len(column) >= _LONG and (swift := _swift(column)) is not None:
+        return swift
+    codes, levels = pd.factorize(column)
+    spelled: list[str] = np.asarray(levels, dtype=object).tolist()
+    if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
+        plain = pd.Series(
+            np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
+        )
+        found = convert_column(plain, decimal, missing, read_as, at)
+        if found.values.dtype.kind in "ifM":
+            return found._replace(notes=(*found.notes, invisible_note(column, at)))
+    bare = [s.strip() for s in spelled]
+    if read_as == "text":
+        kept = _text(column, codes, spelled, bare, (), None, at, plainly=True)
+        return kept._replace(notes=(note("column '{column}' is kept as text, as chosen", column=name)
+                                    .offering(by_rule(at)),))  # fmt: skip
+    tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
+    known = [b not in tokens for b in bare]
+    rest = [b for b, k in zip(bare, known, strict=True) if k]
+    absent = _absent(bare, tokens, codes)
+    if not rest and missing is None and len({b for b in bare if b not in ALWAYS_MISSING}) > 1:
+        return _text(column, codes, spelled, bare, missing, None, at)  # None and NA side by side are names of something
+    if not rest:
+        return _empty(column, bare, at)
+    if read_as == "number":
+        return _chosen_numbers(column, codes, bare, known, decimal, absent, at)
+    identifier = identifier_among(rest)
+    phone = None if identifier else telephone_among(rest, np.bincount(codes, minlength=len(bare))[known])
+    numbers = None
+    if identifier is None and phone is None and read_as == "auto":
+        numbers = plain_numbers(rest) if decimal != "," else None
+        numbers = numbers or dressed_numbers(rest, decimal)
+    if numbers is None:
+        when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", _spread(codes, known))
+        if isinstance(when, Dates):
+            times = pd.Series(_per_row(when.values, known, codes), index=column.index)
+            return Column(times, tuple(date_notes(name, when, at)), absent)
+        if read_as != "auto":
+            text = _text(column, codes, spelled, bare, missing, None, at, plainly=True)
+            return text._replace(notes=(no_dates_note(name, rest, when, by_rule(at)),))
+        text = _text(column, codes, spelled, bare, missing, identifier, at, phone=phone)
+        return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
+
+    values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
+    if numbers.whole and not absent:
+        values = values.astype(np.int64)
+    joined = "".join(rest)
+    doubtful = numbers.mark is None and re.search("[.,]", joined) is not None
+    extreme = "e" in joined or "E" in joined or max(map(len, rest)) > 15  # else it is a float64 to the last digit
+    notes = (
+        *number_notes(name, numbers, decimal, at),
+        *code_notes(name, rest, at),
+        *(altered(column, values, at) if extreme else ()),
+    )
+    return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
+
+
+def _swift(column: pd.Series) -> Column | None:
+    """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
+    (tested equal), without a look at every spelling. None where they must decide."""
+    try:
+        arrow, compute = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.compute")
+        text = arrow.array(column.array)
+    except (ImportError, TypeError):
+        return None
+
+    def any_of(pattern: str) -> bool:
+        return bool(compute.any(compute.match_substring_regex(text, pattern)).as_py())
+
+    empty = compute.equal(text, "")
+    plain = compute.match_substring_regex(text, r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    if not compute.all(compute.or_(empty, plain)).as_py() or any_of(r"^[+-]?(0\d+$|\d{16})|^\+\d{8}|^\d+[eE]\d"):
+        return None
+    dotted = any_of(r"\.")
+    if dotted and not any_of(r"\.(\d{0,2}|\d{4,})$|^[+-]?(0|\d{4,})\.|[eE]"):
+        return None  # 1.234 may be a thousand
+    values = compute.cast(compute.if_else(empty, None, text), arrow.float64()).to_numpy(zero_copy_only=False) + 0.0
+    missing = np.isnan(values)
+    if (
+        missing.all()
+        or not np.isfinite(values[~missing]).all()
+        or ((values == 0).any() and any_of(r"[eE]-\d{3}|0{300}"))
+    ):
+        return None
+    whole = not dotted and not missing.any() and not any_of("[eE]") and bool((np.abs(values) < 2.0**53).all())
+    return Column(pd.Series(values.astype(np.int64) if whole else values, index=column.index), (),
+                  {"": int(missing.sum())} if missing.any() else {}, "." if dotted else None)  # fmt: skip
+
+
+def _per_row(values: NDArray[Any], known: list[bool], codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Values of the known spellings → one for every cell, NaN (or NaT) where it is missing."""
+    per_level = np.full(len(known), "NaT" if values.dtype.kind == "M" else np.nan, dtype=values.dtype)
+    per_level[np.array(known)] = values
+    return per_level[codes]
+
+
+def _spread(codes: NDArray[np.intp], known: list[bool]) -> NDArray[np.intp]:
+    """For every cell that is not missing, the position of its spelling among the known ones."""
+    place: NDArray[np.intp] = np.cumsum(known) - 1
+    return np.asarray(place[codes[np.array(known)[codes]]])
+
+
+def _absent(bare: list[str], tokens: Sequence[str], codes: NDArray[np.intp]) -> dict[str, int]:
+    """How many cells hold each of the tokens that mean missing."""
+    found = [(i, b) for i, b in enumerate(bare) if b in tokens]
+    counts = np.bincount(codes, minlength=len(bare)) if found else ()
+    absent: dict[str, int] = {}
+    for i, token in found:
+        absent[token] = absent.get(token, 0) + int(counts[i])
+    return absent
+
+
+def _chosen_numbers(
+    column: pd.Series, codes: NDArray[np.intp], bare: list[str], known: list[bool], decimal: Mark | None,
+    absent: dict[str, int], at: int,
+) -> Column:  # fmt: skip
+    """A column of which a person said that it holds numbers: what is none is missing, and told."""
+    name = str(column.name)
+    rest = [b for b, k in zip(bare, known, strict=True) if k]
+    read, mark, left = numbers_among(rest, decimal)
+    values = _per_row(read, known, codes) + 0.0
+    lost = [cell for cell, value in zip(rest, read, strict=True) if np.isnan(value)]
+    if lost:
+        n = int(np.isnan(values).sum()) - sum(absent.values())
+        told = note("column '{column}' is read as numbers, as chosen; cells that are none and so are missing: {n} "
+                    "({values})", "warning", column=name, n=n, values=listed(lost))  # fmt: skip
+    else:
+        told = note("column '{column}' is read as numbers, as chosen", column=name)
+    signs = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(left))
+    notes = (told.offering(by_rule(at)), *((signs,) if left else ()), *altered(column, values, at))
+    return Column(pd.Series(values, index=column.index), notes, absent,
+                  mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
+
+
+def _text(
+    column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: list[str], missing: Sequence[str] | None,
+    identifier: str | None, at: int, *, phone: str | None = None, plainly: bool = False,
+) -> Column:  # fmt: skip
+    """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
+    anywhere are taken out."""
+    name = str(column.name)
+    tokens = ALWAYS_MISSING if missing is None else ("", *missing)
+    absent = _absent(bare, tokens, codes)
+    kept = sorted({b for b in bare if b not in tokens})
+    notes: list[Note] = []
+    if kept and not plainly and all(s != b for s, b in zip(spelled, bare, strict=True) if b not in tokens):
+        spelled = bare  # the cells are padded, as between the bars of a drawn table
+        column = pd.Series(np.array(bare, dtype=object)[codes], index=column.index, name=column.name)
+        notes.append(note("column '{column}': the spaces around every cell are left out", column=name)
+                     .offering(as_text(at)))  # fmt: skip
+    truth = None if plainly else next((pair for pair in _TRUTH if set(kept) == pair), None)
+    if truth is not None:
+        lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
+        values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
+        notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept))
+                     .offering(as_text(at)))  # fmt: skip
+        return Column(values, tuple(notes), absent)
+
+    lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
+    values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
+    doubtful = [t for t in kept if t in _DOUBTFUL]
+    if len(doubtful) > 1 and missing is None:
+        notes.append(note("column '{column}': {tokens} are kept as values; if they mean missing, add them to the "
+                          "missing tokens", "warning", column=name, tokens=listed(doubtful))
+                     .offering(offer("These mean missing", "missing", tuple(doubtful))))  # fmt: skip
+    elif doubtful and missing is None:
+        notes.append(note("column '{column}': {tokens} is kept as a value; if it means missing, add it to the missing "
+                          "tokens", "warning", column=name, tokens=listed(doubtful))
+                     .offering(offer("It means missing", "missing", tuple(doubtful))))  # fmt: skip
+    if identifier is not None:
+        notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
+                          column=name, example=identifier).offering(as_numbers(at)))  # fmt: skip
+    elif phone is not None:
+        notes.append(note("column '{column}' stays text, because '{example}' and the like are telephone numbers",
+                          "warning", column=name, example=phone).offering(as_numbers(at)))  # fmt: skip
+    else:
+        notes += spelling_notes(name, spelled, bare, kept, at)
+    return Column(values, tuple(notes), absent)
+
+
+def _empty(column: pd.Series, bare: list[str], at: int) -> Column:
+    name = str(column.name)
+    told = [b for b in bare if b]
+    if told:
+        said = note("column '{column}' holds nothing but {tokens}, read as missing", "warning", column=name,
+                    tokens=listed(told)).offering(as_text(at))  # fmt: skip
+    else:
+        said = note("column '{column}' is empty: every cell is missing", "warning", column=name)
+    return Column(pd.Series(np.nan, index=column.index, dtype=float), (said,), {})

@@ -1,0 +1,344 @@
+"""What is said while a table is read: notes of what was inferred or changed, with the ways to have it otherwise.
+
+First the forms in which all that reads a file speaks; then what there is to say of a column of text: how its numbers
+and dates are read, what a float64 loses of them, why it stays text, what is taken as missing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.language import Listing, Message
+from bayes_engine.table.dates import DATE, Dates
+from bayes_engine.table.numbers import (
+    CODE,
+    INVISIBLE,
+    PHONE,
+    PLAIN_CHARACTERS,
+    Mark,
+    Numbers,
+    common_unit,
+    is_number,
+    loss,
+    pointed,
+)
+
+Severity = Literal["info", "warning"]
+
+_NAMED = 5
+"""How many columns a note about the whole table names."""
+_YES_NO = frozenset((
+    "yes", "no", "true", "false", "y", "n", "t", "f", "1", "0", "on", "off", "ja", "nein", "j", "wahr", "falsch", "oui",
+    "non", "vrai", "faux", "sí", "si", "s", "verdadero", "falso", "sim", "não", "да", "нет", "是", "否", "对", "错",
+    "真", "假",
+))  # fmt: skip
+
+
+class Offer(NamedTuple):
+    """Another way to read: a keyword of `read_table` with its value, and what a button says. A value of `types` speaks
+    of one column and joins what is said of the others."""
+
+    keyword: Literal["encoding", "delimiter", "quote", "decimal", "header", "sheet", "missing", "types", "trim"]
+    value: Any
+    said: Message
+
+
+def offer(template: str, keyword: Any, value: Any, /, **params: object) -> Offer:
+    """An Offer from its words."""
+    return Offer(keyword, value, Message(template, params))
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing that was inferred or changed while reading, and how to have it otherwise."""
+
+    message: Message
+    severity: Severity = "info"
+    column: str | None = None
+    line: int | None = None
+    offers: tuple[Offer, ...] = ()
+
+    def offering(self, *offers: Offer) -> Note:
+        """This note with ways to have it otherwise."""
+        return replace(self, offers=offers)
+
+
+def note(template: str, severity: Severity = "info", at: int | None = None, /, **params: object) -> Note:
+    """A Note on line `at`, whose column is the parameter `column`, where there is one."""
+    column = params.get("column")
+    return Note(Message(template, params), severity, None if column is None else str(column), at)
+
+
+def listed(values: Sequence[str], most: int = 6) -> Listing:
+    """Quoted, cut to the first few and each to 40 characters."""
+    shown = [Message("'{name}'", {"name": v if len(v) <= 40 else v[:39] + "…"}) for v in values[:most]]
+    return Listing([*shown, *(["…"] if len(values) > most else [])])
+
+
+def lines_of(lines: Sequence[int] | NDArray[np.intp]) -> Listing:
+    """The first five line numbers."""
+    return Listing([*(str(int(line)) for line in lines[:5]), *(["…"] if len(lines) > 5 else [])])
+
+
+def as_text(at: int) -> Offer:
+    """To leave the column at this position as it is written."""
+    return offer("Keep as text", "types", ((at, "text"),))
+
+
+def as_numbers(at: int) -> Offer:
+    """To read the column at this position as numbers; what is none is missing."""
+    return offer("Read as numbers", "types", ((at, "number"),))
+
+
+def by_rule(at: int) -> Offer:
+    """To take back what was chosen for the column at this position."""
+    return offer("Read it by rule again", "types", ((at, "auto"),))
+
+
+def number_notes(name: str, numbers: Numbers, decimal: Mark | None, at: int) -> list[Note]:
+    """How a column's numbers are read, where they are not written as a program writes them.
+
+    >>> said = number_notes("x", Numbers(np.array([1.5]), False, ",", "1,5", 1.5), None, at=0)
+    >>> [str(n.message) for n in said]
+    ["column 'x': the decimal mark is a comma ('1,5' is read as 1.5)"]
+    """
+    notes = []
+    written, value = numbers.example, f"{numbers.reads:.15g}"
+    if numbers.mark == "," or decimal == ",":
+        if "," in written or "." in written:
+            notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
+                              column=name, example=written, value=value)
+                         .offering(offer("The decimal mark is a point", "decimal", "."), as_text(at)))  # fmt: skip
+    elif "," in written and numbers.mark == ".":
+        notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value})",
+                          column=name, example=written, value=value).offering(as_text(at)))  # fmt: skip
+    elif "," in written:
+        doubt: Severity = "info" if decimal == "." else "warning"
+        notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if "
+                          "they are decimal commas, choose decimal=','", doubt, column=name, example=written,
+                          value=value)
+                     .offering(offer("The decimal mark is a comma", "decimal", ","), as_text(at)))  # fmt: skip
+    if numbers.unit == "%":
+        share = f"{numbers.reads / 100:.15g}"
+        notes.append(note("column '{column}' is in percent: '{example}' is read as {value}, not as {share}",
+                          column=name, example=written, value=value, share=share).offering(as_text(at)))  # fmt: skip
+    elif numbers.unit:
+        notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
+                          column=name, sign=numbers.unit).offering(as_text(at)))  # fmt: skip
+    if not np.isfinite(numbers.values).all():
+        notes.append(infinite_note(name, at))
+    if numbers.behind and all(n.message.params.get("example") != numbers.behind[0] for n in notes):
+        notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=numbers.behind[0],
+                          value=f"{numbers.behind[1]:.15g}").offering(as_text(at)))  # fmt: skip
+    if not notes and not PLAIN_CHARACTERS.issuperset(written):
+        notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
+                          value=value).offering(as_text(at)))  # fmt: skip
+    return notes
+
+
+def infinite_note(name: str, at: int) -> Note:
+    """That a column, at this position, holds infinite numbers."""
+    return note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
+                column=name).offering(as_text(at))  # fmt: skip
+
+
+def code_notes(name: str, rest: list[str], at: int) -> list[Note]:
+    """That a number is read from what may be a code, or a telephone number where no cell gives a reason for signs."""
+    if (code := next(filter(CODE.fullmatch, rest), None)) is not None:
+        return [note("column '{column}': '{example}' is read as {value}; if it is a code, keep the column as text",
+                     "warning", column=name, example=code, value=f"{float(code):.15g}")
+                .offering(as_text(at))]  # fmt: skip
+    phone = next((cell for cell in rest if cell[0] == "+" and PHONE.fullmatch(cell)), None)
+    if phone is None or any(cell[0] in "-−(" for cell in rest):
+        return []
+    return [note("column '{column}': '{example}' is read as a number, without its plus sign; if it is a telephone "
+                 "number, keep the column as text", "warning", column=name, example=phone)
+            .offering(as_text(at))]  # fmt: skip
+
+
+def point_note(name: str, text: pd.Series, at: int) -> Note:
+    """What a point was taken for that may as well separate thousands."""
+    cells = text.str.replace(INVISIBLE, "", regex=True).str.strip()
+    written, value = next((cell, x) for cell in cells if re.search(r"\.\d", cell) and (x := pointed(cell)) is not None)
+    return note("column '{column}': the point is the decimal mark ('{example}' is read as {value}); if it separates "
+                "thousands, choose decimal=','", "warning", column=name, example=written,
+                value=f"{value:.15g}"
+                ).offering(offer("The decimal mark is a comma", "decimal", ","), as_text(at))  # fmt: skip
+
+
+def invisible_note(column: pd.Series, at: int) -> Note:
+    """That numbers or dates are read from cells that hold characters nobody sees."""
+    rows = np.flatnonzero(column.str.contains(INVISIBLE))
+    return note("column '{column}': cells with invisible characters, which are left out: {n}, the first in row {row}",
+                column=str(column.name), n=len(rows), row=int(rows[0]) + 1).offering(as_text(at))  # fmt: skip
+
+
+def altered(column: pd.Series, values: NDArray[Any], at: int = 0) -> list[Note]:
+    """What is said of cells whose numbers are no float64: too near to 0, too large, or of more digits than it keeps.
+
+    >>> [str(n.message) for n in altered(pd.Series(["1", "1e-400"], name="x"), np.array([1.0, 0.0]))]
+    ["column 'x': numbers too near to 0 to be kept, read as 0: 1, the first in row 2 ('1e-400')"]
+    """
+    rows = np.flatnonzero((values == 0) | (np.abs(values) >= 2.0**53))
+    if not rows.size:
+        return []
+    codes, cells = pd.factorize(column.iloc[rows])
+    firsts = rows[np.unique(codes, return_index=True)[1]]
+    kinds = np.array([loss(str(cell), float(values[i])) for cell, i in zip(cells, firsts.tolist(), strict=True)])
+
+    def where(kind: str) -> dict[str, Any]:
+        found = rows[(kinds == kind)[codes]]
+        first = int(found[0])
+        return {"column": str(column.name), "n": len(found), "row": first + 1,
+                "value": str(column.iloc[first]).strip()[:40], "read": f"{values[first]:.17g}"}  # fmt: skip
+
+    notes = []
+    if "flat" in kinds:
+        notes.append(note("column '{column}': numbers too near to 0 to be kept, read as 0: {n}, the first in row {row} "
+                          "('{value}')", "warning", **where("flat")))  # fmt: skip
+    if "infinite" in kinds:
+        notes.append(note("column '{column}': numbers too large to be kept, read as infinite: {n}, the first in row "
+                          "{row} ('{value}')", "warning", **where("infinite")))  # fmt: skip
+    if "rounded" in kinds:
+        notes.append(note("column '{column}': numbers of more digits than can be kept, rounded: {n}, the first in row "
+                          "{row} ('{value}' is read as {read})", "warning", **where("rounded")))  # fmt: skip
+    return [told.offering(as_text(at)) for told in notes]
+
+
+def date_notes(name: str, when: Dates, at: int) -> list[Note]:
+    """How a column's dates are read."""
+    params = {"column": name, "example": when.example, "value": when.reads}
+    if when.order == "day":
+        told = note("column '{column}': dates, read as day, month, year ('{example}' is {value})", **params)
+    elif when.order == "month":
+        told = note("column '{column}': dates, read as month, day, year ('{example}' is {value})", **params)
+    else:
+        told = note("column '{column}': dates ('{example}' is {value})", **params)
+    offers = [as_text(at)]
+    if when.doubtful:
+        told = replace(told, severity="warning")
+        if when.order == "day":
+            offers.insert(0, offer("The month stands first", "types", ((at, "date_month_first"),)))
+        else:
+            offers.insert(0, offer("The day stands first", "types", ((at, "date"),)))
+    notes = [told.offering(*offers)]
+    if when.zone:
+        notes.append(note("column '{column}': times of other zones are counted back to UTC", column=name))
+    return notes
+
+
+def no_dates_note(name: str, rest: list[str], why: str | None, *offers: Offer) -> Note:
+    """Why a column whose cells look like dates, or that is to be dates, is none (see `dates`)."""
+    if why == "":
+        said = note("column '{column}' writes its dates in different ways, so it stays text", "warning", column=name)
+    elif why is None:
+        strange = next((cell for cell in rest if not DATE.fullmatch(cell)), rest[0])
+        said = note("column '{column}' holds '{value}', which is no date, so it stays text", "warning",
+                    column=name, value=strange)  # fmt: skip
+    else:
+        said = note("column '{column}' looks like dates, but '{value}' is none, so it stays text", "warning",
+                    column=name, value=why).offering(offer("It means missing", "missing", (why,)))  # fmt: skip
+    return said.offering(*said.offers, *offers)
+
+
+def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str], at: int) -> list[Note]:
+    """What the distinct spellings of a text column suggest: half a number, half a date, yes and no, two spellings of
+    one. `bare` are the spellings without the spaces around them, `kept` those of them that do not mean missing.
+
+    >>> cells = ["12 cm", "13 cm"]
+    >>> [str(n.message) for n in spelling_notes("x", cells, cells, cells, at=0)]
+    ["column 'x' holds numbers with the unit 'cm' ('12 cm'), and stays text"]
+    """
+    if {k.casefold() for k in kept} <= _YES_NO and len(kept) > 2:
+        return [note("column '{column}' spells yes and no in {n} ways ({values}); they are kept as different values",
+                     "warning", column=name, n=len(kept), values=listed(kept))]  # fmt: skip
+    notes = []
+    if len(kept) > 1 and (unit := common_unit(kept)):
+        return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
+                     column=name, unit=unit, example=kept[0]).offering(as_numbers(at))]  # fmt: skip
+    numbers = [is_number(k) for k in kept]
+    if any(numbers) and 2 * sum(numbers) >= len(kept):
+        strange = [k for k, number in zip(kept, numbers, strict=True) if not number]
+        if strange:
+            notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
+                              "missing, add them to the missing tokens", "warning", column=name,
+                              values=listed(strange))
+                         .offering(offer("These mean missing", "missing", tuple(strange)), as_numbers(at))
+                         if len(strange) <= 6 else
+                         note("column '{column}' holds numbers and text ({values}), so it stays text", "warning",
+                              column=name, values=listed(strange)).offering(as_numbers(at)))  # fmt: skip
+        else:
+            notes.append(note("column '{column}' writes its numbers in different ways ({values}), so it stays text",
+                              "warning", column=name, values=listed(kept)).offering(as_numbers(at)))  # fmt: skip
+    elif any(map(DATE.fullmatch, kept)):
+        strange = [k for k in kept if not DATE.fullmatch(k)]
+        if strange and 2 * len(strange) <= len(kept):
+            notes.append(note("column '{column}' holds dates and text ({values}), so it stays text", "warning",
+                              column=name, values=listed(strange))
+                         .offering(offer("These mean missing", "missing", tuple(strange[:6]))))  # fmt: skip
+    folded: dict[str, list[str]] = {}
+    values = set(kept)
+    for s, b in zip(spelled, bare, strict=True):
+        if b in values:
+            folded.setdefault(unicodedata.normalize("NFKC", INVISIBLE.sub("", b)).strip().casefold(), []).append(s)
+    alike = [group for group in folded.values() if len(group) > 1]
+    if alike and len(folded) < len(bare):
+        notes.append(note("column '{column}': {values} differ only in case, spaces, width or invisible "
+                          "characters; they are kept as different values", "warning", column=name,
+                          values=listed(alike[0])))  # fmt: skip
+    return notes
+
+
+def also_missing(said: Note, taken: Sequence[str]) -> Note:
+    """A note that a word was kept as a value, offering to take it as missing besides all that is taken so."""
+    offers = tuple(o._replace(value=tuple(sorted({*taken, *o.value}))) if o.keyword == "missing" else o
+                   for o in said.offers)  # fmt: skip
+    return replace(said, offers=offers)
+
+
+def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
+    """What was read as missing, from each column's `Column.absent`. Words are told by column, or by word where more
+    than five columns hold any; empty cells are told once for the table.
+
+    >>> [str(n.message) for n in missing_notes({"a": {"": 2}, "b": {"": 3, "NA": 1}})]
+    ["column 'b': cells read as missing: 1 ('NA')", "empty cells, read as missing: 5, in 2 columns: 'b' (3), 'a' (2)"]
+    """
+    words = {name: {t: n for t, n in found.items() if t} for name, found in absent.items()}
+    words = {name: found for name, found in words.items() if found}
+    if len(words) <= _NAMED:
+        place = {name: at for at, name in enumerate(absent)}
+        notes = [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name,
+                      n=sum(found.values()), tokens=listed(list(found)))
+                 .offering(offer("It is a value here: keep the column as text", "types", ((place[name], "text"),)))
+                 for name, found in words.items()]  # fmt: skip
+    else:
+        notes = []
+        taken = list(dict.fromkeys(t for found in words.values() for t in found))
+        for token in taken:
+            cells = {name: found[token] for name, found in words.items() if token in found}
+            others = tuple(t for t in taken if t != token)
+            notes.append(note("cells with '{token}', read as missing: {n}; by column: {columns}", "warning",
+                              token=token, n=sum(cells.values()), columns=_counts(cells))
+                         .offering(offer("It is a value", "missing", others)))  # fmt: skip
+    empty = {name: found[""] for name, found in absent.items() if "" in found}
+    if len(empty) == 1:
+        notes += [note("column '{column}': empty cells, read as missing: {n}", column=c, n=n) for c, n in empty.items()]
+    elif empty:
+        notes.append(note("empty cells, read as missing: {n}, in {k} columns: {columns}", n=sum(empty.values()),
+                          k=len(empty), columns=_counts(empty)))  # fmt: skip
+    return notes
+
+
+def _counts(cells: Mapping[str, int]) -> Listing:
+    """The columns with most such cells, and how many."""
+    most = sorted(cells.items(), key=lambda item: -item[1])[:_NAMED]
+    shown = [Message("{name} ({n})", {"name": listed([name]), "n": n}) for name, n in most]
+    return Listing([*shown, *(["…"] if len(cells) > _NAMED else [])])

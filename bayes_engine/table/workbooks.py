@@ -1,0 +1,478 @@
+"""Workbooks: xlsx, xlsb, xls and ods. calamine reads a sheet as a whole; one of xlsx that is long is handed to it in
+slices, each of them a workbook of some of its rows, so that no more than one of these is held."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import compress
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ReadError
+from bayes_engine.progress import tick
+from bayes_engine.table.containers import cell_text
+from bayes_engine.table.dialect import Grid, check_size
+from bayes_engine.table.notes import Note, note, offer
+
+SPREAD = (2_000_000, 8, 20_000_000)
+"""Cells, empty ones too, from the corner of a sheet to its farthest cell, up to which it is opened: always; for every
+byte of the file; at most."""
+UNPACKED = (8, 16)
+"""How many times the bytes that a file may have its parts may: those that are held whole; all with the sheets of xlsx,
+which are not."""
+SLICE = 1 << 21
+"""Bytes of a sheet of xlsx up to which it is read whole; else in slices of as many."""
+SHARE = 8
+"""A slice is no smaller than this part of what a workbook holds beside its sheets, which is read again with each."""
+ROWS = 20_000
+"""So many rows are made text at a time."""
+_READ = 1 << 20
+_CELL = 1 << 16
+"""Bytes, at most, from the beginning of a cell to where its value ends, but for a text."""
+_DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, ValueError, EOFError)
+"""What reading a part of a damaged zip archive may raise."""
+_REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,7})["']""")
+_ROW = re.compile(rb"""<(?:[\w.-]+:)?row\b(?:[^>]*?\sr\s*=\s*["'](\d+))?""")
+_BEGIN = re.compile(rb"<([\w.-]+:)?sheetData\b[^>]*(?<!/)>")
+_NO_TAG = re.compile(rb"<!|<\?(?!xml\b)")
+"""Where XML may hold what looks like a tag: in a comment, a CDATA section, a processing instruction."""
+_ERROR = re.compile(rb'<c\b[^>]*\bt="e"')
+_MERGED = re.compile(rb'<mergeCell\b[^>]*\bref="[A-Z]+(\d+):[A-Z]+(\d+)"')
+_NO_RESULT = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_CALLED = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row r="1"><c r="A1" t="inlineStr"><is><t>%s</t></is></c></row></sheetData></worksheet>"""
+_FRAME = (".", "_rels", "xl", "xl/_rels")
+"""The folders of the parts that a workbook cannot be without, but for its sheets."""
+_PROBE = """
+import io, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+except (ImportError, ValueError, OSError):
+    pass
+from python_calamine import load_workbook
+try:
+    book = load_workbook(io.BytesIO(sys.stdin.buffer.read()))
+    names = book.sheet_names
+except Exception:
+    sys.exit(0)  # what is wrong with it is said where it is opened
+for name in names:
+    try:
+        sheet = book.get_sheet_by_name(name)
+    except Exception:
+        continue
+    if sheet.total_height * sheet.total_width > int(sys.argv[1]):
+        sys.exit(1)
+"""
+"""Opens a workbook with calamine, which makes room for every cell up to the farthest one and, where there is no memory
+for that, ends the whole process: so it is another one."""
+
+
+class Block(NamedTuple):
+    """Some rows of a sheet that hold anything: their cells as text, column by column; the lines they are in; and how
+    many cells each has up to its last that is not empty."""
+
+    columns: list[Sequence[str]]
+    lines: NDArray[np.intp]
+    reach: NDArray[np.intp]
+
+    @property
+    def left(self) -> int:
+        """The first column that holds anything."""
+        return next(j for j, column in enumerate(self.columns) if any(column))
+
+
+class Sheet:
+    """The rows of a sheet that hold anything, block by block, to be gone through once. How many there are, from which
+    column up to which they hold anything, and what is to be said of them is told of those that were read."""
+
+    def __init__(self, name: str, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> None:
+        self.name, self.n, self.left, self.right = name, 0, sys.maxsize, 0
+        self._long, self._first_long = 0, (0, 0, "")
+        self._ahead: list[Block] = []
+        self._rest = self._blocks(slices)
+
+    def __iter__(self) -> Iterator[Block]:
+        while self._ahead:
+            yield self._ahead.pop(0)
+        yield from self._rest
+
+    def worth(self, hidden: bool) -> int:
+        """2 for two rows and columns or more, 1 for two rows (or where it is hidden), 0 for anything, -1 for nothing;
+        no more is read than tells it."""
+        while self.n < 2 or (self.right - self.left < 2 and not hidden):
+            block = next(self._rest, None)
+            if block is None:
+                break
+            self._ahead.append(block)
+        return -1 if not self.n else int(self.n > 1) * (1 + int(self.right - self.left > 1 and not hidden))
+
+    def notes(self) -> list[Note]:
+        """What is to be said of the rows."""
+        if not self._long:
+            return []
+        line, _column, value = self._first_long
+        return [note("numbers of more digits than a spreadsheet keeps: {n}, the first in line {line} ('{value}'); "
+                     "their last digits may be lost: enter them there as text", "warning", line, n=self._long,
+                     line=line, value=value)]  # fmt: skip
+
+    def grid(self) -> Grid:
+        """All the rows, from the first column that holds anything to the last."""
+        parts, lines = list[list[pd.Series]](), list[NDArray[np.intp]]()
+        for block in self:
+            parts.append([pd.Series(column, dtype="str") for column in block.columns])
+            lines.append(block.lines)
+        columns = []
+        for j in range(self.left, self.right):
+            filled = (part[j] if j < len(part) else pd.Series([""] * len(part[0]), dtype="str") for part in parts)
+            columns.append(pd.concat(filled, ignore_index=True))
+        widths = np.full(self.n, len(columns), dtype=np.intp)
+        return Grid(pd.DataFrame(dict(enumerate(columns))), widths, np.concatenate(lines))
+
+    def _blocks(self, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> Iterator[Block]:
+        for top, before, values in slices:
+            check_size(top + len(values), before + len(values[0]))
+            for at in range(0, len(values), ROWS):
+                if at:
+                    tick(at, len(values))
+                some = values[at : at + ROWS]
+                lines = np.arange(top + at, top + at + len(some)) + 1
+                columns: list[Sequence[str]] = [[""] * len(some)] * before
+                reach = np.zeros(len(some), dtype=np.intp)
+                for j, cells in enumerate(zip(*some, strict=True), start=before):
+                    columns.append(texts := self._texts(cells, j, lines))
+                    reach[np.fromiter(map(bool, texts), dtype=bool, count=len(texts))] = j + 1
+                if not reach.any():
+                    continue
+                if not reach.all():
+                    columns = [list(compress(column, reach)) for column in columns]
+                    lines, reach = lines[reach > 0], reach[reach > 0]
+                block = Block(columns, lines, reach)
+                self.n += len(lines)
+                self.left, self.right = min(self.left, block.left), max(self.right, int(reach.max()))
+                yield block
+
+    def _texts(self, cells: Sequence[Any], j: int, lines: NDArray[np.intp]) -> Sequence[str]:
+        """The cells of a column, the j-th, as text."""
+        kinds = set(map(type, cells))
+        if kinds == {str}:
+            return cells
+        numbers = np.array([v if type(v) in (float, int) else 0.0 for v in cells] if kinds != {float} else cells, float)
+        long = np.flatnonzero(np.abs(numbers) >= 2.0**53)
+        if long.size:
+            first = int(lines[long[0]]), j, _text(cells[long[0]])
+            self._first_long = min(self._first_long, first) if self._long else first
+            self._long += long.size
+        elif kinds == {float} and (numbers == np.rint(numbers)).all():
+            return list(map(str, numbers.astype(np.int64).tolist()))
+        return [v if type(v) is str else _text(v) for v in cells]
+
+
+def _text(value: Any) -> str:
+    """A cell as a CSV file would hold it. All numbers of a sheet are floating: 3 comes as 3.0."""
+    if type(value) is not float or value != value:
+        return cell_text(value)
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+class _Marks(NamedTuple):
+    """What the parts of an xlsx file tell without being read as sheets: how many cells there are up to the farthest one
+    that any of them names; how many cells are merged over several rows, hold an error, or a formula without a result;
+    and how the long sheets begin, up to their rows, that may be read in slices."""
+
+    spread: int = 0
+    merged: int = 0
+    errors: int = 0
+    formulas: int = 0
+    heads: Mapping[str, bytes] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Workbook:
+    """The names of the sheets of a workbook, those of them that a spreadsheet program does not show, and a way to each:
+    `slices` of it, or None for a sheet that is read from the `whole`."""
+
+    sheets: tuple[str, ...]
+    hidden: frozenset[str]
+    _marks: _Marks
+    _whole: Callable[[], Any]
+    _slices: Callable[[str], Iterator[Any] | None]
+
+    def pick(self, sheet: str | None, notes: list[Note]) -> Sheet:
+        """One sheet: the first of two rows and columns and more, unless told; else of two rows; else the first that
+        holds anything."""
+        if sheet is not None and sheet not in self.sheets:
+            raise ReadError("there is no sheet '{sheet}'; the sheets are {known}", sheet=sheet,
+                            known=", ".join(f"'{s}'" for s in self.sheets))  # fmt: skip
+        best, most = None, -1
+        in_turn = sorted(self.sheets, key=self.hidden.__contains__)
+        for name in in_turn if sheet is None else (sheet,):
+            rows = Sheet(name, self._values(name))
+            if (worth := rows.worth(name in self.hidden)) > most:
+                best, most = rows, worth
+            if most == 2:
+                break
+        if best is None:
+            raise ReadError("the file is empty: no sheet holds any data")
+        if sheet is None and len(self.sheets) > 1:
+            others = [other for other in in_turn if other != best.name][:4]
+            notes.append(note("the workbook has {n} sheets; '{sheet}' was read", n=len(self.sheets), sheet=best.name)
+                         .offering(*(offer("Read '{sheet}'", "sheet", o, sheet=o) for o in others)))  # fmt: skip
+        return best
+
+    def notes(self) -> list[Note]:
+        """What its cells hold instead of values: errors, formulas of which no result was stored, and nothing where they
+        were merged with the one above."""
+        notes, marks = [], self._marks
+        if marks.merged:
+            notes.append(note("the workbook holds cells merged over several rows: {n}; only the first row of each has "
+                              "the value, in the others it is missing", "warning", n=marks.merged))  # fmt: skip
+        if marks.errors:
+            notes.append(note("the workbook holds cells with an error such as #DIV/0!, read as missing: {n}", "warning",
+                              n=marks.errors))  # fmt: skip
+        if marks.formulas:
+            notes.append(note("the workbook holds formulas of which no result is stored, read as missing: {n}; open it "
+                              "in a spreadsheet program and save it again", "warning", n=marks.formulas))  # fmt: skip
+        return notes
+
+    def _values(self, name: str) -> Iterator[tuple[int, int, list[list[Any]]]]:
+        """The rows of a sheet slice by slice: how many are above, how many columns before, and the cells."""
+        below = 0
+        try:
+            slices = self._slices(name)
+            for book in (self._whole(),) if slices is None else slices:
+                sheet = book.get_sheet_by_name(name)
+                if sheet.start is None:
+                    continue
+                top, before = sheet.start
+                if top < below:
+                    raise ValueError("its rows are not in their order")
+                values = sheet.to_python(skip_empty_area=True)
+                below = top + len(values)
+                del sheet, book
+                yield top, before, values
+        except ReadError:
+            raise
+        except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
+            raise ReadError("sheet '{sheet}' is damaged ({reason}); save the spreadsheet again, or the sheet as CSV",
+                            sheet=name, reason=str(error)[:200]) from None  # fmt: skip
+
+
+def workbook(data: bytes, max_bytes: int) -> Workbook | None:
+    """The workbook in the bytes, None where they are none. Raises ReadError on a damaged or protected one.
+
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> pd.DataFrame({"size": [1.5, 2.0]}).to_excel(out, sheet_name="measured", index=False)
+    >>> book = workbook(out.getvalue(), max_bytes=10**6)
+    >>> [list(block.columns[0]) for block in book.pick("measured", [])]
+    [['size', '1.5', '2']]
+    """
+    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                parts = archive.infolist()
+        except (zipfile.BadZipFile, ValueError, OSError):
+            raise ReadError("the file is a damaged zip archive or spreadsheet; save it again") from None
+        if not any(p.filename in ("xl/workbook.xml", "xl/workbook.bin", "content.xml") for p in parts):
+            return None
+        held = sum(p.file_size for p in parts if not _is_sheet(p.filename))
+        for size, most in zip((held, sum(p.file_size for p in parts)), UNPACKED, strict=True):
+            if size > most * max_bytes:
+                raise ReadError("the spreadsheet unpacks to more than {most} MB; save the one sheet you need as CSV",
+                                most=most * max_bytes // 1_000_000)  # fmt: skip
+    elif not data.startswith(b"\xd0\xcf\x11\xe0"):
+        return None
+    marks = _marked(data) if b"xl/workbook.xml" in data else _Marks()
+    _refuse_spread(data, marks.spread)
+    whole = cache(partial(_opened, data))
+    try:
+        frame, book, places = _framed(data, marks.heads) if marks.heads else (b"", None, {})
+        book = book or whole()
+        shown = importlib.import_module("python_calamine").SheetTypeEnum.WorkSheet
+        told = [(str(sheet.name), str(sheet.visible)) for sheet in book.sheets_metadata if sheet.typ == shown]
+    except ImportError:
+        raise ReadError("reading a spreadsheet needs python-calamine: pip install python-calamine") from None
+    except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
+        raise ReadError(
+            "the file looks like a spreadsheet but cannot be read ({reason}); if it is protected by a password, remove "
+            "that, or save the sheet as CSV",
+            reason=str(error)[:200],
+        ) from None
+
+    def slices(name: str) -> Iterator[Any] | None:
+        part = places.get(name)
+        return None if part is None else _sliced(data, frame, part, marks.heads[part])
+
+    hidden = frozenset(name for name, seen in told if "visible" not in seen.lower().split(".")[-1])
+    return Workbook(tuple(name for name, _ in told), hidden, marks, whole, slices)
+
+
+def _opened(data: bytes) -> Any:
+    return importlib.import_module("python_calamine").load_workbook(io.BytesIO(data))
+
+
+def _is_sheet(part: str) -> bool:
+    return part.startswith("xl/worksheets/") and part.endswith(".xml")
+
+
+# ---- the parts of an xlsx file ---------------------------------------------------------------------------------------
+
+
+def _refuse_spread(data: bytes, spread: int) -> None:
+    """Raises ReadError where a cell far from the others would make a table of a size that no memory holds."""
+    always, each, most = SPREAD
+    limit = min(most, max(always, each * len(data)))
+    if b"xl/workbook.xml" in data and spread <= limit:
+        return
+    try:
+        probe = subprocess.run([sys.executable, "-c", _PROBE, str(limit)], input=data, capture_output=True, timeout=60,
+                               check=False)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        fits = False
+    else:
+        fits = probe.returncode == 0
+    if not fits:
+        raise ReadError("a cell of the spreadsheet stands so far from the others that a sheet would have more than "
+                        "{most} cells; delete what is beyond the table, or save the sheet as CSV",
+                        most=f"{limit:,}")  # fmt: skip
+
+
+def _marked(data: bytes) -> _Marks:
+    """What the parts tell; none of them is held whole."""
+    columns: set[bytes] = set()
+    last = merged = errors = formulas = 0
+    heads: dict[str, bytes] = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for part in archive.infolist():
+            is_sheet, tags_alone = _is_sheet(part.filename), True
+            try:
+                for text, end in _stretches(archive, part):
+                    found = _REFERENCE.findall(text)
+                    columns.update(column for column, _row in found)
+                    last = max(last, *(int(row) for _column, row in found), 0)
+                    if is_sheet:
+                        errors += len(_ERROR.findall(text, 0, end))
+                        merged += sum(int(to) > int(row) for row, to in _MERGED.findall(text, 0, end))
+                        formulas += len(_NO_RESULT.findall(text, 0, end))
+                        tags_alone = tags_alone and not _NO_TAG.search(text)
+                if is_sheet and tags_alone and part.file_size > SLICE and (head := _head(archive, part)):
+                    heads[part.filename] = head
+            except _DAMAGED:
+                continue  # said where it is opened, if it is
+    widest = max((_number(column) for column in columns), default=0)
+    return _Marks(max(widest, 1) * last, merged, errors, formulas, heads)
+
+
+def _stretches(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[tuple[bytes, int]]:
+    """A part stretch by stretch, and where each ends: what is behind that, a cell that may not be whole, or the first
+    half of something, begins the next one."""
+    with archive.open(part) as file:
+        text = b""
+        while piece := file.read(_READ):
+            text += piece
+            end = max(text.rfind(b"<c "), text.rfind(b"<c>"), text.rfind(b"<mergeCell "), len(text) - _CELL, 0)
+            yield text, end
+            text = text[end:]
+        yield text, len(text)
+
+
+def _number(column: bytes) -> int:
+    """A column's number from its letters: 1 for A, 27 for AA."""
+    number = 0
+    for letter in column.upper():
+        number = 26 * number + letter - 64
+    return number
+
+
+# ---- a long sheet of xlsx --------------------------------------------------------------------------------------------
+
+
+def _head(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
+    """A sheet up to its rows; nothing where it has none near its beginning, in an encoding that keeps ASCII."""
+    with archive.open(part) as file:
+        text = file.read(_READ)
+    found = _BEGIN.search(text)
+    return text[: found.end()] if found else b""
+
+
+def _framed(data: bytes, parts: Iterable[str]) -> tuple[bytes, Any, dict[str, str]]:
+    """A workbook without its sheets, the same opened, and in which of the parts its sheets are: calamine itself tells,
+    being given sheets that hold the name of their part. None and nothing where it cannot be opened so."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as kept:
+        for part in dict.fromkeys(archive.namelist()):
+            if str(PurePosixPath(part).parent) in _FRAME and part.endswith((".xml", ".rels")):
+                with archive.open(part) as source, kept.open(part, "w") as target:
+                    shutil.copyfileobj(source, target)
+    frame = out.getvalue()
+    called = {part: _CALLED % escape(part) for part in parts}
+    try:
+        book = _opened(_with(frame, called))
+    except Exception:  # noqa: BLE001 - calamine's own errors share no public base
+        return frame, None, {}
+    places = {}
+    for name in book.sheet_names:
+        try:
+            ((part,),) = book.get_sheet_by_name(name).to_python()
+        except Exception:  # noqa: BLE001 - a short sheet, which is not there
+            continue
+        places[name] = part
+    return frame, book, places
+
+
+def _with(frame: bytes, parts: Mapping[str, str | bytes]) -> bytes:
+    """The workbook of this frame with these sheets."""
+    out = io.BytesIO(frame)
+    with zipfile.ZipFile(out, "a") as archive:
+        for part, text in parts.items():
+            archive.writestr(part, text)
+    return out.getvalue()
+
+
+def _sliced(data: bytes, frame: bytes, part: str, head: bytes) -> Iterator[Any]:
+    """Workbooks of some rows of one sheet each, opened: it is cut behind ends of rows, which nothing else in it looks
+    like. A first, empty row says to those without a number which ones they are."""
+    prefix = _BEGIN.findall(head)[-1]
+    ends, close = b"</%brow>" % prefix, b"</%bsheetData>" % prefix
+    with zipfile.ZipFile(io.BytesIO(frame)) as archive:
+        step = max(SLICE, sum(p.file_size for p in archive.infolist()) // SHARE, 1)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(part) as file:
+        size, at, last, rest, closed = archive.getinfo(part).file_size, len(head), 0, b"", False
+        file.read(at)
+        while not closed and (piece := file.read(step)):
+            tick(at, size)
+            at += len(piece)
+            rest += piece
+            closed = (end := rest.find(close)) >= 0
+            if not closed and (end := rest.rfind(ends) + len(ends)) < len(ends):
+                continue
+            rows, rest = rest[:end], rest[end:]
+            yield _opened(_with(frame, {part: b"%b%b%b</%bworksheet>" % (head, rows, close, prefix)}))
+            last = _last(rows, last)
+            rest = b'<%brow r="%d"/>%b' % (prefix, last, rest)
+        if not closed:
+            yield _opened(_with(frame, {part: head + rest}))  # how else it ends, or that it does not
+
+
+def _last(rows: bytes, before: int) -> int:
+    """The number of the last row, where those without one follow upon the one before."""
+    numbers = _ROW.findall(rows)
+    behind = next((k for k, number in enumerate(reversed(numbers)) if number), None)
+    return before + len(numbers) if behind is None else int(numbers[-1 - behind]) + behind

@@ -1,0 +1,348 @@
+"""The doctor at the edges: very many classes, levels and columns, numbers too large to be squared, classes of a row or
+two, one variable in several columns; and its reasons are true."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from bayes_engine.datasets import load_dataset
+from bayes_engine.doctor import pairs
+from bayes_engine.doctor.classes import _normal, apart, covariances, errors_alone, zero_cells
+from bayes_engine.doctor.examine import examine
+from bayes_engine.doctor.finding import AddModel, Repair, SetRole
+from bayes_engine.doctor.look import look
+from bayes_engine.doctor.pairs import all_looked_at, dependences, discriminable, within
+from bayes_engine.doctor.repair import repaired
+from bayes_engine.doctor.suggest import _candidates, suggest
+from bayes_engine.models.one_dependence import AODE
+from bayes_engine.progress import watching
+from bayes_engine.table.schema import Schema
+from tests.unit.test_doctor import N, check, examined, found, rng, sound, table
+
+
+def of(frame: pd.DataFrame) -> tuple[pd.DataFrame, Schema]:
+    return frame, Schema.infer(frame).with_role("y", "target")
+
+
+# numbers too large ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("large", [1e150, -1e300, 1.7e308])
+def test_a_number_too_large_to_be_squared_is_found_as_infinity_is(large: float) -> None:
+    data = sound()
+    size = data["size"].copy()
+    size[[3, 8]] = large, np.inf
+    frame, schema = table(size=size)
+    [finding] = examined(frame, schema).findings
+    assert (finding.code, finding.severity, finding.rows) == ("infinite", "serious", (3, 8))
+    assert f"too large to be squared, such as {large:g}" in str(finding.said)
+    assert [value for _label, value in finding.evidence] == [1, 1]
+    assert finding.mends == (Repair("infinite-missing", "size"), SetRole("size", "ignore"))
+    assert not examine(frame, schema).suggestions  # none of them could be fitted
+    mended, kinds = repaired(frame, schema, finding.mends[:1])
+    assert mended["size"].isna().sum() == 2
+    assert not examined(mended, kinds).findings
+    assert len(suggest(look(mended, kinds))) == 3
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1e120, 1e-120])
+def test_units_are_nothing_to_the_doctor(unit: float) -> None:
+    random = rng()
+    a = random.normal(size=N)
+    frame, schema = table(a=a * unit, b=(0.9 * a + 0.5 * random.normal(size=N)) * unit)
+    plain, kinds = table(a=a, b=frame["b"].to_numpy() / unit)
+    said = [(f.code, f.columns) for f in examined(plain, kinds).findings]
+    assert ("dependence", ("a", "b")) in said
+    assert [(f.code, f.columns) for f in examined(frame, schema).findings] == said
+
+
+def test_of_a_column_of_which_all_is_too_large_nothing_would_be_left() -> None:
+    frame, schema = table(size=sound()["size"] * 1e300)
+    [finding] = examined(frame, schema).findings
+    assert finding.mends == (SetRole("size", "ignore"),)
+
+
+# leaks ----------------------------------------------------------------------------------------------------------------
+
+
+def left_out(codes: Any, y: Any, k: int) -> int:
+    """Row by row: the most frequent class of the others of its level, of as frequent ones the largest of all."""
+    wrong = 0
+    for i, (code, own) in enumerate(zip(codes, y, strict=True)):
+        others = np.arange(len(y)) != i
+        all_rows = np.bincount(y[others], minlength=k)
+        rest = np.bincount(y[others & (codes == code)], minlength=k) if code >= 0 else 0 * all_rows
+        wrong += int((rest * len(y) + all_rows).argmax() != own)
+    return wrong
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_column_alone_row_by_row(seed: int) -> None:
+    random = rng(seed)
+    n, k = int(random.integers(2, 40)), int(random.integers(1, 6))
+    codes, y = random.integers(-1, random.integers(1, 9), n), random.integers(0, k, n)
+    assert errors_alone(codes, y, k) == left_out(codes, y, k)
+    assert errors_alone(codes[:0], y[:0], k) == 0
+
+
+def test_of_a_row_between_two_classes_an_error_is_one() -> None:
+    told = apart(np.array([1.0, 1.1, 5.0, 9.0, 9.1]), np.array([0, 0, 1, 2, 2]))
+    assert told is not None
+    assert told.wrong == 1
+
+
+def test_rows_of_which_each_is_a_class_are_not_told_by_a_number() -> None:
+    """Any order keeps classes of one row together."""
+    classes = np.r_[[0, 0, 0], np.arange(1, 22)]
+    frame = pd.DataFrame({"x": np.arange(24.0) ** 2 + 0.5, "y": [f"c{c}" for c in classes]})
+    schema = Schema.from_dtypes(frame).with_role("y", "target")
+    assert apart(frame["x"].to_numpy(), classes) is not None
+    assert not found(frame, schema, "leak")
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_classes_of_some_rows_that_stand_apart_are_told(classes: int) -> None:
+    y = np.repeat(np.arange(classes), N // classes)
+    x = y * 10.0 + rng().normal(size=len(y))
+    assert found(*of(pd.DataFrame({"x": x, "z": rng(1).normal(size=len(y)), "y": [f"c{c}" for c in y]})), "leak")
+
+
+# normality ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [20, 55, 3000])
+@pytest.mark.parametrize("shape", ["normal", "exponential", "uniform"])
+def test_normality_is_d_agostino_s(n: int, shape: str) -> None:
+    x = getattr(rng(n), shape)(size=n)
+    z = (x - x.mean()) / x.std()
+    expected = float(stats.normaltest(x).pvalue)
+    assert _normal(n, float((z**3).mean()), float((z**4).mean() - 3.0)) == pytest.approx(expected, rel=1e-6, abs=1e-15)
+
+
+# very many ------------------------------------------------------------------------------------------------------------
+
+
+def looked(frame: pd.DataFrame, schema: Schema) -> int:
+    """How often the examination could have been called off."""
+    ticks = 0
+
+    def asked() -> bool:
+        nonlocal ticks
+        ticks += 1
+        return False
+
+    with watching(asked, pace=0.0):
+        examined(frame, schema)
+    return ticks
+
+
+def test_tables_of_more_cells_than_rows_can_fill_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 classes of two columns with 40 levels: 64,000 cells a pair; of sixty such columns 900 MB."""
+    random = rng()
+    levels = {f"c{j}": np.array([f"l{v}" for v in random.integers(0, 40, 2000)], dtype=object) for j in range(3)}
+    frame, schema = of(pd.DataFrame({**levels, "y": [f"k{v}" for v in random.integers(0, 40, 2000)]}))
+    monkeypatch.setattr(pairs, "_met", lambda *_: pytest.fail("a table was counted"))
+    seen = look(frame, schema)
+    assert dependences(seen, 0.1) == ((), ())
+    assert not all_looked_at(seen)
+    reasons = [str(reason) for _model, reason in _candidates(seen, ())]
+    assert not any("holds well enough" in reason for reason in reasons)  # nobody looked
+
+
+def test_of_millions_of_zero_cells_a_few_are_kept() -> None:
+    """1,500 levels and as many classes: 2,249,000 pairs that never occur, of which a list took 400 MB."""
+    n = 1500
+    at = np.arange(2 * n) % n
+    frame = pd.DataFrame({"c": [f"l{v:04}" for v in at], "d": ["u", "v"] * n, "y": [f"k{v:04}" for v in at]})
+    schema = Schema.from_dtypes(frame).with_role("y", "target")
+    seen = look(frame, schema)
+    seen.codes, seen.table("c")  # what the table itself takes is not the list's
+    tracemalloc.start()
+    [finding] = zero_cells(seen)
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert finding.columns == ("c", "d")
+    assert finding.evidence[0][1] == n * (n - 1) + n
+    assert [str(label) for label, _value in finding.evidence[2:4]] == [
+        "c = 'l0000' with 'k0001'", "c = 'l0000' with 'k0002'"
+    ]  # fmt: skip
+    assert len(finding.evidence) == 8
+    assert peak < 100e6
+
+
+def test_pairs_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load_dataset("mushroom")
+    seen = look(data.frame, data.schema)
+    whole = dependences(seen, 0.1)
+    monkeypatch.setattr(pairs, "AT_ONCE", 100)
+    monkeypatch.setattr(pairs, "BLOCK", 2)
+    again = look(data.frame, data.schema)
+    assert dependences(again, 0.1) == whole
+    wine = load_dataset("wine")
+    parts = within(look(wine.frame, wine.schema))
+    monkeypatch.undo()
+    at_once = within(look(wine.frame, wine.schema))
+    assert parts is not None and at_once is not None
+    for mine, other in zip(parts[1:], at_once[1:], strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-12)
+
+
+def test_dependence_of_numbers_is_that_of_their_correlations_in_each_class() -> None:
+    iris = load_dataset("iris")
+    seen = look(iris.frame, iris.schema)
+    own = iris.frame.groupby("species", observed=True)[["petal length", "petal width"]]
+    r = own.corr().loc[(slice(None), "petal length"), "petal width"].to_numpy()
+    nats = -0.5 * float(np.log(1.0 - r**2).mean()) - 3.0 / (2.0 * 150)
+    [shared] = [s for s in dependences(seen, 0.1)[1] if s.pair == ("petal length", "petal width")]
+    assert shared.nats == pytest.approx(nats)
+
+
+def test_rows_that_meet_by_chance_are_counted_class_by_class() -> None:
+    frame, schema = table(300, k=3, y=np.array(list("abc"), dtype=object)[rng().integers(0, 3, 300)])
+    frame.loc[::5, "skin"] = None
+    again = pd.concat([frame, frame.iloc[:40]], ignore_index=True)
+    [finding] = found(again, schema, "duplicate-rows")
+    expected = 0.0
+    for _label, rows in again.groupby("y"):
+        pairs_there = len(rows) * (len(rows) - 1)
+        alike = 1.0
+        for name in ("size", "mass", "skin"):
+            counts = rows[name].value_counts(dropna=False)
+            alike *= float((counts * (counts - 1)).sum()) / pairs_there
+        expected += pairs_there / 2.0 * alike
+    assert {str(a): b for a, b in finding.evidence}["pairs expected by chance"] == round(expected, 2)
+
+
+def test_thousands_of_columns_are_examined_column_by_column() -> None:
+    n, d = 40, 1001
+    wide = pd.DataFrame(rng().normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
+    frame, schema = of(wide.assign(y=np.array(["a", "b"], dtype=object)[np.arange(n) % 2]))
+    seen = look(frame, schema)
+    assert not discriminable(seen)  # a covariance of 1,001 columns
+    assert {s.model.family for s in suggest(seen)} == {"naive-bayes"}
+    assert looked(frame, schema) > 8 * d
+
+
+def test_covariances_of_very_many_classes_are_not_thought_of() -> None:
+    n = 6000
+    frame, schema = of(pd.DataFrame({**{f"x{j}": rng(j).normal(size=n) for j in range(30)},
+                                     "y": [f"k{v}" for v in np.arange(n) % 200]}))  # fmt: skip
+    seen = look(frame, schema)
+    assert discriminable(seen)
+    assert covariances(seen) is None  # thirty rows a class, of thirty columns
+    assert not np.isnan([s.nats for s in dependences(seen, 0.1)[1]]).any()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_that_determine_one_another_have_no_covariance_of_each_class(seed: int) -> None:
+    """Their Box's M would be made of the last digits, and QDA cannot be fitted."""
+    a, b = rng(seed).normal(size=(2, N))
+    frame, schema = of(pd.DataFrame({"b": b, "sum": a + b, "inch": 2.54 * a, "y": sound()["y"]}))
+    assert covariances(look(frame, schema)) is None
+    assert covariances(look(*of(frame.drop(columns="sum")))) is not None
+    assert AddModel("qda") not in reasons(frame, schema)
+
+
+def test_no_average_is_suggested_whose_tables_nobody_can_hold() -> None:
+    random = rng()
+    levels = {f"c{j}": np.array([f"l{v}" for v in random.integers(0, 49, 3000)], dtype=object) for j in range(30)}
+    frame, schema = of(pd.DataFrame({**levels, "y": [f"k{v}" for v in random.integers(0, 100, 3000)]}))
+    assert {s.model.family for s in examine(frame, schema).suggestions} == {"naive-bayes"}
+
+
+# one variable in several columns --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("on", "off"), [(1, 0), (True, False), ("yes", "no"), ("absent", "present")])
+def test_one_variable_in_several_columns(on: Any, off: Any) -> None:
+    city = rng().integers(0, 4, N)
+    hot: dict[str, Any] = {f"city_{j}": pd.Series(np.where(city == j, on, off)) for j in range(4)}
+    frame, schema = table(**hot)
+    finding = check("dependence", frame, schema, "city_0")
+    assert finding.columns == ("city_0", "city_1", "city_2", "city_3")
+    assert f"exactly one of them is '{on}'" in str(finding.said)
+    assert [value for _label, value in finding.evidence] == np.bincount(city).tolist()
+    hot["city_0"] = hot["city_0"].where(np.arange(N) != 7, on)  # a row with two
+    if city[7] != 0:
+        assert not found(*table(**hot), "dependence")
+    del hot["city_0"]  # one of them left out: it cannot be told from three properties that exclude one another
+    assert not found(*table(**hot), "dependence")
+
+
+def test_what_indicators_share_is_said_once() -> None:
+    city = np.repeat([0, 1, 2], [116, 116, 8])[rng().permutation(N)]
+    hot: dict[str, Any] = {f"in_{j}": (city == j).astype(int) for j in range(3)}
+    frame, schema = table(**hot)
+    assert dependences(look(frame, schema), 0.4)[0][0].pair == ("in_0", "in_1")
+    [finding] = found(frame, schema, "dependence")
+    assert finding.columns == ("in_0", "in_1", "in_2")
+
+
+def test_columns_are_set_aside_once() -> None:
+    frame, schema = table(again=sound()["size"], third=rng(5).normal(size=N))
+    with mock.patch("bayes_engine.doctor.pairs._within", side_effect=pairs._within) as made:
+        examined(frame, schema)
+    assert made.call_count == 1  # of the table without the copy; its models are not asked for here
+
+
+def test_two_groups_of_indicators_are_two_variables() -> None:
+    a, b = rng().integers(0, 3, N), rng(2).integers(0, 5, N)
+    hot: dict[str, Any] = {f"a{j}": (a == j).astype(int) for j in range(3)} | {
+        f"b{j}": (b == j).astype(int) for j in range(5)
+    }
+    said = [f.columns for f in found(*table(**hot), "dependence")]
+    assert said == [("a0", "a1", "a2"), ("b0", "b1", "b2", "b3", "b4")]
+
+
+# reasons --------------------------------------------------------------------------------------------------------------
+
+
+def reasons(frame: pd.DataFrame, schema: Schema) -> dict[AddModel, str]:
+    seen = look(frame, schema)
+    return {model: str(reason) for model, reason in _candidates(seen, examined(frame, schema).findings)}
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("iris", 26), ("watermelon2", 23)])
+def test_naive_bayes_has_as_many_parameters_as_is_said(name: str, parameters: int) -> None:
+    """LDA has 24 of iris: naive Bayes has not the fewest of all."""
+    data = load_dataset(name)
+    assert f"{parameters} parameters in all" in reasons(data.frame, data.schema)[AddModel("naive-bayes")]
+
+
+def test_an_average_has_as_many_models_as_is_said() -> None:
+    data = sound()
+    frame, schema = table(tone=data["skin"], skin=rng().choice(["u", "v"], N).astype(object))
+    reason = reasons(frame, schema)[AddModel("aode")]
+    model = AODE(schema=schema).fit(frame[list(schema.features.names)], frame["y"])
+    assert "2 columns of levels and 2 of numbers" in reason
+    assert f"average of {len(model.schema_.features)} models" in reason
+
+
+def test_a_covariance_that_is_hardly_invertible_is_not_estimated_well() -> None:
+    a = rng().normal(size=N)
+    frame, schema = of(pd.DataFrame({"a": a, "b": a + 0.02 * rng(1).normal(size=N), "y": sound()["y"]}))
+    assert "well" not in reasons(frame, schema)[AddModel("lda")]
+    few, kinds = of(pd.DataFrame(rng().normal(size=(60, 8))).add_prefix("x").assign(y=list("ab") * 30))
+    assert "well" not in reasons(few, kinds)[AddModel("lda")]
+    many, others = of(pd.DataFrame(rng().normal(size=(N, 3))).add_prefix("x").assign(y=sound()["y"]))
+    assert "240 rows estimate one covariance for all classes well" in reasons(many, others)[AddModel("lda")]
+
+
+def test_where_a_class_is_flat_trees_of_intervals_come_before_one_covariance() -> None:
+    """As in pendigits and segment, where LDA errs twice as often as TAN and AODE."""
+    n, random = 4000, rng()
+    y = np.arange(n) % 4
+    size = random.normal(size=n)
+    numbers = {f"x{j}": size + 0.4 * random.normal(size=n) + (y == j) for j in range(5)}
+    frame, schema = of(pd.DataFrame({**numbers, "flat": np.where(y == 2, 0.0, size + random.normal(size=n)),
+                                     "y": np.array(list("abcd"), dtype=object)[y]}))  # fmt: skip
+    assert [s.model.family for s in examine(frame, schema).suggestions] == ["tan", "aode", "lda"]
