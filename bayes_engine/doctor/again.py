@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayes_engine.doctor.columns import same_spelling
 from bayes_engine.doctor.finding import Repair
+from bayes_engine.doctor.look import TOO_LARGE
 from bayes_engine.doctor.repair import when
 from bayes_engine.table.incoming import Treatment
 from bayes_engine.table.schema import Schema
@@ -39,7 +40,7 @@ def treatments(
         elif repair.what == "value-missing":
             own = own._replace(absent=(*own.absent, repair.value))
         elif repair.what == "infinite-missing":
-            own = own._replace(infinite=True)
+            own = own._replace(beyond=TOO_LARGE)
         elif repair.what == "text-missing":
             own = own._replace(words=True)
         else:  # it says what is learnt from: a row that comes is no copy, and its cell far from all others is its own

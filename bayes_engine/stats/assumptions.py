@@ -11,6 +11,9 @@ from bayes_engine.errors import TableError
 from bayes_engine.logspace import Array
 from bayes_engine.stats.scatter import Scatter
 
+DETERMINED = 1e-12
+"""Least eigenvalue of the correlations at which a column is what the others say, but for rounding."""
+
 
 class BoxM(NamedTuple):
     """`m` = (n − K) ln|S| − Σ_c (n_c − 1) ln|S_c|; `chi2` its corrected form with `df` degrees; `p_value` of it where
@@ -112,9 +115,9 @@ def _log_det(covariance: Array, names: tuple[str, ...]) -> float:
     variance = np.diagonal(covariance)
     if (variance > 0).all():
         sd = np.sqrt(variance)
-        sign, value = np.linalg.slogdet(covariance / np.outer(sd, sd))
-        if sign > 0 and value > np.log(1e-14) * len(names):
-            return float(value + np.log(variance).sum())
+        correlation = covariance / np.outer(sd, sd)
+        if np.linalg.eigvalsh(correlation)[0] > DETERMINED:
+            return float(np.linalg.slogdet(correlation)[1] + np.log(variance).sum())
     raise TableError(
         "the columns {names} determine one another in a class: there is no covariance to test; leave one of them out",
         names=", ".join(names),

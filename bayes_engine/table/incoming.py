@@ -89,16 +89,16 @@ class Incoming:
 
 class Treatment(NamedTuple):
     """What is done to a column's cells as they come, because it was done to the table's: `texts` writes them otherwise;
-    the numbers `absent`, those that are `infinite`, and `words`, which are no number, mean missing."""
+    the numbers `absent`, those of the size `beyond` and larger, and `words`, which are no number, mean missing."""
 
     texts: Callable[[pd.Series], pd.Series] | None = None
     absent: tuple[float, ...] = ()
-    infinite: bool = False
+    beyond: float = np.nan
     words: bool = False
 
     def numbers(self, values: Array, unreadable: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
         """The numbers of a column, NaN where they mean missing, and which cells cannot be read."""
-        gone = np.isin(values, self.absent) | (np.isinf(values) & self.infinite)
+        gone = np.isin(values, self.absent) | (np.abs(values) >= self.beyond)
         return np.where(gone, np.nan, values), unreadable & (not self.words)
 
 

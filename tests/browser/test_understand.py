@@ -64,7 +64,7 @@ def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
     expect(page.get_by_text("after 17 iterations")).to_be_visible()
     for way in ("hard", "soft"):
         page.get_by_role("radio", name=way, exact=True).click()
-        becomes(page, lambda: view_of(page).get("em_hard"), way == "hard")  # noqa: B023
+        becomes(page, lambda: view_of(page).get("em_hard"), way == "hard")
         settled(page)
     assert page.evaluate("hearing") == 1
     page.get_by_role("link", name="Projection").click()

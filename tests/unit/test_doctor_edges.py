@@ -14,6 +14,7 @@ from scipy import stats
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.doctor import pairs
+from bayes_engine.doctor.again import treatments
 from bayes_engine.doctor.classes import _normal, apart, covariances, errors_alone, zero_cells
 from bayes_engine.doctor.examine import examine
 from bayes_engine.doctor.finding import AddModel, Repair, SetRole
@@ -51,6 +52,9 @@ def test_a_number_too_large_to_be_squared_is_found_as_infinity_is(large: float) 
     assert mended["size"].isna().sum() == 2
     assert not examined(mended, kinds).findings
     assert len(suggest(look(mended, kinds))) == 3
+    taken, _rest = treatments(frame, kinds, [Repair("infinite-missing", "size")])  # in another file too
+    values, _unreadable = taken["size"].numbers(np.array([large, 1.0, -np.inf, np.nan]), np.zeros(4, dtype=bool))
+    assert np.isnan(values).tolist() == [True, False, True, True]
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -206,3 +206,16 @@ def test_predictions_do_not_hang_on_what_transform_gives() -> None:
     framed = FisherDiscriminant().set_output(transform="pandas").fit(X, y)
     assert isinstance(framed.transform(X), pd.DataFrame)
     assert (framed.predict(X) == plain.predict(X)).all()
+
+
+def test_exactly_collinear_columns_have_no_box_m_however_many_others_there_are() -> None:
+    random = np.random.default_rng(5)
+    X = random.normal(size=(200, 12))
+    X[:, 11] = 3.0 * X[:, 0] - X[:, 4] + 7.0  # the determinant is some 1e-16, and d · log(1e-14) far below its log
+    names = tuple(f"x{j}" for j in range(12))
+    with pytest.raises(TableError, match="determine one another"):
+        box_m(scatter(names, np.zeros(12), X, Labels(2, np.arange(200) % 2)))
+    with pytest.raises(TableError, match="determine one another"):
+        mardia(X)
+    X[:, 11] += 1e-4 * random.normal(size=200)  # nearly so is no fault
+    assert np.isfinite(box_m(scatter(names, np.zeros(12), X, Labels(2, np.arange(200) % 2))).chi2)
