@@ -43,6 +43,9 @@ from pages.shared.state import Finished, speak
 
 GRACE = 1.0
 """Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
+LIGHT, WAITED = 4_000_000, 10.0
+"""Bytes up to which reading a file takes a moment, and seconds that a run of the script waits for it at most: the page
+would only flicker."""
 LOOK = 0.4
 """Seconds between two looks of a page at its job."""
 SWEEP = 0.25
@@ -153,20 +156,21 @@ _asked: ContextVar[dict[Hashable, Job] | None] = ContextVar("asked", default=Non
 # for whoever has long work to do ----------------------------------------------------------------------------------
 
 
-def run(key: Hashable, work: Callable[[], T], said: Message) -> T:
+def run(key: Hashable, work: Callable[[], T], said: Message, grace: float | None = None) -> T:
     """What `work` comes to, computed in a thread of its own; raises what it raises.
 
     `key` names the work and all that it depends on (content digests and parameters; the function's own name first);
-    `said` is what is being done, as "fitting the model". Ends the page where it takes longer than `GRACE`. Where
-    nobody could be shown how far it is (in a callback, a fragment, another job) it is simply computed. `work` must not
-    use Streamlit, nor call another function that is `kept` and takes long: it might wait for one that waits for it.
+    `said` is what is being done, as "fitting the model". Ends the page where it takes longer than `grace`, GRACE where
+    none is said. Where nobody could be shown how far it is (in a callback, a fragment, another job) it is simply
+    computed. `work` must not use Streamlit, nor call another function that is `kept` and takes long: it might wait for
+    one that waits for it.
     """
     if watched() or _asked.get() is None:
         return work()
     while True:
         job = begin(key, work, said)
         with _computing(-1):
-            done = job.done.wait(max(job.begun + GRACE - time.monotonic(), 0.0))
+            done = job.done.wait(max(job.begun + (GRACE if grace is None else grace) - time.monotonic(), 0.0))
         if not done:
             raise UnderWay(key, said, job)
         forget(job)
@@ -207,16 +211,19 @@ class Errand:
     said: Message
     then: Callable[[Any], None]
     refused: Callable[[BayesEngineError], None]
+    light: bool
     visit: int
 
 
 def errand(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
-           refused: Callable[[BayesEngineError], None]) -> None:  # fmt: skip
+           refused: Callable[[BayesEngineError], None], *, size: int) -> None:  # fmt: skip
     """For a callback, which nobody could see at work: have the job done, and then `then` called with its result, or
     `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
-    how far the job is. The parameters are those of `run`; another errand takes the place of one under way."""
+    how far the job is. `key`, `work` and `said` as in `run`; `size` are the bytes that are read. Another errand takes
+    the place of one under way."""
     _declined().discard(key)
-    st.session_state["errand"] = Errand(key, work, said, then, refused, st.session_state.get("visit", 0))
+    visit = st.session_state.get("visit", 0)
+    st.session_state["errand"] = Errand(key, work, said, then, refused, size <= LIGHT, visit)
 
 
 def call_off() -> None:
@@ -363,7 +370,7 @@ def errands() -> UnderWay | None:
         call_off()
         return None
     try:
-        result = run(wanted.key, wanted.work, wanted.said)
+        result = run(wanted.key, wanted.work, wanted.said, WAITED if wanted.light else None)
     except UnderWay as there:
         return there
     except BayesEngineError as error:

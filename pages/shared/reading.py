@@ -35,7 +35,8 @@ def take_in(key: str, look: Callable[[str, bytes], T], then: Callable[[str, byte
         return
     name, content = clean(file.name), file.getvalue()
     asked = (look.__module__, look.__qualname__, name, data.digest(content))
-    jobs.errand(asked, partial(look, name, content), READING, partial(then, name, content), partial(_refused, key))
+    jobs.errand(asked, partial(look, name, content), READING, partial(then, name, content), partial(_refused, key),
+                size=len(content))  # fmt: skip
 
 
 def _refused(key: str, error: BayesEngineError) -> None:
@@ -191,7 +192,7 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
 
     st.session_state[f"{key}_said"] = None
     asked = (type(upload).__qualname__, upload.name, data.digest(upload.content), wanted)
-    jobs.errand(asked, partial(upload.look, wanted), READING, read, partial(_refused, key))
+    jobs.errand(asked, partial(upload.look, wanted), READING, read, partial(_refused, key), size=len(upload.content))
     return state
 
 

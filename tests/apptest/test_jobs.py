@@ -76,6 +76,7 @@ def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(where, name, work)
     monkeypatch.setattr(jobs, "GRACE", 0.3)
+    monkeypatch.setattr(jobs, "LIGHT", 0)
     yield work
     work.go.set()
     for one in list(jobs._jobs.values()):
@@ -344,6 +345,14 @@ def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) ->
     until(lambda: slow_second.begun == 2)
     finished(app)
     assert app.session_state["second"][1].name == "again.csv" and app.dataframe[0].value.shape[0] == 2
+
+
+def test_a_small_file_is_waited_for(slow_second: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "LIGHT", len(SECOND.encode()))
+    slow_second.go.set()
+    app = opened("classify")
+    app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
+    assert "Reading the file" not in said(app) and app.session_state["second"][1].name == "rows.csv"
 
 
 def test_a_file_that_is_taken_back_is_read_no_longer(slow_second: Slow) -> None:

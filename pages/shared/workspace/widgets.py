@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -16,7 +17,7 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
-from pages.shared import data, jobs, sessions
+from pages.shared import jobs, sessions
 from pages.shared.escape import clean, md
 from pages.shared.state import START, State, current
 from pages.shared.workspace import disk
@@ -185,9 +186,20 @@ def _take(key: str, pages: frozenset[str]) -> None:
     if given is None:
         return
     session["workspace_turn"] += 1
-    content, limit = given.getvalue(), _limit()
-    jobs.errand(("workspace", data.digest(content)), lambda: look_into(read(content, pages, limit=limit)), OPENING,
-                _reopened, partial(_refused, "workspace_refused"))  # fmt: skip
+    _open_up(lambda: read(given.getvalue(), pages, limit=_limit()), "workspace_refused")
+
+
+def _open_up(found: Callable[[], Workspace], refused: str) -> None:
+    """Have the files of a workspace read, and the session put into it; what is wrong with it is said under `refused`,
+    and nothing changes."""
+    try:
+        workspace = found()
+    except BayesEngineError as error:
+        _refused(refused, error)
+        return
+    key = ("workspace", workspace.page, workspace.state, *(given.digest for given in workspace.files.values()))
+    jobs.errand(key, partial(look_into, workspace), OPENING, _reopened, partial(_refused, refused),
+                size=size(workspace))  # fmt: skip
 
 
 def _reopened(opened: Opened) -> None:
@@ -330,9 +342,7 @@ def _missing(state: State) -> bool:
 
 def _reopen(session: str, pages: frozenset[str]) -> None:
     st.session_state["workspace_not_reopened"] = None
-    folder = disk.folder()
-    jobs.errand(("workspace", session, folder), lambda: look_into(disk.load(session, folder, pages)), OPENING,
-                _reopened, partial(_refused, "workspace_not_reopened"))  # fmt: skip
+    _open_up(lambda: disk.load(session, disk.folder(), pages), "workspace_not_reopened")
 
 
 def _dismiss() -> None:
