@@ -60,8 +60,8 @@ def gallery() -> None:
 def card(name: str) -> None:
     info, frame = dataset_info(name), data.embedded(name).frame
     title = f"**{md(info.text('title', current_language()))}**"
-    st.button(f":primary[{title}]" if current().table == name else title, key=f"use_{name}", type="tertiary",
-              icon=":material/check:" if current().table == name else None,
+    chosen = current().table == name
+    st.button(f":primary[{title} :material/check:]" if chosen else title, key=f"use_{name}", type="tertiary",
               on_click=change, args=(lambda state: state.on_table(name),))  # fmt: skip
     st.caption(md(info.text("question", current_language()), 120))
     size = _("{n} rows × {d} columns").format(n=f"{frame.shape[0]:,}", d=frame.shape[1])

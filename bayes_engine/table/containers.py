@@ -63,7 +63,7 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
             raise ReadError("the Parquet file unpacks to more than {most} MB", most=8 * max_bytes // 1_000_000)
         table = file.read(use_threads=False)
         long = _long(table)
-        frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True, use_threads=False)
+        frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True, use_threads=False)  # held once
         del table, file, data
     except ReadError:
         raise

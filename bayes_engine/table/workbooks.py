@@ -262,7 +262,8 @@ class Workbook:
                     continue
                 top, before = sheet.start
                 if top < below:
-                    raise ValueError("its rows are not in their order")
+                    raise ReadError("the rows of sheet '{sheet}' are not in their order; save the spreadsheet again, "
+                                    "or the sheet as CSV", sheet=name)  # fmt: skip
                 values = sheet.to_python(skip_empty_area=True)
                 below = top + len(values)
                 del sheet, book

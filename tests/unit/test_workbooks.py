@@ -243,7 +243,7 @@ def test_rows_that_are_not_in_their_order(sliced: Callable[[], list[bytes]]) -> 
     data = written(row("a", "b", r=1) + row(5, 6, r=3) + row(3, 4, r=2))
     assert told(data)[1] == [["3", "4"], ["5", "6"]]  # type: ignore[index]
     sliced()
-    with pytest.raises(ReadError, match="sheet 'data' is damaged"):
+    with pytest.raises(ReadError, match="rows of sheet 'data' are not in their order"):
         read_table(data)
 
 
