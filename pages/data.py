@@ -50,9 +50,9 @@ def in_use(name: str, content: bytes, found: Reading) -> None:
 
 
 def gallery() -> None:
-    names = data.offered()
-    for start in range(0, len(names), 4):
-        for cell, name in zip(st.columns(4, gap="small"), names[start : start + 4], strict=False):
+    names, across = data.offered(), 3 if current().table.startswith("upload:") else 4
+    for start in range(0, len(names), across):
+        for cell, name in zip(st.columns(across, gap="small"), names[start : start + across], strict=False):
             with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
                 card(name)
 

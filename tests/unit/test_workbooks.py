@@ -303,3 +303,28 @@ def test_a_workbook_may_hold_more_in_its_sheets_than_beside_them() -> None:
     texts = changed(packed(data=TABLE), {"styles.xml": lambda text: text + " " * 200_000})
     with pytest.raises(ReadError, match="unpacks to more than 0 MB"):
         workbook(texts, 20_000)
+
+
+def test_ods() -> None:
+    name = "urn:oasis:names:tc:opendocument:xmlns:%s:1.0"
+    space = "".join(f' xmlns:{short}="{name % short}"' for short in ("office", "table", "text"))
+
+    def cell(value: object) -> str:
+        kind = "string" if isinstance(value, str) else f'float" office:value="{value}'
+        return f'<table:table-cell office:value-type="{kind}"><text:p>{value}</text:p></table:table-cell>'
+
+    rows = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in TABLE)
+    table = f'<table:table table:name="measured">{rows}</table:table>'
+    body = f"<office:body><office:spreadsheet>{table}</office:spreadsheet></office:body>"
+    kind, out = "application/vnd.oasis.opendocument.spreadsheet", io.BytesIO()
+    listed = f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/>'
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("content.xml", f"<office:document-content{space}>{body}</office:document-content>")
+        archive.writestr(
+            "META-INF/manifest.xml",
+            f'<manifest:manifest xmlns:manifest="{name % "manifest"}">{listed}</manifest:manifest>',
+        )
+    reading = read_table(out.getvalue())
+    assert reading.frame["size"].tolist() == [i + 0.5 for i in range(8)] and reading.recipe.sheet == "measured"
+    assert reading.frame["city"].tolist() == ["Rome", "Oslo"] * 4
