@@ -16,6 +16,7 @@ from bayes_engine.table.read import read_table
 from pages.shared import data
 from pages.shared.state import Spec, State, decode, encode
 from tests.apptest.opened import opened, sent_to, uploaded
+from tests.conftest import slowly
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
 
@@ -114,7 +115,7 @@ def test_the_knob_travels_and_a_forged_one_is_passed_over() -> None:
 RARE = ("a,b,y\n" + "".join(f"{'uv'[i % 2]},{i % 5},{'q' if i == 0 else 'pr'[i % 2]}\n" for i in range(15))).encode()
 
 
-@pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
+@pytest.mark.parametrize("method", ["temperature", slowly("platt"), slowly("isotonic")])
 def test_a_class_of_one_row_breaks_no_page(method: str) -> None:
     mark = data.digest(RARE)
     for page, view in (("model", {"model_view": "compare", "calibrator": method}), ("decisions", {}), ("case", {})):

@@ -10,7 +10,6 @@ from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.table.roles import take_apart
 from pages.shared.state import Spec, State
 from tests.apptest.opened import behind, listed, opened, uploaded
-from tests.conftest import slowly
 
 MELONS = State(table="watermelon2", language="en", labels="file")
 COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH = range(6)
@@ -226,7 +225,8 @@ def test_a_table_with_one_feature_and_one_with_names_like_markup() -> None:
     assert "*z*" not in app.subheader[0].value.replace("\\*z\\*", "")
 
 
-@pytest.mark.parametrize("view", ["tree", slowly("map")])
+@pytest.mark.slow
+@pytest.mark.parametrize("view", ["tree", "map"])
 def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
     rows = ["".join(f"{(i * (j + 2) // 3) % 3}," for j in range(40)) + f"{'yn'[i % 2]}\n" for i in range(60)]
     content = ("".join(f"c{j}," for j in range(40)) + "label\n" + "".join(rows)).replace("0,", "a,").replace("1,", "b,")

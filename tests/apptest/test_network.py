@@ -235,6 +235,7 @@ def test_a_hostile_file_is_shown_as_the_characters_it_holds() -> None:
     assert len(app.get("download_button")) == 4
 
 
+@pytest.mark.slow
 def test_a_network_out_of_reach_of_exact_inference_is_refused_in_words_and_can_be_sampled() -> None:
     names = [[f"v{i}_{j}" for j in range(30)] for i in range(30)]
     lines = [f"variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}" for row in names for name in row]

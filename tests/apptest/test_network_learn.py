@@ -28,6 +28,7 @@ from pages.shared.network.learn_run import Run
 from pages.shared.network.learn_words import gain, nats
 from pages.shared.state import Spec, State
 from tests.apptest.opened import opened
+from tests.conftest import slowly
 
 MELONS = State(table="watermelon2", language="en", labels="file").showing(net_tab="learn")
 NAMES = ("色泽", "根蒂", "敲声", "纹理", "脐部", "触感", "好瓜")
@@ -293,7 +294,7 @@ def test_a_graph_by_hand_goes_on_the_shelf_and_predicts_as_the_engine() -> None:
     assert f"{p['是']:.4f}" in said(app) or f"{p['否']:.4f}" in said(app)
 
 
-@pytest.mark.parametrize("table", ["watermelon2", "play-tennis", "penguins", "iris", "mushroom"])
+@pytest.mark.parametrize("table", ["watermelon2", "play-tennis", "penguins", slowly("iris"), slowly("mushroom")])
 @pytest.mark.parametrize("knobs", [(), (("criterion", "aic"), ("missing", "category")), (("structure", "tan"),)])
 def test_every_page_shows_a_network_of_the_shelf(table: str, knobs: tuple[tuple[str, Any], ...]) -> None:
     for page in ("model", "case", "decisions", "classify"):

@@ -17,7 +17,7 @@ from pages.shared import data
 from pages.shared.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, COLUMNS, FILE, MARK, table
 from tests.apptest.opened import APP
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, slowly
 
 NB, AODE, TAN = Spec(), Spec(family="aode", preset="laplace"), Spec(family="tan", preset="laplace")
 VIEWS: dict[str, tuple[str, State, bool]] = {  # a test's name: the page, its state, and whether the table has numbers
@@ -168,7 +168,7 @@ def test_nothing_of_a_file_is_interpreted(name: str) -> None:
     assert marked, "the table is not on this page"
 
 
-@pytest.mark.parametrize("name", ["start", "case", "model compare"])
+@pytest.mark.parametrize("name", ["start", "case", slowly("model compare")])
 def test_nor_in_chinese(name: str) -> None:
     app = opened(name, "zh")
     assert not [fault for kind, proto in elements(app) for fault in faults_of(kind, proto)]

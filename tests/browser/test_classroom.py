@@ -84,8 +84,8 @@ class Wire:
     ("path", "near", "most"),
     [
         ("", False, FIRST_LOAD / 2),
-        ("decisions", False, FIRST_LOAD / 2),
-        ("projection", False, FIRST_LOAD),
+        slowly("decisions", False, FIRST_LOAD / 2),
+        slowly("projection", False, FIRST_LOAD),
         ("model", False, FIRST_LOAD),
         slowly("", True, FIRST_LOAD / 2),
         slowly("decisions", True, FIRST_LOAD / 2),
@@ -145,6 +145,7 @@ def test_nothing_stands_over_the_edge_of_a_phone(
     expect(phone.get_by_test_id("stSidebar")).not_to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_table_wider_than_a_phone_scrolls_by_itself(phone: Page, app: App) -> None:
     phone.goto(f"{app.url}/laboratory")
     phone.locator("table").wait_for()
@@ -183,6 +184,7 @@ def test_a_finger_drags_the_case(phone: Page, app: App, path: str) -> None:
     phone.wait_for_url("**?s=*")
 
 
+@pytest.mark.slow
 def test_a_finger_beside_the_case_scrolls_the_page(phone: Page, app: App) -> None:
     visit(phone, app.url)
     plane = phone.get_by_test_id("plane")
@@ -286,6 +288,7 @@ def test_the_code_on_screen_opens_what_is_on_screen(new_page: Callable[..., Page
     expect(student.get_by_test_id("loss-0-1")).to_have_value("7")
 
 
+@pytest.mark.slow
 def test_a_large_state_offers_page_and_table_only(new_page: Callable[..., Page], app: App) -> None:
     page = new_page()
     large = State(table="iris", language="en", view=tuple((f"note{i}", round(0.1234567 * (i + 3) ** 3 % 1, 7))

@@ -72,6 +72,7 @@ def test_a_drag_moves_everything_without_the_server_which_then_agrees(page: Page
     becomes(page, lambda: seen(page), during)  # the engine's numbers, to the last digit, where the browser's stood
 
 
+@pytest.mark.slow
 def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     expect(page.get_by_text("wrong decision")).to_be_visible()
@@ -88,6 +89,7 @@ def test_rows_that_would_be_judged_wrongly_are_ringed_at_once(page: Page, app) -
     expect(plane).to_have_attribute("data-wrong", during)
 
 
+@pytest.mark.slow
 def test_one_drag_is_one_step_of_back(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     before = seen(page)
@@ -105,6 +107,7 @@ def test_one_drag_is_one_step_of_back(page: Page, app) -> None:
     becomes(page, lambda: seen(page), before)
 
 
+@pytest.mark.slow
 def test_three_classes_and_the_prior_of_use_move_together(page: Page, app) -> None:
     opened(page, app.url, State(table="penguins", language="en"))
     before = seen(page)
@@ -124,6 +127,7 @@ def test_three_classes_and_the_prior_of_use_move_together(page: Page, app) -> No
     soon(page, lambda: float(page.get_by_test_id("prior-1").input_value()), lambda prior: prior > 0.5)
 
 
+@pytest.mark.slow
 def test_the_simplex_in_the_browser_is_the_engines(page: Page, app) -> None:
     opened(page, app.url, replace(MELONS, losses=((0.0, 5.0), (1.0, 0.0), (0.4, 0.6)), extra="refuse"))
     loss = LossMatrix(("good", "bad", "refuse"), ("good", "bad"), [[0, 5], [1, 0], [0.4, 0.6]])
@@ -152,6 +156,7 @@ def test_no_key_is_lost_when_typing_from_cell_to_cell(page: Page, app) -> None:
         expect(cell(page, i, j)).to_have_value(value)
 
 
+@pytest.mark.slow
 def test_keys_step_and_escape_takes_back(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     field = cell(page, 0, 1)
@@ -168,6 +173,7 @@ def test_keys_step_and_escape_takes_back(page: Page, app) -> None:
     assert field.get_attribute("aria-label") == "loss of deciding good when the truth is bad"
 
 
+@pytest.mark.slow
 def test_what_is_no_number_is_refused_by_the_cells_name(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     for text, said in (("", "is blank"), ("much", "«much» is no number")):
@@ -187,6 +193,7 @@ PASTE = """(text) => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_block_is_pasted_by_its_labels_or_refused_by_its_cell(page: Page, app) -> None:
     opened(page, app.url, MELONS)
     page.evaluate(PASTE, "\tbad\tgood\nbad\t0\t1,5\ngood\t7\t0\n")
@@ -213,6 +220,7 @@ MOVED = ("risk", "confusion", "risks", "regions", "cuts", "wrong")
 CREDITS = story_state(State(language="en"), "loan")
 
 
+@pytest.mark.slow
 def test_a_cell_taken_off_the_amount_moves_everything_and_the_server_agrees(page: Page, app) -> None:
     """Regions at the case's amount, held-out rows and rings each at its own: in the browser as in the engine."""
     opened(page, app.url, replace(CREDITS, losses=((0.0, 0.6), (500.0, 0.0))))
@@ -241,6 +249,7 @@ def test_a_cell_taken_off_the_amount_moves_everything_and_the_server_agrees(page
     becomes(page, whole, during)
 
 
+@pytest.mark.slow
 def test_typing_on_after_a_cell_that_has_an_amount_reaches_the_next_number(page: Page, app) -> None:
     opened(page, app.url, CREDITS)
     cell(page, 0, 1).focus()
@@ -252,6 +261,7 @@ def test_typing_on_after_a_cell_that_has_an_amount_reaches_the_next_number(page:
     expect(cell(page, 1, 0)).to_have_value("0.2")
 
 
+@pytest.mark.slow
 def test_what_flips_a_cell_is_said_in_its_own_unit(page: Page, app) -> None:
     opened(page, app.url, CREDITS)
     cell(page, 0, 1).focus()

@@ -66,6 +66,7 @@ def test_keys_set_the_ink_and_undo_takes_it_back(page: Page, app) -> None:
     becomes(page, lambda: state_of(page).case[35:36], (10,))
 
 
+@pytest.mark.slow
 def test_a_pixel_of_a_class_opens_its_class_conditionals(page: Page, app) -> None:
     page.goto(f"{app.url}/model?{FIRST}")
     settled(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
@@ -46,6 +47,7 @@ def test_a_mean_is_dragged_and_an_axis_turned_by_keys(page: Page, app) -> None:
     expect(shown).to_have_text(re.compile(r"R\* = 0\.02[23]\d"))
 
 
+@pytest.mark.slow
 def test_a_point_is_drawn_and_taken_away(page: Page, app) -> None:
     page.goto(f"{app.url}/laboratory?s={encode(State().showing(lab_scene='drawn'))}")
     settled(page)

@@ -117,6 +117,7 @@ def test_no_edit_is_lost_when_typing_quickly(page: Page, app) -> None:
         expect(cell(page, i, j)).to_have_value(value)
 
 
+@pytest.mark.slow
 def test_the_case_is_dragged_and_moved_by_keys_on_start(page: Page, app) -> None:
     page.goto(app.url)
     settled(page)

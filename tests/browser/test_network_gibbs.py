@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
@@ -10,6 +11,7 @@ from tests.browser.looking import becomes, settled, view_of
 COINS = State(language="en").showing(net_tab="gibbs", net="stuck", net_evidence=((2, 1),), net_g_sweeps=50)
 
 
+@pytest.mark.slow
 def test_the_chain_is_stepped_played_and_rewound(page: Page, app) -> None:
     page.goto(f"{app.url}/network?s={encode(COINS)}")
     settled(page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
@@ -13,6 +14,7 @@ MELONS = State(language="en", table="watermelon2").showing(net_tab="learn")
 NAVEL, STALK = 4, 1  # their places among the columns
 
 
+@pytest.mark.slow
 def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) -> None:
     page.goto(f"{app.url}/network?s={encode(MELONS.showing(learn_view='hand'))}")
     settled(page)
@@ -40,6 +42,7 @@ def test_two_nodes_are_clicked_and_joined_and_back_undoes_it(page: Page, app) ->
     expect(page.get_by_role("button", name="Add navel → stalk")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_search_is_played_and_stepped(page: Page, app) -> None:
     page.goto(f"{app.url}/network?s={encode(MELONS.showing(learn_step=0))}")
     settled(page)

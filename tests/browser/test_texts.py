@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.state import State, encode
@@ -33,6 +34,7 @@ def test_a_message_is_judged_while_it_is_typed(page: Page, app) -> None:
     expect(field).to_have_value("see you at lunch zebra, you won a prize, claim it: call now")
 
 
+@pytest.mark.slow
 def test_a_word_tells_its_counts_and_keys_walk_over_the_words(page: Page, app) -> None:
     page.goto(f"{app.url}/case?{SMS}")
     settled(page)

@@ -12,6 +12,7 @@ from pages.shared.state import State, encode
 from tests.browser.looking import becomes, settled, soon, view_of
 
 
+@pytest.mark.slow
 def test_an_edge_of_the_tree_opens_its_table(page: Page, app) -> None:
     tree = State(table="watermelon2").showing(dependence_view="tree")
     page.goto(f"{app.url}/dependence?s={encode(tree)}")
@@ -26,6 +27,7 @@ def test_an_edge_of_the_tree_opens_its_table(page: Page, app) -> None:
     expect(page.get_by_role("heading", name="stalk – navel: 0.5975 nats")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, app) -> None:
     page.goto(app.url + "/projection")
     settled(page)
@@ -37,6 +39,7 @@ def test_the_line_is_turned_by_keys_and_its_angle_is_in_the_address(page: Page, 
     assert view_of(page)["line"] == "free"
 
 
+@pytest.mark.slow
 def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     page.goto(f"{app.url}/hidden?s={encode(State(table='iris'))}")
     settled(page)
@@ -48,6 +51,7 @@ def test_em_is_stepped_and_the_step_is_in_the_address(page: Page, app) -> None:
     becomes(page, lambda: view_of(page).get("em_step"), 1)
 
 
+@pytest.mark.slow
 def test_a_page_that_is_left_hears_of_no_more_films(page: Page, app) -> None:
     page.add_init_script("""
       window.hearing = 0
@@ -121,6 +125,7 @@ def test_a_click_on_a_head_sorts_up_down_and_not(page: Page, app) -> None:
     expect(pairs.get_by_role("row", selected=True)).to_contain_text("colour – stalk")
 
 
+@pytest.mark.slow
 def test_the_list_of_pairs_stands_without_scrolling(new_page: Callable[..., Page], app) -> None:
     heads = ["pair", "nats", "tree", "p, Holm", "G", "df", "p"]
     for table, width, room in (("watermelon2", 1024, 4), ("watermelon2", 1440, 6), ("mushroom", 1024, 4)):
@@ -154,6 +159,7 @@ def test_fractions_are_sorted_by_what_they_equal_and_gaps_come_last(page: Page, 
     becomes(page, lambda: values() == sorted(values(), reverse=True), True)
 
 
+@pytest.mark.slow
 def test_what_was_looked_for_is_chosen_by_keys(page: Page, app) -> None:
     asked = State(table="digits", language="en").showing(columns_by="table", column=61)
     page.goto(f"{app.url}/model?s={encode(asked)}")

@@ -191,6 +191,7 @@ def test_a_browser_that_came_through_a_proxy_is_not_saved(server: Server, browse
         context.close()
 
 
+@pytest.mark.slow
 def test_the_file_that_is_saved_opens_in_another_session(
     server: Server, context: BrowserContext, tmp_path: Path
 ) -> None:

@@ -77,6 +77,7 @@ def test_few_rows_or_numbers_go_the_general_way(monkeypatch: pytest.MonkeyPatch)
     assert called == [18]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     tables(strange=False), st.sampled_from(["marginalize", "category"]), st.sampled_from(["empirical", "laplace"]),
