@@ -202,9 +202,10 @@ def lasting(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return wrap
 
 
-@dataclass(frozen=True)
+@dataclass
 class Errand:
-    """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it."""
+    """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it. What
+    it came to is `found` until that has been done to its end: a click may break off any run of the script."""
 
     key: Hashable
     work: Callable[[], Any]
@@ -213,6 +214,7 @@ class Errand:
     refused: Callable[[BayesEngineError], None]
     light: bool
     visit: int
+    found: tuple[Any, ...] = ()
 
 
 def errand(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
@@ -370,16 +372,18 @@ def errands() -> UnderWay | None:
         call_off()
         return None
     try:
-        result = run(wanted.key, wanted.work, wanted.said, WAITED if wanted.light else None)
+        if not wanted.found:
+            wanted.found = (run(wanted.key, wanted.work, wanted.said, WAITED if wanted.light else None),)
+        wanted.then(*wanted.found)
+        session.pop("edited", None)  # the address was looked at before: the next run's is not late
     except UnderWay as there:
         return there
     except BayesEngineError as error:
-        call_off()
         wanted.refused(error)
-    else:
-        call_off()
-        wanted.then(result)
-        session.pop("edited", None)  # the address was looked at before: the next run's is not late
+    except Exception:
+        call_off()  # or no page could be drawn any more
+        raise
+    call_off()
     return None
 
 

@@ -182,11 +182,10 @@ def _again(state: State, upload: data.Upload, key: str, name: str, value: Any, t
         kinds = {**dict(present.get("types", ())), **dict(value)}
         value = tuple((at, kind) for at, kind in sorted(kinds.items()) if kind != "auto")
     wanted = tuple(sorted({**present, name: value}.items()))
-    given = _given(state)
+    given, before = _given(state), upload.reading
 
     def read(after: Reading) -> None:
         if _given(current()) == given:  # else another file is in use by now
-            before = upload.reading
             upload.take(wanted, after)
             change(lambda state: then(state.showing(**{key: wanted}), before, after))
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import ModuleType
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.decision.evaluate import held_out
@@ -360,3 +361,33 @@ def test_a_file_that_is_taken_back_is_read_no_longer(slow_second: Slow) -> None:
     app.file_uploader(key="second_file").set_value(None).run()
     until(lambda: slow_second.stopped == 1)
     assert "Reading the file" not in said(app.run()) and "second" not in app.session_state
+
+
+def test_what_was_read_outlives_a_click_that_breaks_off_the_run(
+    slow_second: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_second.go.set()
+    monkeypatch.setattr(jobs, "LIGHT", 10**6)
+    keep, clicks = second.change, iter([True])
+
+    def change(edit: Callable[[State], State]) -> None:
+        if next(clicks, False):
+            st.rerun()  # what a click does to the run before it
+        keep(edit)
+
+    monkeypatch.setattr(second, "change", change)
+    app = opened("classify")
+    app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
+    assert not next(clicks, False)
+    finished(app)
+    assert slow_second.begun == 1 and "errand" not in app.session_state
+    assert app.session_state["state"].seen("second", "") and app.dataframe[0].value.shape[0] == 2
+
+
+def test_what_nobody_foresaw_is_raised_once(slow_second: Slow) -> None:
+    slow_second.error = RuntimeError("a fault of the program")
+    slow_second.go.set()
+    app = opened("classify")
+    app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
+    until(lambda: "errand" not in app.run().session_state)
+    assert not app.run().exception and app.title[0].value == "What does the model say of other rows?"
