@@ -241,36 +241,71 @@ def _settle_network(model: BayesianNetwork, state: State) -> None:
 
 _CLASSIFIER = GenerativeClassifier
 _OURS = GenerativeClassifier | FisherDiscriminant | CalibratedClassifier | SemiSupervisedNB | MinimumRiskClassifier
-_FORMS = (
-    _counted(AODE),
-    Form(BayesianNetwork, {"schema_": Schema, "search_": Search | None, "runs_": Runs | None, "trace_": EMTrace | None},
-         {"stats_": Statistics, "network_": Network, "graph_": DAG}, _of_network, _settle_network),
-    _counted(BayesianNetworkClassifier),
-    _counted(BernoulliNB),
-    Form(CalibratedClassifier, {"estimator_": _CLASSIFIER, "calibrator_": Temperature | Platt | Isotonic,
-                                "class_prior_": NDArray[np.float64]}, {}, _held, _settle_calibrated),
-    _counted(CategoricalNB),
-    _counted(ComplementNB),
-    Form(FisherDiscriminant, {"gaussian_": LinearDiscriminantAnalysis}, {}, _held, _settle_fisher),
-    Form(GaussianMixture, {"n_features_in_": int, "_center": NDArray[np.float64], "_scale": NDArray[np.float64],
-                           "prior_": str | None, "trace_": EMTrace, "runs_": Runs, "lower_bound_": float},
-         _NAMED, _of_mixture, _settle_mixture),
-    _counted(GaussianNB),
-    _counted(KDependence),
-    _counted(LazyNaiveBayes, StoredRows),
-    _counted(LinearDiscriminantAnalysis),
-    Form(MDLPDiscretizer, {"cuts_": dict[str, tuple[float, ...]], "trace_": dict[str, tuple[Split, ...]],
-                           "n_features_in_": int}, _NAMED, _held, _settle_discretizer),
-    Form(MinimumRiskClassifier, {"estimator_": _OURS, "loss_": LossMatrix}, {}, _held, _settle_minimum_risk),
-    _counted(MultinomialNB),
-    _counted(NaiveBayes),
-    _counted(QuadraticDiscriminantAnalysis),
-    _counted(SPODE),
-    _counted(SelectiveNaiveBayes),
-    Form(SemiSupervisedNB, {"estimator_": _CLASSIFIER, "runs_": Runs, "n_features_in_": int}, _NAMED,
-         _of_semi_supervised, _settle_semi_supervised),
-    _counted(TAN),
-    _counted(WeightedNaiveBayes),
-)  # fmt: skip
-FORMS: Mapping[str, Form] = {form.cls.__name__: form for form in _FORMS}
-"""Every estimator that a file may hold."""
+FORMS: Mapping[str, Form] = {
+    "AODE": _counted(AODE),
+    "BayesianNetwork": Form(
+        BayesianNetwork,
+        {"schema_": Schema, "search_": Search | None, "runs_": Runs | None, "trace_": EMTrace | None},
+        {"stats_": Statistics, "network_": Network, "graph_": DAG},
+        _of_network,
+        _settle_network,
+    ),
+    "BayesianNetworkClassifier": _counted(BayesianNetworkClassifier),
+    "BernoulliNB": _counted(BernoulliNB),
+    "CalibratedClassifier": Form(
+        CalibratedClassifier,
+        {"estimator_": _CLASSIFIER, "calibrator_": Temperature | Platt | Isotonic, "class_prior_": NDArray[np.float64]},
+        {},
+        _held,
+        _settle_calibrated,
+    ),
+    "CategoricalNB": _counted(CategoricalNB),
+    "ComplementNB": _counted(ComplementNB),
+    "FisherDiscriminant": Form(
+        FisherDiscriminant, {"gaussian_": LinearDiscriminantAnalysis}, {}, _held, _settle_fisher
+    ),
+    "GaussianMixture": Form(
+        GaussianMixture,
+        {
+            "n_features_in_": int,
+            "_center": NDArray[np.float64],
+            "_scale": NDArray[np.float64],
+            "prior_": str | None,
+            "trace_": EMTrace,
+            "runs_": Runs,
+            "lower_bound_": float,
+        },
+        _NAMED,
+        _of_mixture,
+        _settle_mixture,
+    ),
+    "GaussianNB": _counted(GaussianNB),
+    "KDependence": _counted(KDependence),
+    "LazyNaiveBayes": _counted(LazyNaiveBayes, StoredRows),
+    "LinearDiscriminantAnalysis": _counted(LinearDiscriminantAnalysis),
+    "MDLPDiscretizer": Form(
+        MDLPDiscretizer,
+        {"cuts_": dict[str, tuple[float, ...]], "trace_": dict[str, tuple[Split, ...]], "n_features_in_": int},
+        _NAMED,
+        _held,
+        _settle_discretizer,
+    ),
+    "MinimumRiskClassifier": Form(
+        MinimumRiskClassifier, {"estimator_": _OURS, "loss_": LossMatrix}, {}, _held, _settle_minimum_risk
+    ),
+    "MultinomialNB": _counted(MultinomialNB),
+    "NaiveBayes": _counted(NaiveBayes),
+    "QuadraticDiscriminantAnalysis": _counted(QuadraticDiscriminantAnalysis),
+    "SPODE": _counted(SPODE),
+    "SelectiveNaiveBayes": _counted(SelectiveNaiveBayes),
+    "SemiSupervisedNB": Form(
+        SemiSupervisedNB,
+        {"estimator_": _CLASSIFIER, "runs_": Runs, "n_features_in_": int},
+        _NAMED,
+        _of_semi_supervised,
+        _settle_semi_supervised,
+    ),
+    "TAN": _counted(TAN),
+    "WeightedNaiveBayes": _counted(WeightedNaiveBayes),
+}
+"""Every estimator that a file may hold, by its tag in files. A tag stays as it is when its class is renamed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import IO, Any, NoReturn
 
@@ -13,6 +14,7 @@ from bayes_engine.models.look_up import LookUp
 from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
 from bayes_engine.store.forms import FORMS, Form
 from bayes_engine.store.hints import fits
+from bayes_engine.store.names import stored_name
 from bayes_engine.store.sound import check_look_up
 from bayes_engine.store.trial import check_answers
 from bayes_engine.store.values import MOST_TEXTS, Reader, Writer
@@ -82,19 +84,18 @@ def load_model(
 
 
 def _write(value: Any, writer: Writer, where: str) -> Any:
-    kind: Any = type(value)
-    form = FORMS.get(kind.__name__)
-    if form is None or form.cls is not kind:
+    tag = _TAGS.get(type(value))
+    if tag is None:
         return _refuse(value, where) if hasattr(value, "get_params") else None
-    name = form.cls.__name__
+    form = FORMS[tag]
     params = {n: writer.write(v, f"{where}.{n}") for n, v in value.get_params(deep=False).items()}
     said: dict[str, Any] = {"params": params}
     if any(hasattr(value, n) for n in form.fitted):
         state = form.of(value, form)
-        said["state"] = {n: writer.write(v, f"{where}.{n}") for n, v in state.items()}
+        said["state"] = {stored_name(tag, n): writer.write(v, f"{where}.{n}") for n, v in state.items()}
     if hasattr(value, "_sklearn_output_config"):  # set_output
         said["output"] = value._sklearn_output_config.get("transform", "default")
-    return {name: said}
+    return {tag: said}
 
 
 def _refuse(value: Any, where: str) -> NoReturn:
@@ -103,11 +104,11 @@ def _refuse(value: Any, where: str) -> NoReturn:
         "the means of its own library, or take one of {known}",
         where=where,
         kind=type(value).__name__,
-        known=", ".join((*FORMS, LookUp.__name__)),
+        known=", ".join(cls.__name__ for cls in (*_TAGS, LookUp)),
     )
 
 
-def _read(form: Form, body: Any, reader: Reader) -> Any:
+def _read(tag: str, form: Form, body: Any, reader: Reader) -> Any:
     """The estimator with its parameters and, where it was fitted, its state."""
     if not isinstance(body, dict) or not {"params"} <= body.keys() <= {"params", "state", "output"}:
         raise StoreError("a model does not consist of params, state and output")
@@ -121,10 +122,12 @@ def _read(form: Form, body: Any, reader: Reader) -> Any:
     model = form.cls(**{name: reader.read(value) for name, value in params.items()})
     if "state" in body:
         allowed = {**form.fitted, **form.optional}
-        state = {name: reader.read(value) for name, value in body["state"].items()}
-        for name in (*form.fitted, *state):
-            if name not in allowed or name not in state or not fits(state[name], allowed[name]):
+        attributes = {stored_name(tag, n): n for n in allowed}
+        stored = {name: reader.read(value) for name, value in body["state"].items()}
+        for name in (*(stored_name(tag, n) for n in form.fitted), *stored):
+            if name not in attributes or name not in stored or not fits(stored[name], allowed[attributes[name]]):
                 raise StoreError("{model} has no such '{name}'", model=form.cls.__name__, name=name[:80])
+        state = {attributes[name]: value for name, value in stored.items()}
         if state.get("n_features_in_", 0) > MOST_TEXTS:  # the number takes no room in the file, what it counts does
             raise StoreError("{model} has more than {most} columns", model=form.cls.__name__, most=MOST_TEXTS)
         form.settle(model, state)
@@ -135,5 +138,6 @@ def _read(form: Form, body: Any, reader: Reader) -> Any:
     return model
 
 
-_ANY = (LookUp, *(form.cls for form in FORMS.values()))
-_READERS = {name: partial(_read, form) for name, form in FORMS.items()}
+_TAGS: Mapping[type, str] = {form.cls: tag for tag, form in FORMS.items()}
+_ANY = (LookUp, *_TAGS)
+_READERS = {tag: partial(_read, tag, form) for tag, form in FORMS.items()}

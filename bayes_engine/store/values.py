@@ -3,8 +3,8 @@
 A value that JSON has is itself, an array of JSON being a tuple; every other value is an object with one key, its kind:
 {"float": "inf"}, {"list": […]}, {"dict": [[key, value], …]}, {"scalar": [dtype, value]}, {"array": blob},
 {"objects": tuple} and {"texts": tuple} (arrays of labels), {"strings": [blob, blob]} (a long tuple of texts: their
-lengths in bytes, and the bytes), {"frame": …}, {"Collapse": reason}, {"IsotonicRegression": [x, y]}, or the name of a
-record with its fields.
+lengths in bytes, and the bytes), {"frame": …}, {"Collapse": reason}, {"IsotonicRegression": [x, y]}, or the tag of a
+record (`RECORDS`) with its fields.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from bayes_engine.stats.terms import TermCounts, TextTerms
 from bayes_engine.stats.values import ColumnValues, Values
 from bayes_engine.store.container import DTYPES, Blob
 from bayes_engine.store.hints import field_hints, fits
+from bayes_engine.store.names import stored_name
 from bayes_engine.store.sound import check_record
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
@@ -49,14 +50,55 @@ from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.text import TextRule
 
-_CLASSES: tuple[type, ...] = (
-    Bill, CPT, Candidate, Case, ColumnValues, Components, Counts, DAG, Dirichlet, EMStep, EMTrace, Families,
-    FamilyChange, FamilyScore, Isotonic, Labels, LevelTable, LookUp, LossMatrix, MixtureParameters, Moments, Move,
-    Network, NormalTable, Platt, RateTable, Runs, Scatter, Schema, Search, SearchStep, SearchTrace, Selection, Split,
-    Statistics, Step, StoredRows, Table, Temperature, TermCounts, TextRule, TextTerms, Values, Variable,
-)  # fmt: skip
-RECORDS: Mapping[str, type] = {cls.__name__: cls for cls in _CLASSES}
-"""Everything with named fields that a file may hold, besides estimators: nothing else can be rebuilt."""
+RECORDS: Mapping[str, type] = {
+    "Bill": Bill,
+    "CPT": CPT,
+    "Candidate": Candidate,
+    "Case": Case,
+    "ColumnValues": ColumnValues,
+    "Components": Components,
+    "Counts": Counts,
+    "DAG": DAG,
+    "Dirichlet": Dirichlet,
+    "EMStep": EMStep,
+    "EMTrace": EMTrace,
+    "Families": Families,
+    "FamilyChange": FamilyChange,
+    "FamilyScore": FamilyScore,
+    "Isotonic": Isotonic,
+    "Labels": Labels,
+    "LevelTable": LevelTable,
+    "LookUp": LookUp,
+    "LossMatrix": LossMatrix,
+    "MixtureParameters": MixtureParameters,
+    "Moments": Moments,
+    "Move": Move,
+    "Network": Network,
+    "NormalTable": NormalTable,
+    "Platt": Platt,
+    "RateTable": RateTable,
+    "Runs": Runs,
+    "Scatter": Scatter,
+    "Schema": Schema,
+    "Search": Search,
+    "SearchStep": SearchStep,
+    "SearchTrace": SearchTrace,
+    "Selection": Selection,
+    "Split": Split,
+    "Statistics": Statistics,
+    "Step": Step,
+    "StoredRows": StoredRows,
+    "Table": Table,
+    "Temperature": Temperature,
+    "TermCounts": TermCounts,
+    "TextRule": TextRule,
+    "TextTerms": TextTerms,
+    "Values": Values,
+    "Variable": Variable,
+}
+"""Everything with named fields that a file may hold, besides estimators, by its tag in files: nothing else can be
+rebuilt. A tag stays as it is when its class is renamed."""
+_TAGS: Mapping[type, str] = {cls: tag for tag, cls in RECORDS.items()}
 LONG = 64
 """A tuple of so many texts is stored outside the JSON."""
 MOST_TEXTS = 2**18
@@ -86,8 +128,8 @@ class Writer:
             return {"scalar": ["U", str(value)]}
         if isinstance(value, np.generic) and value.dtype.str in DTYPES:
             return {"scalar": [value.dtype.str, self.write(value.item(), where)]}
-        if type(value).__name__ in RECORDS and RECORDS[type(value).__name__] is type(value):
-            return {type(value).__name__: self._record(value, where)}
+        if (tag := _TAGS.get(type(value))) is not None:
+            return {tag: self._record(tag, value, where)}
         if type(value) is tuple:
             return self._tuple(value, where)
         if type(value) is list:
@@ -112,14 +154,14 @@ class Writer:
             )
         return written
 
-    def _record(self, value: Any, where: str) -> dict[str, Any]:
+    def _record(self, tag: str, value: Any, where: str) -> dict[str, Any]:
         written = {}
         kind: Any = type(value)
         for name, hint in field_hints(kind).items():
             held = getattr(value, name)
             if not fits(held, hint):
                 _misfit(f"{where}.{name}", kind, name, held)
-            written[name] = self.write(held, f"{where}.{name}")
+            written[stored_name(tag, name)] = self.write(held, f"{where}.{name}")
         check_record(kind, vars(value) if kind is LossMatrix else {})
         return written
 
@@ -190,18 +232,19 @@ class Reader:
             raise StoreError("a value has {n} kinds: {names}", n=len(value), names=", ".join(value)[:80])
         ((kind, body),) = value.items()
         if kind in RECORDS:
-            return self._record(RECORDS[kind], body)
+            return self._record(kind, RECORDS[kind], body)
         if kind in self._estimators:
             return self._estimators[kind](body, self)
         if kind not in self._KINDS:
             raise StoreError("a value is of the kind '{name}', which this program does not know", name=kind[:80])
         return self._KINDS[kind](self, body)
 
-    def _record(self, cls: type, body: Any) -> Any:
+    def _record(self, tag: str, cls: type, body: Any) -> Any:
         hints = field_hints(cls)
-        if not isinstance(body, dict) or not body.keys() <= hints.keys():
+        fields = {stored_name(tag, name): name for name in hints}
+        if not isinstance(body, dict) or not body.keys() <= fields.keys():
             raise StoreError("a {name} has fields that it cannot have", name=cls.__name__)
-        held = {name: self.read(v) for name, v in body.items()}
+        held = {fields[stored]: self.read(v) for stored, v in body.items()}
         for name, v in held.items():
             if not fits(v, hints[name]):
                 _misfit(f"{cls.__name__}.{name}", cls, name, v)
