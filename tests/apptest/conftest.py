@@ -10,9 +10,13 @@ from pages.shared.network import learn_run
 PATIENT = 60.0
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that."""
     monkeypatch.setattr(jobs, "GRACE", PATIENT)
     monkeypatch.setattr(learn_run, "GRACE", PATIENT)
     monkeypatch.setattr(state, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)

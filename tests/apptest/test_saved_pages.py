@@ -1,0 +1,121 @@
+"""The addresses and workspaces in `tests/fixtures` open, in the state and with the numbers that they had.
+
+To the last digit where the processor and the libraries are those of the day they were made, else within rounding. What
+one address shows by default stands for its page; the others are opened with `-m slow`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayes_engine.store import unpack
+from tests.conftest import slowly
+from tests.fixtures.answers import processor
+from tests.fixtures.headline import headline, missing
+from tests.fixtures.pages import (
+    drop,
+    forget,
+    open_address,
+    open_workspace,
+    page_of,
+    state_of,
+    state_of_token,
+    token_of_state,
+    workspace_of,
+)
+
+HERE = Path(__file__).parents[1] / "fixtures"
+PAGES = ("start", "data", "model", "decisions", "case", "classify", "dependence", "network", "projection", "hidden",
+         "laboratory")  # fmt: skip
+OFTEN = ("own-table-second-file", "network-file", "doctored")
+
+
+@cache
+def stored() -> Any:
+    return json.loads(gzip.decompress((HERE / "pages.json.gz").read_bytes()))
+
+
+def addresses() -> list[Any]:
+    """All of them, the second of each page to be opened every time."""
+    met: Counter[str] = Counter()
+    params = []
+    for at, kept in enumerate(stored()["addresses"]):
+        met[kept["opens"]] += 1
+        param = pytest.param if met[kept["opens"]] == 2 else slowly
+        params.append(param(kept, id=f"{at}-{kept['opens']}"))
+    return params
+
+
+def workspaces() -> list[Any]:
+    return [(pytest.param if name in OFTEN else slowly)(name, id=name) for name in stored()["workspaces"]]
+
+
+def lost(app: Any, kept: Any) -> dict[str, list[Any]]:
+    return missing(headline(app), kept["numbers"], exact=stored()["processor"] == processor())
+
+
+def test_there_are_enough_of_every_page() -> None:
+    opened = Counter(kept["opens"] for kept in stored()["addresses"])
+    assert {*opened} == {*PAGES} and min(opened.values()) >= 5 and opened.total() >= 60
+    assert len({kept["token"] for kept in stored()["addresses"]}) == opened.total()
+    assert {path.stem for path in (HERE / "workspaces").glob("*.bayes")} == stored()["workspaces"].keys()
+    assert len(stored()["workspaces"]) >= 12
+
+
+def test_every_token_says_what_it_said_and_is_written_so() -> None:
+    for kept in stored()["addresses"]:
+        assert state_of_token(kept["token"]) == kept["says"]
+        assert token_of_state(kept["says"]) == kept["token"]
+
+
+@pytest.mark.parametrize("kept", addresses())
+def test_an_address_shows_what_it_showed(kept: Any) -> None:
+    forget()
+    app = open_address(kept["opens"], kept["token"])
+    if kept["dropped"]:
+        drop(app, kept["dropped"], (HERE / "files" / kept["dropped"]).read_bytes())
+    assert (page_of(app), state_of(app)) == (kept["page"], kept["state"])
+    assert lost(app, kept) == {}
+
+
+@pytest.mark.parametrize("name", workspaces())
+def test_a_workspace_opens_as_it_was_left(name: str) -> None:
+    kept, data = stored()["workspaces"][name], (HERE / "workspaces" / f"{name}.bayes").read_bytes()
+    forget()
+    app = open_workspace(data)
+    assert (page_of(app), state_of(app)) == (kept["page"], kept["state"])
+    assert lost(app, kept) == {}
+    again, before = unpack(workspace_of(app), "workspace"), unpack(data, "workspace")
+    assert {role: file["digest"] for role, file in again.content["files"].items()} == kept["files"]
+    assert again.content["files"] == before.content["files"]
+    assert {role: bytes(blob) for role, blob in again.blobs.items()} == {
+        role: bytes(blob) for role, blob in before.blobs.items()
+    }
+
+
+def test_another_model_is_seen() -> None:
+    """α changed in the state of an address: its numbers are others."""
+    kept = next(kept for kept in stored()["addresses"] if kept["opens"] == "start" and "case" in kept["says"])
+    assert not lost(open_address("start", kept["token"]), kept)
+    other = {**kept["says"], "shelf": [["laplace", [["alpha", 0.9]]]]}
+    assert lost(open_address("start", token_of_state(other)), kept)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_number_that_is_another_one_is_seen(exact: bool) -> None:
+    """Of every page, every kind of number: the largest, made larger."""
+    for kept in [*stored()["addresses"], *stored()["workspaces"].values()]:
+        numbers = kept["numbers"]
+        assert not missing(numbers, numbers, exact=exact)
+        for kind, found in numbers.items():
+            if found and abs(float(largest := max(found, key=lambda n: abs(float(n))))) > 0.01:
+                other = float(largest) * 1.5 + 0.3
+                changed = [(str(other) if kind != "sent" else other) if n == largest else n for n in found]
+                assert largest in missing({**numbers, kind: changed}, numbers, exact=exact)[kind]
