@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.working.derive import derive, rounded
-from pages.shared import ask, data, fill_in, message, pixels, super_parents, working
+from pages.shared import ask, data, drawn_case, fill_in, message, pixels, super_parents, working
 from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
 from pages.shared.escape import md
 from pages.shared.margins import how_firm
@@ -55,7 +55,7 @@ if filling and not problem:
     fill_in.rows_to_count(one)
 else:
     image = None if one.seed else pixels.picture(table)
-    texts = message.columns(table)
+    texts = data.text_columns(table)
     main, side = st.columns([3, 2], gap="large")
     with side:
         if (image or texts) and not problem:
@@ -67,7 +67,7 @@ else:
             own_row(one)
     with main:
         if image:
-            pixels.drawn_case(one, image, None if problem else exact)
+            drawn_case.drawn_case(one, image, None if problem else exact)
         elif texts:
             message.typed_case(one, None if problem else exact)
         if problem:

@@ -18,7 +18,7 @@ from pages.shared.doctor import findings, fitting
 from pages.shared.doctor.heads import heads
 from pages.shared.doctor.report import examined
 from pages.shared.escape import clean, md
-from pages.shared.router import go
+from pages.shared.links import go
 from pages.shared.state import State, bound, change, current, said_by
 
 STYLE = """<style>

@@ -12,11 +12,11 @@ from pages.shared import data, words
 from pages.shared.consequences import choose_three, consequences
 from pages.shared.escape import md
 from pages.shared.flips import nearest_flips
+from pages.shared.links import go
 from pages.shared.losses import loss_editor
 from pages.shared.ready import ready
 from pages.shared.refusal import refuse_by_error
 from pages.shared.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
-from pages.shared.router import go
 from pages.shared.stories import stories
 
 PLANE = "decisions_plane"

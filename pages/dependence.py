@@ -6,10 +6,10 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import data, dependence, dial, message, twice
+from pages.shared import data, dependence, dial, twice
 from pages.shared.escape import md
+from pages.shared.links import go
 from pages.shared.ready import unfit
-from pages.shared.router import go
 from pages.shared.state import finish
 
 table = data.table_in_use()
@@ -17,7 +17,7 @@ st.title(_("Are the attributes independent, given the class, and does it matter?
 if table.parts is None:
     unfit(table)
     finish()
-if texts := message.columns(table):
+if texts := data.text_columns(table):
     st.info(
         _("{column} is a text. Its words are taken as independent of each other and of all columns, given the class: a "
           "text has no table of values to hold against that. Words that come together, as «call now», count twice, so "

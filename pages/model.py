@@ -6,7 +6,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import beliefs, data, estimation, knobs, pixels, saved_model, shelf, size, structures
+from pages.shared import beliefs, class_pictures, data, estimation, knobs, pixels, saved_model, shelf, size, structures
 from pages.shared.compare import compare
 from pages.shared.escape import md
 from pages.shared.ready import unfit
@@ -59,7 +59,7 @@ with columns:
     column = beliefs.choose_column(table, fitted)
 if image := pixels.picture(table):
     with pictures:
-        pixels.class_pictures(table, fitted, image, column.name)
+        class_pictures.class_pictures(table, fitted, image, column.name)
 try:
     with figure:
         found = beliefs.believed(table, fitted, column)

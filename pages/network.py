@@ -7,11 +7,11 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.shared.escape import clean, md
+from pages.shared.links import go
 from pages.shared.network import source
 from pages.shared.network.ask import ask
 from pages.shared.network.gibbs import gibbs
 from pages.shared.network.learn import learn
-from pages.shared.router import go
 from pages.shared.state import bound, current, finish
 
 TABS = {

@@ -9,10 +9,10 @@ from bayes_engine.decision.loss import judge
 from bayes_engine.language import _, current_language
 from pages.shared import data, words
 from pages.shared.escape import md
+from pages.shared.links import go
 from pages.shared.losses import loss_editor
 from pages.shared.ready import ready
 from pages.shared.regions import axes_in_use, explain_case, no_axes, region_plane
-from pages.shared.router import go
 from pages.shared.state import change
 
 table = data.table_in_use()

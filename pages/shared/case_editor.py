@@ -21,7 +21,7 @@ from bayes_engine.working.derive import derive, rows_like, without
 from bayes_engine.working.exercise import Exercise, draw
 from bayes_engine.working.render import posterior
 from pages.shared import data
-from pages.shared.chips import pick_row
+from pages.shared.data.question import pick_row
 from pages.shared.escape import clean, md
 from pages.shared.kept import kept
 from pages.shared.losses import case_amount

@@ -135,7 +135,7 @@ def _case_chip(table: data.InUse) -> None:
         1,
         len(table.parts.X),
         step=1,
-        **bound("chip_row", _row(table), lambda s, n: pick_row(s, table, n)),
+        **bound("chip_row", _row(table), lambda s, n: data.pick_row(s, table, n)),
     )
 
 
@@ -143,13 +143,6 @@ def _row(table: data.InUse) -> int | None:
     """The row that the case was taken from, counted from 1; None for a case that is typed."""
     assert table.parts is not None
     return current().row + 1 if 0 <= current().row < len(table.parts.X) else None
-
-
-def pick_row(state, table: data.InUse, n: int | None):
-    """The state with the case taken from row n (from 1)."""
-    if n is None:
-        return state
-    return replace(state, row=n - 1, case=data.case_codes(table, data.row_values(table, n - 1), n - 1), amount=-1.0)
 
 
 def _losses_word(table: data.InUse) -> str:

@@ -11,16 +11,14 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.decision.compare import Bill, bins_for, compare, compare_risk, mdl, reliability
-from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
+from bayes_engine.decision.evaluate import HeldOut
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import BayesEngineError, hearing
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.figures.comparison import Reading
 from bayes_engine.figures.comparison import dial as dial_figure
 from bayes_engine.figures.comparison import reliability as reliability_figure
 from bayes_engine.language import Message, _
-from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.numerals import number, signed
-from bayes_engine.table.roles import Parts
 from pages.shared import data, shelf, words
 from pages.shared.chart import chart
 from pages.shared.escape import md
@@ -90,7 +88,7 @@ def dial(table: data.InUse) -> None:
     assert table.parts is not None
     specs = places(table)
     here = _place(table, specs)
-    tiny = is_tiny(table)
+    tiny = data.is_tiny(table)
     anew = tiny and bool(current().seen("dial_anew", False))
     _controls(table, specs, here, tiny=tiny, anew=anew)
     found = _read(table, specs, anew=anew)
@@ -199,32 +197,12 @@ def _read(table: data.InUse, specs: Mapping[str, Spec], *, anew: bool) -> _Readi
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(name_of(place)))):
             try:
                 fitted = data.fit(table, spec)
-                held = held_anew(table, fitted) if anew else data.held_out_rows(table, fitted)
+                held = data.held_anew(table, fitted) if anew else data.held_out_rows(table, fitted)
             except BayesEngineError as error:
                 found.faults[place] = error
                 continue
         found.fitted[place], found.held[place] = fitted, held
     return found
-
-
-def is_tiny(table: data.InUse) -> bool:
-    """Whether rows are left out one at a time, by their counts: the structure is then the one that all rows chose."""
-    assert table.parts is not None
-    return table.parts.groups is None and len(table.parts.y) <= TINY
-
-
-def held_anew(table: data.InUse, fitted: data.Fitted) -> HeldOut:
-    """Posteriors of every row by models that were learnt without it, structure and cut points too."""
-    return _anew(table.key, fitted.spec, fitted.model, table.parts)
-
-
-@kept(max_entries=32)
-@lasting(Message("judging the model on rows held out"))
-def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts | None) -> HeldOut:
-    assert _parts is not None
-    with hearing():
-        held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
-        return held.in_order(_parts.target.levels)
 
 
 @kept(max_entries=32)

@@ -36,17 +36,12 @@ ABSENT = 12
 _component = component(__file__, "bayes_message", '<div class="message" data-testid="message"></div>')
 
 
-def columns(table: data.InUse) -> tuple[str, ...]:
-    """The features that are texts."""
-    return () if table.parts is None else tuple(v.name for v in table.features if v.kind == "text")
-
-
 def typed_case(one: Study, working: Working | None) -> None:
     """The texts of the case, to be typed on; `working` is None where there is none. Of more than two classes the two
     that are weighed are chosen here."""
     sides = (0, 1) if working is None else verdict.choose_sides(one, working)
     reads = {} if working is None else {r.column: r for r in reads_of(working, sides).values()}
-    names = columns(one.table)
+    names = data.text_columns(one.table)
     for name in names:
         _one_text(one, name, reads.get(name), sides)
         if working is not None:

@@ -11,7 +11,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import prior_shift
 from pages.shared import data
 from pages.shared.escape import md
-from pages.shared.router import go
+from pages.shared.links import go
 from pages.shared.state import change, finish
 
 

@@ -20,9 +20,9 @@ from pages.shared import data, words
 from pages.shared.escape import md
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
+from pages.shared.links import go
 from pages.shared.losses import last_edit
 from pages.shared.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
-from pages.shared.router import go
 from pages.shared.state import State, bound, change, current
 
 MOST_POINTS = 1500

@@ -15,7 +15,8 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages.shared import chips, classroom, jobs, logs, sessions, workspace
-from pages.shared.state import Finished, link_token, read_url, write_url
+from pages.shared.links import address
+from pages.shared.state import Finished, read_url, write_url
 
 _ROUTED = contextvars.ContextVar("routed", default=False)
 
@@ -83,7 +84,7 @@ def run_app() -> None:
         with jobs.attended():
             under_way = jobs.errands()
             if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
-                st.switch_page(pages[asked], query_params=_address())
+                st.switch_page(pages[asked], query_params=address())
             with st.sidebar:
                 chips.heading()
                 workspace.begin()
@@ -112,20 +113,10 @@ def boot() -> None:
         st.stop()
 
 
-def go(file: str, label: str, icon: str | None = None) -> None:
-    """A link to another page that carries the state."""
-    st.page_link(file, label=label, icon=icon, query_params=_address())
-
-
 def _menu(listed: dict[str, st.Page]) -> None:
     group = ""
     for place in places():
         if place.group != group:
             group = place.group
             st.caption(group)
-        st.page_link(listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=_address())
-
-
-def _address() -> dict[str, str]:
-    token = link_token()
-    return {"s": token} if token else {}
+        st.page_link(listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=address())

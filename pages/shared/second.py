@@ -6,8 +6,7 @@ import io
 import tempfile
 import weakref
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import IO, Any
 
@@ -22,15 +21,16 @@ from bayes_engine.language import Message, _, current_language
 from bayes_engine.ledger import Status
 from bayes_engine.table.incoming import Incoming, IncomingFile, Reception, Treatment, Why, names_alike, no_amounts
 from bayes_engine.table.notes import Note, listed, note
-from bayes_engine.table.pieces import Cells, open_cells
+from bayes_engine.table.pieces import Cells
 from bayes_engine.table.read import MAX_BYTES
 from bayes_engine.table.roles import put
 from bayes_engine.table.sheet import too_long
 from bayes_engine.table.write import WRITERS
 from pages.shared import data, jobs, reading, words
 from pages.shared.escape import clean, md
-from pages.shared.kept import hold, kept
-from pages.shared.router import go
+from pages.shared.kept import kept
+from pages.shared.links import go
+from pages.shared.second_file import SecondFile, look
 from pages.shared.state import State, bound, change, current, keep_out_of_links, selected
 
 SHOWN = 1000
@@ -43,48 +43,6 @@ AT_ONCE = 20_000
 """Rows whose results are written when they are asked for; those of more are written beforehand."""
 PACKED = 200_000
 """Rows from which on the CSV is packed: the server holds a download in memory."""
-HOW = ("encoding", "delimiter", "quote", "header", "sheet", "trim")
-"""What can be said of how the file is to be read, besides the decimal mark; its types are the model's."""
-
-
-@dataclass
-class SecondFile:
-    """The second file: its bytes, and as its `reading` the cells, which are read a block at a time. What the pages ask
-    of an upload it answers."""
-
-    name: str
-    content: bytes
-    overrides: data.Overrides
-    reading: Cells
-
-    def __post_init__(self) -> None:
-        hold(data.digest(self.content), self, len(self.content))
-
-    def look(self, wanted: data.Overrides) -> Cells:
-        """The file as it reads under these overrides. Raises ReadError where they do not fit it."""
-        return self.reading if _told(wanted) == _told(self.overrides) else look(self.name, self.content, wanted)
-
-    def take(self, wanted: data.Overrides, reading: Cells) -> None:
-        """Have it read like this, which are these overrides."""
-        self.overrides, self.reading = wanted, reading
-
-    def read_as(self, wanted: data.Overrides) -> None:
-        """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
-        if self.overrides != wanted:
-            key = ("second file", self.name, data.digest(self.content), wanted)
-            with suppress(BayesEngineError):
-                self.reading = jobs.run(key, partial(self.look, wanted), reading.READING)
-            self.overrides = wanted
-
-
-def look(name: str, content: bytes, wanted: data.Overrides = ()) -> Cells:
-    """The cells of a file, read under these overrides. Raises ReadError where it is no table."""
-    return open_cells(content, name=name, **_told(wanted))
-
-
-def _told(wanted: data.Overrides) -> dict[str, Any]:
-    """Those overrides that say how a file is taken apart."""
-    return {name: value for name, value in wanted if name in HOW}
 
 
 def drop() -> None:

@@ -17,7 +17,7 @@ from bayes_engine.working.derive import Working, derive
 from bayes_engine.working.pixels import class_images
 from pages.shared.case_editor import with_cells
 from pages.shared.data import in_use
-from pages.shared.pixels import read_ink
+from pages.shared.drawn_case import read_ink
 from pages.shared.state import LONGEST, Spec, State, decode, encode
 from tests.apptest.opened import opened, sent_to
 

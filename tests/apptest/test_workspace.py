@@ -13,9 +13,8 @@ from bayes_engine.datasets import load_network
 from bayes_engine.exchange import write_bif
 from bayes_engine.store import pack
 from bayes_engine.table.read import read_table
-from pages.shared import data, kept
-from pages.shared.network import exchange
-from pages.shared.second import SecondFile, look
+from pages.shared import data, kept, network_file
+from pages.shared.second_file import SecondFile, look
 from pages.shared.state import START, Spec, State, encode
 from pages.shared.workspace import session
 from pages.shared.workspace.form import Given, Workspace, read, without_data, write
@@ -60,7 +59,7 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
         at.session_state["second"] = (data.digest(content), SecondFile(name, content, (), look(name, content)))
     if "network" in files:
         name, content = files["network"]
-        at.session_state["networks"] = {data.digest(content): (name, exchange.read(name, content))}
+        at.session_state["networks"] = {data.digest(content): (name, network_file.read(name, content))}
         at.session_state["network_files"] = {data.digest(content): content}
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception

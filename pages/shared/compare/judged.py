@@ -33,7 +33,7 @@ from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.table.encode import positions
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import sort_levels
-from pages.shared import data, dial, shelf, words
+from pages.shared import data, shelf, words
 from pages.shared.escape import md, plotly_text
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
@@ -113,8 +113,8 @@ def judge(table: data.InUse) -> Judged:
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(shelf.title(spec, table)))):
             try:
                 fitted = data.fit(table, data.uncalibrated(spec))
-                tiny = dial.is_tiny(table)
-                raw[str(i)] = dial.held_anew(table, fitted) if tiny else data.held_out_rows(table, fitted)
+                tiny = data.is_tiny(table)
+                raw[str(i)] = data.held_anew(table, fitted) if tiny else data.held_out_rows(table, fitted)
                 own = data.setting(spec, "calibration")
                 asked[str(i)] = own if method == AS_THEY_ARE else method
             except BayesEngineError as error:

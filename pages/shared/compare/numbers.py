@@ -16,7 +16,6 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.shared import data
 from pages.shared.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
-from pages.shared.dial import is_tiny
 from pages.shared.escape import clean, md, plotly_text
 from pages.shared.state import State, bound, change, current, dark, selected
 from pages.shared.tables import Head, drawn
@@ -191,7 +190,7 @@ def _caption(judged: Judged) -> None:
     pairs = models * (models - 1) // 2
     parts = [
         _("{scheme}; the same rows for all.").format(scheme=next(iter(judged.held.values())).scheme.local(md))
-        if not is_tiny(judged.table)
+        if not data.is_tiny(judged.table)
         else _("Each row by models learnt anew from all others; the same rows for all."),
         _(
             "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."

@@ -13,7 +13,7 @@ from pages.shared.compare.curves import curves
 from pages.shared.compare.judged import AS_THEY_ARE, calibrator_in_use, filled, judge, rivals
 from pages.shared.compare.trust import calibrator_name
 from pages.shared.escape import md
-from pages.shared.router import go
+from pages.shared.links import go
 from pages.shared.state import bound, change
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from bayes_engine.decision.batch import free_names
-from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, hearing
 from bayes_engine.language import Listing, Message, _
@@ -409,3 +409,23 @@ def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
         return replace(note, params={**note.params, "names": on_screen})
 
     return tuple(map(named, (*table.parts.notes, *fitted.notes)))
+
+
+def is_tiny(table: InUse) -> bool:
+    """Whether rows are left out one at a time, by their counts: the structure is then the one that all rows chose."""
+    assert table.parts is not None
+    return table.parts.groups is None and len(table.parts.y) <= TINY
+
+
+def held_anew(table: InUse, fitted: Fitted) -> HeldOut:
+    """Posteriors of every row by models that were learnt without it, structure and cut points too."""
+    return _anew(table.key, fitted.spec, fitted.model, table.parts)
+
+
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
+def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts | None) -> HeldOut:
+    assert _parts is not None
+    with hearing():
+        held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
+        return held.in_order(_parts.target.levels)

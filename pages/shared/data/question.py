@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from bayes_engine.decision.batch import free_names
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.table.schema import Variable
 from pages.shared.data.tables import REFUSE, InUse
-from pages.shared.state import current
+from pages.shared.state import State, current
 
 
 def losses(table: InUse) -> LossMatrix:
@@ -155,3 +156,15 @@ def _code(table: InUse, variable: Variable, value: Any, rows: tuple[int, ...]) -
     if value is None or (variable.discrete and value not in variable.levels):
         return None
     return variable.levels.index(value) if variable.discrete else float(value)
+
+
+def text_columns(table: InUse) -> tuple[str, ...]:
+    """The features that are texts."""
+    return () if table.parts is None else tuple(v.name for v in table.features if v.kind == "text")
+
+
+def pick_row(state: State, table: InUse, n: int | None) -> State:
+    """The state with the case taken from row n (from 1)."""
+    if n is None:
+        return state
+    return replace(state, row=n - 1, case=case_codes(table, row_values(table, n - 1), n - 1), amount=-1.0)

@@ -113,6 +113,6 @@ def cost(table: data.InUse) -> None:
 @kept(max_entries=32)
 def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: data.InUse) -> pd.DataFrame:
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
-    judged = dial.held_anew if dial.is_tiny(_table) else data.held_out_rows
+    judged = data.held_anew if data.is_tiny(_table) else data.held_out_rows
     held = {spec.family: judged(_table, data.fit(_table, spec)) for spec in specs}
     return compare(held, prior_of_use=data.prior_of_use(_table))

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import PurePath
 
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.exchange import read_bif, read_xmlbif, write_bif, write_xmlbif
-from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
+from bayes_engine.exchange import write_bif, write_xmlbif
+from bayes_engine.exchange.csv_tables import edges_csv, write_csv
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
 from pages.shared import data, reading
 from pages.shared.escape import md
 from pages.shared.network import source as sources
 from pages.shared.network.source import Source
+from pages.shared.network_file import READERS, UPLOADED, keep, read
 from pages.shared.state import change
-
-READERS: dict[str, Callable[[bytes], Network]] = {
-    ".bif": read_bif,
-    ".xml": read_xmlbif,
-    ".xmlbif": read_xmlbif,
-    ".csv": read_csv,
-}
 
 
 def exchange(source: Source) -> None:
@@ -58,7 +51,7 @@ def _save(source: Source) -> None:
             on_click="ignore", width="stretch",
         )  # fmt: skip
         words.caption(use)
-    if source.id == sources.TABLE or source.id.startswith(sources.UPLOADED) or source.network is not source.original:
+    if source.id == sources.TABLE or source.id.startswith(UPLOADED) or source.network is not source.original:
         st.caption(_("Edited tables are saved as they stand."))
 
 
@@ -80,16 +73,11 @@ def _open() -> None:
     )
 
 
-def read(name: str, content: bytes) -> Network:
-    """The network in a file, by the end of its name. Raises BayesEngineError where there is none in it."""
-    return READERS.get(PurePath(name.lower()).suffix, read_bif)(content)
-
-
 def _taken() -> None:
     """The file that was dropped, read; what is wrong with it is said."""
     reading.take_in("net_file", read, _in_use)
 
 
 def _in_use(name: str, content: bytes, network: Network) -> None:
-    opened = sources.keep(name, data.digest(content), network, content)
+    opened = keep(name, data.digest(content), network, content)
     change(lambda s: s if s.seen("net", "") == opened else sources.choose(s, opened))  # a link had asked for it

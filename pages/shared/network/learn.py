@@ -13,6 +13,7 @@ from bayes_engine.numerals import count
 from bayes_engine.structure.search import Search
 from pages.shared import data
 from pages.shared.escape import md
+from pages.shared.links import go
 from pages.shared.network import learn_run
 from pages.shared.network import learn_words as said
 from pages.shared.network.learn_film import film
@@ -36,7 +37,6 @@ from pages.shared.network.learn_search import (
 )
 from pages.shared.network.source import Source
 from pages.shared.ready import unfit
-from pages.shared.router import go
 from pages.shared.state import bound, current, speak
 
 VIEWS = ("search", "hand")

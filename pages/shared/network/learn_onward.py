@@ -9,10 +9,10 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
 from pages.shared import data, shelf
+from pages.shared.links import go
 from pages.shared.network.learn_knobs import turned
 from pages.shared.network.learn_search import Ground, Task
 from pages.shared.network.source import TABLE, Source, choose, with_arcs
-from pages.shared.router import go
 from pages.shared.state import Spec, State, change
 
 

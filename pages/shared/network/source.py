@@ -27,14 +27,11 @@ from bayes_engine.table.schema import Schema
 from pages.shared import data
 from pages.shared.jobs import lasting
 from pages.shared.kept import kept
+from pages.shared.network_file import UPLOADED
 from pages.shared.state import State, current
 
 TABLE = "table"
 """The source that is learned from the table in use."""
-UPLOADED = "file:"
-"""Before the digest of a network that was read from a file."""
-KEPT = 3
-"""How many such networks a session keeps."""
 PARENTS = 3
 """A search gives a node at most so many parents, unless a person says otherwise."""
 BINS = 3
@@ -167,17 +164,6 @@ def source() -> Source:
         return found
     network = _edited(found.key, edits, found.original)
     return replace(found, key=f"{found.key}|{hash(edits):x}", network=network)
-
-
-def keep(name: str, mark: str, network: Network, content: bytes) -> str:
-    """Keep a network from a file for the session, and the file for a saved workspace; its source."""
-    networks, files = (st.session_state.setdefault(kind, {}) for kind in ("networks", "network_files"))
-    networks.pop(mark, None)
-    networks[mark], files[mark] = (name, network), content
-    for old in list(networks)[:-KEPT]:
-        del networks[old]
-        files.pop(old, None)
-    return UPLOADED + mark
 
 
 # the table in use -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.factors.network import Network
 from bayes_engine.table.pieces import Cells
 from bayes_engine.table.read import Reading
-from pages.shared import data
+from pages.shared import data, network_file, second_file
 from pages.shared.state import START, State, change
 from pages.shared.workspace.form import ROLES, Given, Workspace, spoken_of
 
@@ -57,26 +57,20 @@ class Opened:
 
 def look_into(found: Workspace) -> Opened:
     """Read the files of a workspace. Raises BayesEngineError where one cannot be read."""
-    from pages.shared.network import exchange
-    from pages.shared.second import look
-
     opened = Opened(found)
     held = {role: (given.name, given.content) for role, given in found.files.items() if given.content is not None}
     if "table" in held:
         wanted, table = _table(*held["table"], data.overrides(found.state))
         opened = replace(opened, wanted=wanted, table=table)
     if "second" in held:
-        opened = replace(opened, second=look(*held["second"]))
+        opened = replace(opened, second=second_file.look(*held["second"]))
     if "network" in held:
-        opened = replace(opened, network=exchange.read(*held["network"]))
+        opened = replace(opened, network=network_file.read(*held["network"]))
     return opened
 
 
 def reopen(opened: Opened) -> None:
     """Put the session into a workspace, on its page; for callbacks."""
-    from pages.shared.network import source as networks
-    from pages.shared.second import SecondFile
-
     found, session = opened.workspace, st.session_state
     files = found.files
     if opened.table is not None:
@@ -84,10 +78,10 @@ def reopen(opened: Opened) -> None:
         data.keep_upload(data.Upload(given.name, given.content or b"", opened.wanted, opened.table))
     if opened.second is not None:
         given = files["second"]
-        session["second"] = (given.digest, SecondFile(given.name, given.content or b"", (), opened.second))
+        session["second"] = (given.digest, second_file.SecondFile(given.name, given.content or b"", (), opened.second))
     if opened.network is not None:
         given = files["network"]
-        networks.keep(given.name, given.digest, opened.network, given.content or b"")
+        network_file.keep(given.name, given.digest, opened.network, given.content or b"")
     session["files_asked"] = {given.digest: given.name for given in files.values()}
     session["workspace_page"] = found.page
     session["workspace_program"] = found.program
