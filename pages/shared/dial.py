@@ -162,7 +162,7 @@ def _controls(table: data.InUse, specs: Mapping[str, Spec], here: str | None, *,
 def _place(table: data.InUse, specs: Mapping[str, Spec]) -> str | None:
     """Where on the dial the active model stands."""
     models = data.shelf(table)
-    return next((p for p, spec in specs.items() if _same(spec, models[shelf.active(table)])), None)
+    return next((p for p, spec in specs.items() if _same(spec, models[shelf.active_place(table)])), None)
 
 
 def _same(one: Spec, other: Spec) -> bool:
@@ -176,7 +176,7 @@ def turned(table: data.InUse, specs: Mapping[str, Spec], place: str) -> Callable
     active one if that is of the dial or the shelf is full, or added."""
 
     def edited(state: State) -> State:
-        models, at = data.shelf(table), shelf.active(table)
+        models, at = data.shelf(table), shelf.active_place(table)
         there = [i for i, spec in enumerate(models) if _same(spec, specs[place])]
         if there:
             return replace(state, shelf=models, active=there[0])

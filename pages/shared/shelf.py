@@ -109,7 +109,7 @@ def not_offered(table: data.InUse) -> dict[str, str]:
     return dict.fromkeys(("lda", "qda"), reason.format(column=named))
 
 
-def active(table: data.InUse) -> int:
+def active_place(table: data.InUse) -> int:
     """The place of the active model on the shelf."""
     return min(current().active, len(data.shelf(table)) - 1)
 
@@ -118,7 +118,7 @@ def on_active(table: data.InUse, edit: Callable[[Spec], Spec]) -> Callable[[Stat
     """An edit of the state that edits the active model."""
 
     def edited(state: State) -> State:
-        specs, here = data.shelf(table), active(table)
+        specs, here = data.shelf(table), active_place(table)
         return replace(state, shelf=(*specs[:here], edit(specs[here]), *specs[here + 1 :]), active=here)
 
     return edited
@@ -127,12 +127,12 @@ def on_active(table: data.InUse, edit: Callable[[Spec], Spec]) -> Callable[[Stat
 def add(table: data.InUse, state: State) -> State:
     """One more model, a copy of the active one, which becomes active."""
     specs = data.shelf(table)
-    return replace(state, shelf=(*specs, specs[active(table)]), active=len(specs)) if len(specs) < MOST else state
+    return replace(state, shelf=(*specs, specs[active_place(table)]), active=len(specs)) if len(specs) < MOST else state
 
 
 def remove(table: data.InUse, state: State) -> State:
     """The active model is taken off the shelf; the last one stays."""
-    specs, here = data.shelf(table), active(table)
+    specs, here = data.shelf(table), active_place(table)
     rest = (*specs[:here], *specs[here + 1 :]) or specs
     return replace(state, shelf=rest, active=min(here, len(rest) - 1))
 
@@ -152,7 +152,7 @@ def _named(spec: Spec) -> str:
 
 def choose_model(table: data.InUse) -> Spec:
     """The shelf: choose, add, remove a model; then its preset. Returns the active model."""
-    specs, here = data.shelf(table), active(table)
+    specs, here = data.shelf(table), active_place(table)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.segmented_control(
             _("Models on the shelf"),

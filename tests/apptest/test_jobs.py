@@ -203,7 +203,7 @@ def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch
     monkeypatch.setattr(jobs, "AT_ONCE", 1)
     first = at_work(state())
     until(lambda: len(jobs._long) == 1)
-    second = AppTest.from_file(APP, default_timeout=PATIENCE)
+    other = AppTest.from_file(APP, default_timeout=PATIENCE)
     with jobs._lock:
         waiting = jobs.Job("a second", Message("waiting"))
         jobs._jobs["a second"] = waiting
@@ -214,8 +214,8 @@ def test_long_jobs_take_turns_and_short_ones_do_not_wait(slow: Slow, monkeypatch
     thread.start()
     until(lambda: waiting in jobs._long)
     assert waiting.ahead() == 1 and not done.is_set()
-    second.run()  # the start page fits its model meanwhile
-    assert not second.exception and not second.get("progress") and not done.is_set()
+    other.run()  # the start page fits its model meanwhile
+    assert not other.exception and not other.get("progress") and not done.is_set()
     slow.go.set()
     until(done.is_set)
     assert waiting.error is None

@@ -60,7 +60,7 @@ class Judged:
     @property
     def active(self) -> str:
         """The active model, or where it could not be judged another."""
-        here = str(shelf.active(self.table))
+        here = str(shelf.active_place(self.table))
         return here if here in self.held else next(iter(self.held))
 
     @property
@@ -278,4 +278,4 @@ def rivals(table: data.InUse) -> list[Spec]:
 
 def filled(table: data.InUse, state: State) -> State:
     """The shelf with the rivals added; the active model stays."""
-    return replace(state, shelf=(*data.shelf(table), *rivals(table)), active=shelf.active(table))
+    return replace(state, shelf=(*data.shelf(table), *rivals(table)), active=shelf.active_place(table))

@@ -21,10 +21,10 @@ def three(table: data.InUse, found: Examined) -> None:
     if not suggestions or table.parts is None or found.left:
         return
     st.subheader(_("These {n} models fit your table, because …").format(n=len(suggestions)))
-    active = data.shelf(table)[shelf.active(table)]
+    chosen = data.shelf(table)[shelf.active_place(table)]
     for at, (cell, suggestion) in enumerate(zip(st.columns(len(suggestions), gap="small"), suggestions, strict=True)):
         with cell.container(border=True, height="stretch", vertical_alignment="distribute", key=f"fits_{at}"):
-            card(table, suggestion, at, taken=mends.spec_of(suggestion.model) == active)
+            card(table, suggestion, at, taken=mends.spec_of(suggestion.model) == chosen)
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         specs = tuple(mends.spec_of(s.model) for s in suggestions)
         if len(suggestions) > 1:
