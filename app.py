@@ -1,3 +1,3 @@
-from pages.shared.router import run_app
+from pages.shell.router import run_app
 
 run_app()

@@ -28,8 +28,8 @@ from bayes_engine.priors import Dirichlet
 from bayes_engine.store import load_model, save_model
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.working.credible import credible
-from bayes_engine.working.plausible import plausible
+from bayes_engine.uncertainty.credible import credible
+from bayes_engine.uncertainty.plausible import plausible
 
 __all__ = [
     "AODE",

@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -6,20 +6,22 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
-from bayes_engine.working.derive import derive, rounded
-from pages.shared import ask, data, drawn_case, fill_in, message, pixels, super_parents, working
-from pages.shared.case_editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
-from pages.shared.escape import md
-from pages.shared.margins import how_firm
-from pages.shared.plausible import how_sure
-from pages.shared.ready import ready
-from pages.shared.state import bound, change, current, finish
-from pages.shared.verdict import contributions, pronounce
+from bayes_engine.workbench.derivation.derive import derive, rounded
+from pages import active
+from pages.active.ready import ready
+from pages.components import pixels
+from pages.runtime.escape import md
+from pages.runtime.state import bound, change, current, finish
+from pages.views.case import ask, derivation, drawn_case, fill_in, super_parents, text_message
+from pages.views.case.editor import back_to_table, case_editor, case_listed, exercise_banner, own_row, study
+from pages.views.case.margins import how_firm
+from pages.views.case.plausible import how_sure
+from pages.views.case.verdict import contributions, pronounce
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.title(md(table.info.text("question", current_language()), 120) if table.as_told else _("Why this decision?"))
 ready(table)
-working.style()
+derivation.style()
 try:
     one = study(table)
 except BayesEngineError as error:  # an exercise that cannot be drawn, a model that cannot be fitted to this table
@@ -45,7 +47,7 @@ if asking:
 problem, filling = "", current().seen("fill", False)
 try:
     asked = one.model if filling else one.judging  # what is filled in is counted
-    exact = derive(asked, one.case, data.case_losses(one.table), data.prior_of_use(table), table.classes)
+    exact = derive(asked, one.case, active.case_losses(one.table), active.prior_of_use(table), table.classes)
     under = super_parents.choose(one)
     worked = under.working if under else exact  # of a mean of models that of one of them
     filling = filling and not worked.additive
@@ -55,7 +57,7 @@ if filling and not problem:
     fill_in.rows_to_count(one)
 else:
     image = None if one.seed else pixels.picture(table)
-    texts = data.text_columns(table)
+    texts = active.text_columns(table)
     main, side = st.columns([3, 2], gap="large")
     with side:
         if (image or texts) and not problem:
@@ -69,7 +71,7 @@ else:
         if image:
             drawn_case.drawn_case(one, image, None if problem else exact)
         elif texts:
-            message.typed_case(one, None if problem else exact)
+            text_message.typed_case(one, None if problem else exact)
         if problem:
             st.warning(problem)
             finish()
@@ -85,8 +87,8 @@ else:
 
 # the working
 st.header(_("The working"))
-digits = working.controls(one, worked, filling=filling)
-working.choose_classes(one, worked)
+digits = derivation.controls(one, worked, filling=filling)
+derivation.choose_classes(one, worked)
 if filling:
     if under:
         super_parents.choice(one, under)
@@ -96,9 +98,9 @@ precision = 8 if digits == "full" else 4
 if under:
     super_parents.overview(one, under, exact, precision)
 if digits == "hand":
-    working.by_hand(one, worked)
+    derivation.by_hand(one, worked)
 shown = rounded(worked) if digits == "hand" else worked
-working.factor_table(one, shown, precision)
+derivation.factor_table(one, shown, precision)
 final = exact if under else shown
-working.sums(one, final, precision)
-working.copies(one, shown, final, precision, super_parents.lines(one, under, exact, precision) if under else None)
+derivation.sums(one, final, precision)
+derivation.copies(one, shown, final, precision, super_parents.lines(one, under, exact, precision) if under else None)

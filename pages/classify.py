@@ -1,25 +1,27 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
 import streamlit as st
 
-from bayes_engine.decision.batch import tally, template_csv
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import data, reading, second, words
-from pages.shared.escape import md
-from pages.shared.ready import ready
-from pages.shared.state import current, finish
+from bayes_engine.workbench.incoming.batch import tally, template_csv
+from pages import active
+from pages.active import reading, words
+from pages.active.ready import ready
+from pages.runtime.escape import md
+from pages.runtime.state import current, finish
+from pages.views.classify import results
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.title(_("What does the model say of other rows?"))
 fitted = ready(table)
-loss, use = data.losses(table), data.prior_of_use(table)
+loss, use = active.losses(table), active.prior_of_use(table)
 
 drop, wanted = st.columns([2, 3], gap="medium")
 with drop:
-    second.drop()
+    results.drop()
 with wanted:
     names = table.features.names
     st.markdown(
@@ -43,7 +45,7 @@ with wanted:
         )
     st.download_button(
         _("A file to fill in"),
-        template_csv(second.needed(table)),
+        template_csv(results.needed(table)),
         "rows.csv",
         "text/csv",
         key="template",
@@ -52,14 +54,14 @@ with wanted:
         help=_("The header the model expects, and two rows of the table as examples."),
     )
 
-upload = second.given()
+upload = results.given()
 if upload is None:
     if current().seen("second", ""):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
     finish()
-second.offer_alike(table, fitted, upload)
+results.offer_alike(table, fitted, upload)
 try:
-    rows, scored = second.scored(table, fitted, upload, loss)
+    rows, scored = results.scored(table, fitted, upload, loss)
     decision = scored.decide(loss, use, amount=rows.amount)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
@@ -68,7 +70,7 @@ except BayesEngineError as error:
 
 # what was decided
 count = tally(rows, decision, loss, table.classes, amount=rows.amount)
-result = second.Results(table, fitted, upload, rows, scored, loss, use)
+result = results.Results(table, fitted, upload, rows, scored, loss, use)
 st.subheader(md(upload.name), divider="gray")
 with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
     st.metric(_("rows"), f"{len(rows):,}", width="content")
@@ -85,12 +87,12 @@ with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             help=_("λ of the decision and the class the file names, over the rows that have both."),
         )
     with st.container(width="content"):
-        second.download(result)
-second.write_if_asked(result)
+        results.download(result)
+results.write_if_asked(result)
 
 # the rows, with their reasons; then what was found in the file
-second.row_table(table, fitted, rows, scored, loss, use)
-second.against_truth(table, count, loss)
-second.bad_cells(rows, count.undecided)
+results.row_table(table, fitted, rows, scored, loss, use)
+results.against_truth(table, count, loss)
+results.bad_cells(rows, count.undecided)
 reading.notes((*upload.reading.report, *rows.notes), upload, "read_second", typed=False)
 reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)

@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -13,13 +13,16 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.table.describe import ColumnSummary
 from bayes_engine.table.read import MAX_BYTES, Reading
-from pages.shared import columns, data, jobs, reading, words
-from pages.shared.doctor import findings, fitting
-from pages.shared.doctor.heads import heads
-from pages.shared.doctor.report import examined
-from pages.shared.escape import clean, md
-from pages.shared.links import go
-from pages.shared.state import State, bound, change, current, said_by
+from pages import active
+from pages.active import reading, words
+from pages.runtime import jobs
+from pages.runtime.escape import clean, md
+from pages.runtime.links import go
+from pages.runtime.state import State, bound, change, current, said_by
+from pages.views.data import columns
+from pages.views.data.doctor import findings, fitting
+from pages.views.data.doctor.heads import heads
+from pages.views.data.doctor.report import examined
 
 STYLE = """<style>
 [class*="st-key-card_"] { padding: .45rem .7rem .5rem; }
@@ -40,17 +43,17 @@ STYLE = """<style>
 
 def upload() -> None:
     """Take over the file that was dropped; one that is no table leaves everything as it is."""
-    reading.take_in("upload_file", data.look, in_use)
+    reading.take_in("upload_file", active.look, in_use)
 
 
 def in_use(name: str, content: bytes, found: Reading) -> None:
-    mark = data.keep_upload(data.Upload(name, content, (), found))
+    mark = active.keep_upload(active.Upload(name, content, (), found))
     if current().table != f"upload:{mark}":  # else a link or a reload asked for this very file: what it says stands
         change(lambda state: state.on_table(f"upload:{mark}"))
 
 
 def gallery() -> None:
-    names, across = data.offered(), 3 if current().table.startswith("upload:") else 4
+    names, across = active.offered(), 3 if current().table.startswith("upload:") else 4
     for start in range(0, len(names), across):
         for cell, name in zip(st.columns(across, gap="small"), names[start : start + across], strict=False):
             with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
@@ -58,7 +61,7 @@ def gallery() -> None:
 
 
 def card(name: str) -> None:
-    info, frame = dataset_info(name), data.embedded(name).frame
+    info, frame = dataset_info(name), active.embedded(name).frame
     title = f"**{md(info.text('title', current_language()))}**"
     chosen = current().table == name
     st.button(f":primary[{title} :material/check:]" if chosen else title, key=f"use_{name}", type="tertiary",
@@ -87,7 +90,7 @@ def try_change(edit) -> None:
         st.session_state["column_said"] = (findings.what_stands(current()), error.message)
 
 
-def holds(table: data.InUse, summary: ColumnSummary) -> str:
+def holds(table: active.InUse, summary: ColumnSummary) -> str:
     if summary.low is not None:
         return _("{low} to {high}, mean {mean}").format(
             low=f"{summary.low:.6g}", high=f"{summary.high:.6g}", mean=f"{summary.mean:.6g}")  # fmt: skip
@@ -96,9 +99,9 @@ def holds(table: data.InUse, summary: ColumnSummary) -> str:
     return shown + (" …" if summary.distinct > min(len(summary.counts), 8) else "")
 
 
-def columns_frame(table: data.InUse) -> pd.DataFrame:
+def columns_frame(table: active.InUse) -> pd.DataFrame:
     language = current_language()
-    summaries = data.summaries(table)
+    summaries = active.summaries(table)
     shown = {
         "column": [clean(table.column(v.name)) for v in table.schema],
         "role": [v.role for v in table.schema],
@@ -112,7 +115,7 @@ def columns_frame(table: data.InUse) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def columns_editor(table: data.InUse) -> None:
+def columns_editor(table: active.InUse) -> None:
     """One row a column. The editor starts afresh whenever what it shows is not what the state says."""
     fresh = columns_frame(table)
     number, base = st.session_state.get("columns_editor", (0, None))
@@ -125,7 +128,7 @@ def columns_editor(table: data.InUse) -> None:
 
     def edited() -> None:
         for row, cells in (said_by(key, "edited_rows") or {}).items():
-            position, now = int(row), data.table_in_use().schema.variables[int(row)]
+            position, now = int(row), active.table_in_use().schema.variables[int(row)]
             for name, edit in (("kind", columns.with_kind), ("role", columns.with_role)):
                 if cells.get(name) and cells[name] != getattr(now, name):
                     try_change(partial(edit, position=position, **{name: cells[name]}))
@@ -159,7 +162,7 @@ def with_edits(base: pd.DataFrame, edits: dict) -> pd.DataFrame:
     return shown
 
 
-def target_choice(table: data.InUse) -> None:
+def target_choice(table: active.InUse) -> None:
     names = [v.name for v in table.schema]
     target = table.schema.target
     at = names.index(target.name) if target else None
@@ -179,7 +182,7 @@ def target_to(state: State, position: int | None) -> State:
         return state
 
 
-def class_counts(table: data.InUse) -> None:
+def class_counts(table: active.InUse) -> None:
     assert table.parts is not None
     counts = table.parts.y.value_counts()
     shown = pd.DataFrame({"class": [clean(table.class_(c)) for c in table.classes],
@@ -193,7 +196,7 @@ def class_counts(table: data.InUse) -> None:
     )  # fmt: skip
 
 
-def levels_editor(table: data.InUse) -> None:
+def levels_editor(table: active.InUse) -> None:
     """The order of a column's levels, and levels without a row."""
     discrete = [j for j, v in enumerate(table.schema) if v.discrete]
     if not discrete:
@@ -242,7 +245,7 @@ def add_level(at: int, levels: tuple) -> None:
 # the doctor -----------------------------------------------------------------------------------------------------
 
 
-def doctor(table: data.InUse) -> None:
+def doctor(table: active.InUse) -> None:
     """The table with what was found in it; while it is examined, the table alone."""
     findings.refused()
     findings.chips(table)
@@ -271,7 +274,7 @@ with drop:
 with shelf, st.expander(_("Worked examples"), expanded=current().table == State().table):
     gallery()
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.subheader(md(table.title), divider="gray")
 if table.info:
     st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"

@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -8,26 +8,27 @@ from bayes_engine.decision.evaluate import estimated_risk
 from bayes_engine.decision.loss import LossMatrix, judge
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import data, words
-from pages.shared.consequences import choose_three, consequences
-from pages.shared.escape import md
-from pages.shared.flips import nearest_flips
-from pages.shared.links import go
-from pages.shared.losses import loss_editor
-from pages.shared.ready import ready
-from pages.shared.refusal import refuse_by_error
-from pages.shared.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
-from pages.shared.stories import stories
+from pages import active
+from pages.active import words
+from pages.active.ready import ready
+from pages.components.flip_margins import nearest_flips
+from pages.components.losses import loss_editor
+from pages.components.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
+from pages.runtime.escape import md
+from pages.runtime.links import go
+from pages.views.decisions.consequences import choose_three, consequences
+from pages.views.decisions.refusal import refuse_by_error
+from pages.views.decisions.stories import stories
 
 PLANE = "decisions_plane"
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
 stories(table)
 fitted = ready(table, asked=True)
-loss, use, amount = data.losses(table), data.prior_of_use(table), table.parts.amount
-ledger = fitted.judging.explain(data.case_frame(table, data.case_values(table))).at_prior(fitted.prior, use)
-verdict = judge(ledger, data.case_losses(table))
+loss, use, amount = active.losses(table), active.prior_of_use(table), table.parts.amount
+ledger = fitted.judging.explain(active.case_frame(table, active.case_values(table))).at_prior(fitted.prior, use)
+verdict = judge(ledger, active.case_losses(table))
 
 with st.container(key="settles_verdict"):
     if verdict.position[0] < 0:
@@ -48,7 +49,7 @@ with knobs:
 
 held = ours = naive = None
 try:
-    held = data.held_out_rows(table, fitted)
+    held = active.held_out_rows(table, fitted)
     ours = estimated_risk(held, loss, prior_of_use=use, amount=amount)
     naive = estimated_risk(held, loss, prior_of_use=use, amount=amount, decide_by=LossMatrix.zero_one(held.classes))
 except BayesEngineError as error:

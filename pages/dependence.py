@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -6,18 +6,20 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import data, dependence, dial, twice
-from pages.shared.escape import md
-from pages.shared.links import go
-from pages.shared.ready import unfit
-from pages.shared.state import finish
+from pages import active
+from pages.active.ready import unfit
+from pages.runtime.escape import md
+from pages.runtime.links import go
+from pages.runtime.state import finish
+from pages.views import dependence
+from pages.views.dependence import dial, double_counting
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.title(_("Are the attributes independent, given the class, and does it matter?"))
 if table.parts is None:
     unfit(table)
     finish()
-if texts := data.text_columns(table):
+if texts := active.text_columns(table):
     st.info(
         _("{column} is a text. Its words are taken as independent of each other and of all columns, given the class: a "
           "text has no table of values to hold against that. Words that come together, as «call now», count twice, so "
@@ -39,9 +41,9 @@ dependence.sections(
         "pairs": lambda: dependence.pairs(table, found),
         "super-parents": lambda: dependence.super_parents(table, found),
         "dial": lambda: dial.dial(table),
-        "twice": lambda: twice.counted_twice(table),
-        "doubled": lambda: twice.duplicates(table),
-        "examples": twice.live_examples,
+        "twice": lambda: double_counting.counted_twice(table),
+        "doubled": lambda: double_counting.duplicates(table),
+        "examples": double_counting.live_examples,
     }
 )
 if found.pairs:

@@ -1,16 +1,16 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.shared import data
-from pages.shared.hidden import cell, labels, mixture, parts
-from pages.shared.ready import unfit
-from pages.shared.state import finish
+from pages import active
+from pages.active.ready import unfit
+from pages.runtime.state import finish
+from pages.views.hidden import cell, labels, mixture, parts
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.title(_("What if the labels are hidden?"))
 if table.parts is None:
     unfit(table)

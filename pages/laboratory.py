@@ -1,12 +1,12 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.shared.laboratory import base_rates, likelihood, sandbox, underflow
-from pages.shared.state import bound, current
+from pages.runtime.state import bound, current
+from pages.views.laboratory import base_rates, likelihood, sandbox, underflow
 
 TABS = {
     "densities": (_("Known densities"), _("How far from the best possible?"), sandbox.show),

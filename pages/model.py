@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -6,17 +6,28 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared import beliefs, class_pictures, data, estimation, knobs, pixels, saved_model, shelf, size, structures
-from pages.shared.compare import compare
-from pages.shared.escape import md
-from pages.shared.ready import unfit
-from pages.shared.state import bound, current, finish
-from pages.shared.ways import ways
-from pages.shared.which import which
+from pages import active
+from pages.active import shelf
+from pages.active.ready import unfit
+from pages.components import pixels
+from pages.runtime.escape import md
+from pages.runtime.state import bound, current, finish
+from pages.views.model import (
+    class_conditionals,
+    class_pictures,
+    estimation,
+    knobs,
+    parameter_count,
+    saved_model,
+    structures,
+)
+from pages.views.model.compare import compare
+from pages.views.model.likelihood_choice import which
+from pages.views.model.modes_of_use import ways
 
 VIEWS = ("conditionals", "ways", "compare")
 
-table = data.table_in_use()
+table = active.table_in_use()
 view = current().seen("model_view", "conditionals")
 view = view if view in VIEWS else "conditionals"
 heading = {
@@ -45,7 +56,7 @@ if view == "ways":
     finish()
 spec = shelf.choose_model(table)
 try:
-    fitted = data.fit(table, spec)
+    fitted = active.fit(table, spec)
 except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
     knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
     st.error(error.message.local(md))
@@ -54,30 +65,30 @@ knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
 structures.found(table, fitted)
 
 pictures = st.container()
-columns, figure = st.columns(beliefs.widths(fitted), gap="medium")
+columns, figure = st.columns(class_conditionals.widths(fitted), gap="medium")
 with columns:
-    column = beliefs.choose_column(table, fitted)
+    column = class_conditionals.choose_column(table, fitted)
 if image := pixels.picture(table):
     with pictures:
         class_pictures.class_pictures(table, fitted, image, column.name)
 try:
     with figure:
-        found = beliefs.believed(table, fitted, column)
+        found = class_conditionals.believed(table, fitted, column)
 except BayesEngineError as error:  # one value in every row: no factor
     figure.info(error.message.local(md))
 else:
     with figure:
-        beliefs.draw(table, fitted, found)
-    beliefs.behind(table, fitted, found)
+        class_conditionals.draw(table, fitted, found)
+    class_conditionals.behind(table, fitted, found)
     estimation.estimated(table, fitted, found)
 
 prior, numbers = st.columns([5, 6], gap="medium")
 with prior:
-    size.prior(table, fitted)
+    parameter_count.prior(table, fitted)
 with numbers:
-    size.how_many(table, fitted)
-if spec.family in data.NAIVE:
+    parameter_count.how_many(table, fitted)
+if spec.family in active.NAIVE:
     which(table)
 saved_model.to_keep(table, fitted)
-for note in data.notes_of(table, fitted):
+for note in active.notes_of(table, fitted):
     st.caption(":material/info: " + note.local(md))

@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -6,13 +6,13 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
-from pages.shared.escape import clean, md
-from pages.shared.links import go
-from pages.shared.network import source
-from pages.shared.network.ask import ask
-from pages.shared.network.gibbs import gibbs
-from pages.shared.network.learn import learn
-from pages.shared.state import bound, current, finish
+from pages.runtime.escape import clean, md
+from pages.runtime.links import go
+from pages.runtime.state import bound, current, finish
+from pages.views.network import source
+from pages.views.network.ask import ask
+from pages.views.network.gibbs import gibbs
+from pages.views.network.learn import learn
 
 TABS = {
     "learn": (_("Learn"), _("Which arcs do the rows ask for?"), learn),

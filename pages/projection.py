@@ -1,16 +1,17 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.shared import data, discriminants, projection
-from pages.shared.equivalence import equivalence
-from pages.shared.ready import unfit
-from pages.shared.state import bound, current
+from pages import active
+from pages.active.ready import unfit
+from pages.runtime.state import bound, current
+from pages.views.projection import discriminants, projection
+from pages.views.projection.equivalence import equivalence
 
-table = data.table_in_use()
+table = active.table_in_use()
 st.title(_("Onto which line do the classes come apart?"))
 
 pair: tuple[str, str] | None = None

@@ -1,4 +1,4 @@
-from pages.shared.router import boot
+from pages.shell.router import boot
 
 boot()
 
@@ -7,20 +7,21 @@ import streamlit as st
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.decision.loss import judge
 from bayes_engine.language import _, current_language
-from pages.shared import data, words
-from pages.shared.escape import md
-from pages.shared.links import go
-from pages.shared.losses import loss_editor
-from pages.shared.ready import ready
-from pages.shared.regions import axes_in_use, explain_case, no_axes, region_plane
-from pages.shared.state import change
+from pages import active
+from pages.active import words
+from pages.active.ready import ready
+from pages.components.losses import loss_editor
+from pages.components.regions import axes_in_use, explain_case, no_axes, region_plane
+from pages.runtime.escape import md
+from pages.runtime.links import go
+from pages.runtime.state import change
 
-table = data.table_in_use()
+table = active.table_in_use()
 asked = md(table.info.text("question", current_language()), 120) if table.as_told else ""
 st.title(asked or _("What should be decided here?"))
 fitted, axes = ready(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted, axes)
-verdict = judge(ledger, data.case_losses(table))
+verdict = judge(ledger, active.case_losses(table))
 with st.container(key="settles_verdict"):
     if verdict.position[0] < 0:
         st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))

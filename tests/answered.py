@@ -3,8 +3,8 @@
 import io
 from typing import Any
 
-from bayes_engine.decision.batch import answers
 from bayes_engine.table.write import WRITERS
+from bayes_engine.workbench.incoming.batch import answers
 
 
 def as_file(kind: str, model: Any, rows: Any, *asked: Any, **how: Any) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.conftest import PATIENCE, ROOT, App, ended
 
-COMMAND = [sys.executable, "-c", "from bayes_engine.launch import main; main()"]
+COMMAND = [sys.executable, "-c", "from bayes_engine.workbench.launch import main; main()"]
 """What `bayes-workbench` runs."""
 
 

@@ -41,7 +41,7 @@ FORBIDDEN = ("table", "echo", "write_stream", "exception", "graphviz_chart", "if
 
 NUMERIC = {"len", "int", "float", "round", "abs", "sum", "ord", "bool", "range", "hash", "type", "chr", "perf_counter"}
 COUNTING = {"count", "index", "strftime", "bit_length", "total_seconds"}
-FIGURES = "bayes_engine/figures/"
+FIGURES = "bayes_engine/workbench/figures/"
 COLLECTIONS = {"tuple", "list", "dict", "Sequence", "Mapping", "Iterable"}
 NUMERALS = "bayes_engine.numerals"
 """The module whose functions turn numbers into text."""

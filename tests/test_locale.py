@@ -132,7 +132,7 @@ def has_words(text: str) -> bool:
     return bool(re.search(r"[A-Za-z]{2}|[\u4e00-\u9fff]", plain))
 
 
-SCREENS = {p: t for p, t in sources().items() if p.startswith(("pages/", "bayes_engine/figures/"))}
+SCREENS = {p: t for p, t in sources().items() if p.startswith(("pages/", "bayes_engine/workbench/figures/"))}
 
 
 @pytest.mark.parametrize("path", SCREENS)
@@ -154,10 +154,10 @@ def test_no_words_on_screen_outside_the_catalogue(path: str) -> None:
         ("pages/x.py", "st.caption(f'{n} {x if x else \"none\"}')", True),
         ("pages/x.py", "st.button(_('Fit'), icon=':material/home:', key='fit')", False),
         ("pages/x.py", "st.markdown(f'**{md(x)}** · $\\\\lambda$ :material/home: {n}')", False),
-        ("bayes_engine/figures/x.py", "go.Scatter(x=x, name='posterior', mode='lines')", True),
-        ("bayes_engine/figures/x.py", "fig.update_layout(title=dict(text='Risk'))", True),
+        ("bayes_engine/workbench/figures/x.py", "go.Scatter(x=x, name='posterior', mode='lines')", True),
+        ("bayes_engine/workbench/figures/x.py", "fig.update_layout(title=dict(text='Risk'))", True),
         (
-            "bayes_engine/figures/x.py",
+            "bayes_engine/workbench/figures/x.py",
             "go.Scatter(x=x, name=_('posterior'), hovertemplate='%{x}<extra></extra>')",
             False,
         ),

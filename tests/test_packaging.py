@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hatchling.build import build_wheel
 
-from bayes_engine import __version__, launch
+from bayes_engine import __version__
+from bayes_engine.workbench import launch
 from tests.conftest import ROOT, running_app
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -63,7 +64,7 @@ def test_the_installed_app_starts_anywhere(installed: Path, tmp_path: Path) -> N
         f"app = AppTest.from_file({str(script)!r}, default_timeout=120).run()\n"
         "assert not app.exception, app.exception\n"
         "assert len(app.main.children) > 1\n"
-        "loaded = (bayes_engine, sys.modules['pages.shared.router'])\n"
+        "loaded = (bayes_engine, sys.modules['pages.shell.router'])\n"
         f"assert all(module.__file__.startswith({str(installed)!r}) for module in loaded)\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
@@ -79,7 +80,7 @@ def test_the_console_command_runs_the_app(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sys, "argv", ["bayes-workbench", "--server.port", "8600"])
     launch.main()
     assert ran == [("streamlit", ["streamlit", "run", str(ROOT / "app.py"), "--server.port", "8600"])]
-    assert PROJECT["scripts"] == {"bayes-workbench": "bayes_engine.launch:main"}
+    assert PROJECT["scripts"] == {"bayes-workbench": "bayes_engine.workbench.launch:main"}
 
 
 def test_without_the_app_extra_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """What users' data may not do on screen, read from the source: no text of theirs reaches a call that interprets it.
 
 `tests/surfaces.py` follows what stands on every Markdown surface, and in every text of a figure, back to words, numbers
-and the escapes of `pages/shared/escape.py`. What it cannot prove stands below with the reason, and no longer than that.
+and the escapes of `pages/runtime/escape.py`. What it cannot prove stands below with the reason, no longer than that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from tests.surfaces import FORBIDDEN, PLAIN_OPTIONS, ROOT, Project, figure_texts
+from tests.surfaces import FIGURES, FORBIDDEN, PLAIN_OPTIONS, ROOT, Project, figure_texts
 
 SOURCES = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "bayes_engine").rglob("*.py")]
 BROWSER = sorted(p for kind in ("*.js", "*.css") for p in (ROOT / "pages").rglob(kind))
@@ -21,54 +21,78 @@ OURS = "a class of the laboratory: A, B or C"
 WORDS = "a dict of the app's own words"
 PLACE = "a place of the dial, NB … network: a key of the app's own"
 REVIEWED = {  # (file, function, how the expression begins): why it is safe
-    ("pages/shared/compare/curves.py", "curves", "said"): "the five drawings give words and md",
-    ("pages/shared/dependence/growth.py", "_roots_differ", "said.format("): "alpha is formatted as a number",
-    ("pages/shared/dial.py", "_controls", "name_of"): PLACE,
-    ("pages/shared/dial.py", "_words", "said"): PLACE,
-    ("pages/shared/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
-    ("pages/shared/doctor/findings.py", "summary", "note if"): "a sentence made of words and numbers, or through md",
-    ("pages/shared/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",
-    ("pages/shared/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,
-    ("pages/shared/laboratory/sandbox.py", "_pen", "lambda k: setup.classes[k]"): OURS,
-    ("pages/shared/laboratory/setup.py", "_choose_losses", "_('truth is"): OURS,
-    ("pages/shared/laboratory/setup.py", "_choose_losses", "action"): OURS,
-    ("pages/shared/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
-    ("pages/shared/fill_in.py", "_colour_marks", 'f"<style>'): "keys and colours of the app's own",
-    ("pages/shared/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
-    ("pages/shared/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
-    ("pages/shared/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
-    ("pages/shared/network/learn_film.py", "_bill", "now.families"): "lines of a bill, whose names go through md",
-    ("pages/shared/network/learn_hand.py", "_offer", "found.families"): "lines of a bill, whose names go through md",
-    ("pages/shared/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
-    ("pages/shared/router.py", "_menu", "group"): WORDS,
-    ("pages/shared/router.py", "_menu", "place.icon"): WORDS,
-    ("pages/shared/router.py", "_menu", "place.title"): WORDS,
-    ("pages/shared/second.py", "row_table", "_('Row {n} is now"): "the number of a row",
-    ("pages/shared/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
-    ("pages/shared/shelf.py", "choose_model", "' '.join(told)"): "reasons made with md, and the app's own words",
-    ("pages/shared/which.py", "_why", "name + "): "the word goes through md, the rest are numbers",
-    ("pages/shared/working.py", "_behind", "_said("): "names go through md, the rest are numbers",
+    ("pages/views/model/compare/curves.py", "curves", "said"): "the five drawings give words and md",
+    ("pages/views/dependence/growth.py", "_roots_differ", "said.format("): "alpha is formatted as a number",
+    ("pages/views/dependence/dial.py", "_controls", "name_of"): PLACE,
+    ("pages/views/dependence/dial.py", "_words", "said"): PLACE,
+    ("pages/views/dependence/dial.py", "dial", 'f"{name_of(place)}'): PLACE,
+    (
+        "pages/views/data/doctor/findings.py",
+        "summary",
+        "note if",
+    ): "a sentence made of words and numbers, or through md",
+    ("pages/views/hidden/mixture.py", "_how_many", "':material/info: K = '"): "a number; the note goes through md",
+    ("pages/views/laboratory/sandbox.py", "_cells", "f'{label} · {names[cell]}'"): OURS,
+    ("pages/views/laboratory/sandbox.py", "_pen", "lambda k: setup.classes[k]"): OURS,
+    ("pages/views/laboratory/setup.py", "_choose_losses", "_('truth is"): OURS,
+    ("pages/views/laboratory/setup.py", "_choose_losses", "action"): OURS,
+    ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
+    ("pages/views/case/fill_in.py", "_colour_marks", 'f"<style>'): "keys and colours of the app's own",
+    ("pages/runtime/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
+    ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
+    ("pages/views/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
+    ("pages/views/network/learn_film.py", "_bill", "now.families"): "lines of a bill, whose names go through md",
+    ("pages/views/network/learn_hand.py", "_offer", "found.families"): "lines of a bill, whose names go through md",
+    ("pages/views/network/tables.py", "_editor", "f'{words.format(node"): "node and parents are made with md",
+    ("pages/shell/router.py", "_menu", "group"): WORDS,
+    ("pages/shell/router.py", "_menu", "place.icon"): WORDS,
+    ("pages/shell/router.py", "_menu", "place.title"): WORDS,
+    ("pages/views/classify/results.py", "row_table", "_('Row {n} is now"): "the number of a row",
+    ("pages/views/model/knobs.py", "_largest", "words.option('leave_one_out'"): WORDS,
+    ("pages/active/shelf.py", "choose_model", "' '.join(told)"): "reasons made with md, and the app's own words",
+    ("pages/views/model/likelihood_choice.py", "_why", "name + "): "the word goes through md, the rest are numbers",
+    ("pages/views/case/derivation.py", "_behind", "_said("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
-    ("bayes_engine/figures/contributions.py", "waterfall", "_('never seen in"): "the label of a side, made by the page",
-    ("bayes_engine/figures/contributions.py", "waterfall", "towards"): "the labels of both sides, made by the page",
-    ("bayes_engine/figures/contributions.py", "waterfall", "unseen.name"): "the label of a side, made by the page",
-    ("bayes_engine/figures/contributions.py", "waterfall", "{'text': towards"): "the labels of both sides",
-    ("bayes_engine/figures/dependence.py", "super_parent_scores", "[f'{label}<br>"): "labels of the page and numbers",
-    ("bayes_engine/figures/dependence.py", "super_parent_scores", "[text.format(v)"): "numbers",
-    ("bayes_engine/figures/laboratory.py", "cells", "'%{x}: %{text}"): OURS,
-    ("bayes_engine/figures/laboratory.py", "cells", "'%{x}: %{y:.4f}"): OURS,
-    ("bayes_engine/figures/laboratory.py", "cells", "label + "): OURS,
-    ("bayes_engine/figures/laboratory.py", "cells", "str(label)"): OURS,
-    ("bayes_engine/figures/layout.py", "layered", "sorted(joined)"): "a layout of names, drawn by nobody",
-    ("bayes_engine/figures/refined.py", "weight_bars", "[name for name"): "labels made with plotly_text",
-    ("pages/shared/dial.py", "_figure", "[name_of(p)"): PLACE,
-    ("pages/shared/dial.py", "_trust", "[(name_of(p)"): PLACE,
-    ("pages/shared/laboratory/sandbox.py", "_cells", "actions"): OURS,
+    (
+        "bayes_engine/workbench/figures/contributions.py",
+        "waterfall",
+        "_('never seen in",
+    ): "the label of a side, made by the page",
+    (
+        "bayes_engine/workbench/figures/contributions.py",
+        "waterfall",
+        "towards",
+    ): "the labels of both sides, made by the page",
+    (
+        "bayes_engine/workbench/figures/contributions.py",
+        "waterfall",
+        "unseen.name",
+    ): "the label of a side, made by the page",
+    ("bayes_engine/workbench/figures/contributions.py", "waterfall", "{'text': towards"): "the labels of both sides",
+    (
+        "bayes_engine/workbench/figures/dependence.py",
+        "super_parent_scores",
+        "[f'{label}<br>",
+    ): "labels of the page and numbers",
+    ("bayes_engine/workbench/figures/dependence.py", "super_parent_scores", "[text.format(v)"): "numbers",
+    ("bayes_engine/workbench/figures/laboratory.py", "cells", "'%{x}: %{text}"): OURS,
+    ("bayes_engine/workbench/figures/laboratory.py", "cells", "'%{x}: %{y:.4f}"): OURS,
+    ("bayes_engine/workbench/figures/laboratory.py", "cells", "label + "): OURS,
+    ("bayes_engine/workbench/figures/laboratory.py", "cells", "str(label)"): OURS,
+    ("bayes_engine/workbench/figures/layout.py", "layered", "sorted(joined)"): "a layout of names, drawn by nobody",
+    (
+        "bayes_engine/workbench/figures/weights_and_selection.py",
+        "weight_bars",
+        "[name for name",
+    ): "labels made with plotly_text",
+    ("pages/views/dependence/dial.py", "_figure", "[name_of(p)"): PLACE,
+    ("pages/views/dependence/dial.py", "_trust", "[(name_of(p)"): PLACE,
+    ("pages/views/laboratory/sandbox.py", "_cells", "actions"): OURS,
 }
 STYLES = {
-    ("pages/shared/chips.py", "heading"): WORDS,
-    ("pages/shared/fill_in.py", "_colour_marks"): "keys and colours of the app's own",
+    ("pages/shell/chips.py", "heading"): WORDS,
+    ("pages/views/case/fill_in.py", "_colour_marks"): "keys and colours of the app's own",
 }
 """Where `st.html` is given more than a constant."""
 
@@ -76,10 +100,14 @@ STYLES = {
 @cache
 def project(kind: str) -> Project:
     codes = {p.relative_to(ROOT).as_posix(): p.read_text(encoding="utf-8") for p in SOURCES}
-    written = ("bayes_engine/numerals.py", "bayes_engine/working/render.py", "bayes_engine/working/latex.py")
+    written = (
+        "bayes_engine/numerals.py",
+        "bayes_engine/workbench/derivation/render.py",
+        "bayes_engine/workbench/derivation/latex.py",
+    )
     rooms = ("app.py", "pages/", *written)
     if kind == "figures":
-        chosen = {path: code for path, code in codes.items() if path.startswith((*rooms, "bayes_engine/figures/"))}
+        chosen = {path: code for path, code in codes.items() if path.startswith((*rooms, FIGURES))}
         return Project(chosen, codes.values(), guard="plotly_text", shown=figure_texts)
     return Project({path: code for path, code in codes.items() if path.startswith(rooms)}, codes.values())
 
@@ -103,7 +131,7 @@ def test_what_is_interpreted_is_words_numbers_or_escaped(kind: str, reviewed: di
     assert not idle, f"no longer needed: {idle}"
 
 
-HEAD = "import streamlit as st\nfrom bayes_engine.language import _\nfrom pages.shared.escape import md, clean\n"
+HEAD = "import streamlit as st\nfrom bayes_engine.language import _\nfrom pages.runtime.escape import md, clean\n"
 
 
 def judged(body: str) -> int:
@@ -155,9 +183,12 @@ def test_words_numbers_and_escaped_text_pass(body: str) -> None:
 
 def test_a_figure_given_a_bare_name_is_found() -> None:
     figure = "import plotly.graph_objects as go\ndef bars(labels):\n    return go.Figure(go.Bar(text=labels))\n"
-    page = "from bayes_engine.figures.bars import bars\ndef show(t):\n    return bars([{guard}(n) for n in t.names])"
+    page = (
+        "from bayes_engine.workbench.figures.bars import bars\n"
+        "def show(t):\n    return bars([{guard}(n) for n in t.names])"
+    )
     for guard, faults in (("plotly_text", 0), ("md", 1), ("clean", 1)):
-        files = {"bayes_engine/figures/bars.py": figure, "pages/x.py": page.format(guard=guard)}
+        files = {"bayes_engine/workbench/figures/bars.py": figure, "pages/x.py": page.format(guard=guard)}
         assert len(Project(files, guard="plotly_text", shown=figure_texts).unproven()) == faults
 
 

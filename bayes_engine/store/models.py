@@ -13,10 +13,10 @@ from bayes_engine.errors import BayesEngineError, StoreError, hearing
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
 from bayes_engine.store.forms import FORMS, Form
-from bayes_engine.store.hints import fits
 from bayes_engine.store.names import stored_name
 from bayes_engine.store.sound import check_look_up
 from bayes_engine.store.trial import check_answers
+from bayes_engine.store.type_hints import fits
 from bayes_engine.store.values import MOST_TEXTS, Reader, Writer
 
 

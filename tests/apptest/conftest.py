@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages.shared import jobs, state
-from pages.shared.network import learn_run
+from pages.runtime import jobs, state
+from pages.views.network import learn_run
 
 PATIENT = 60.0
 

@@ -10,9 +10,9 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
-from pages.shared import data
-from pages.shared.losses import read_edit, with_edit
-from pages.shared.state import START, State, encode
+from pages import active
+from pages.components.losses import read_edit, with_edit
+from pages.runtime.state import START, State, encode
 from tests.conftest import PATIENCE
 
 Losses = tuple[tuple[float, ...], ...]
@@ -32,13 +32,13 @@ def opened(page: str, state: State = START) -> AppTest:
 def edited(
     app: AppTest, losses: Losses, prior: tuple[float, ...] = (), by: tuple[tuple[bool, ...], ...] = ()
 ) -> AppTest:
-    """After an edit of the losses came back from the browser, as `pages.shared.losses` takes it."""
+    """After an edit of the losses came back from the browser, as `pages.components.losses` takes it."""
     state = app.session_state["state"]
     sent = {"table": [list(row) for row in losses], "prior": list(prior) or None, "name": None}
     sent["by"] = [list(row) for row in by] or None
     edit = read_edit(sent, len(losses), len(losses[0]))
     assert edit is not None
-    app.session_state["state"] = with_edit(state, data.in_use(state), edit)
+    app.session_state["state"] = with_edit(state, active.in_use(state), edit)
     app.session_state["edited"] = True
     return app.run()
 
@@ -50,7 +50,7 @@ def sent_to(app: AppTest, component: str) -> dict[str, Any]:
 
 
 def listed(app: AppTest, key: str) -> pd.DataFrame:
-    """The cells of the table that `pages.shared.tables.drawn` drew under this key, with its heads."""
+    """The cells of the table that `pages.components.tables.drawn` drew under this key, with its heads."""
     found = [e.proto for e in app.get("bidi_component") if e.proto.id.endswith(f"-{key}")]
     sent = json.loads(found[0].json or found[0].mixed.json)
     cells = [[cell["text"] if isinstance(cell, dict) else cell for cell in row] for row in sent["rows"]]
@@ -58,7 +58,7 @@ def listed(app: AppTest, key: str) -> pd.DataFrame:
 
 
 def behind(app: AppTest) -> pd.DataFrame:
-    """The rows behind a number, as `pages.shared.tables.rows` drew them, under their numbers."""
+    """The rows behind a number, as `pages.components.tables.rows` drew them, under their numbers."""
     grids = [e.value for e in app.dataframe if e.value.index.name in ("row", "行")]
     if grids:
         return grids[0]
@@ -67,7 +67,7 @@ def behind(app: AppTest) -> pd.DataFrame:
 
 
 def written(app: AppTest, head: str) -> pd.DataFrame:
-    """The table that `pages.shared.tables.written` drew, whose first head is this one."""
+    """The table that `pages.components.tables.written` drew, whose first head is this one."""
     drawn = next(e.value for e in app.markdown if e.value.startswith(f"| {head} |"))
     read = drawn.replace("\\", "").replace("\u2060", "")  # what `md` puts in
     heads, _rule, *rest = (line.strip("| ").split(" | ") for line in read.split("\n"))
@@ -76,10 +76,10 @@ def written(app: AppTest, head: str) -> pd.DataFrame:
 
 def uploaded(content: bytes, *, page: str = "dependence", **view: object) -> AppTest:
     """A page with a file, in this view, run once, without an exception."""
-    mark = data.digest(content)
+    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
     reading = read_table(content, name="t.csv")
-    app.session_state["uploads"] = {mark: data.Upload("t.csv", content, (), reading)}
+    app.session_state["uploads"] = {mark: active.Upload("t.csv", content, (), reading)}
     app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en").showing(**view))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception

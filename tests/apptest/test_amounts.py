@@ -13,11 +13,11 @@ from bayes_engine.decision.ask import ask
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.numerals import number
 from bayes_engine.table.roles import Parts, take_apart
-from pages.shared import data
-from pages.shared.columns import _with_classes
-from pages.shared.losses import read_edit, with_edit
-from pages.shared.state import State, decode, encode
-from pages.shared.stories import opened as story_state
+from pages import active
+from pages.components.losses import read_edit, with_edit
+from pages.runtime.state import State, decode, encode
+from pages.views.data.columns import _with_classes
+from pages.views.decisions.stories import opened as story_state
 from tests.apptest.opened import edited, listed, opened, sent_to
 
 LOAN = story_state(State(language="en"), "loan")
@@ -99,7 +99,7 @@ def test_an_edit_brings_its_marks() -> None:
         assert edit is not None and edit.fixed == ()
     melons = State(table="watermelon3a")
     edit = read_edit({"table": [[0, 2], [1, 0]], "prior": None, "name": None, "by": [[True, False]] * 2}, 2, 2)
-    assert edit is not None and with_edit(melons, data.in_use(melons), edit).fixed == ()
+    assert edit is not None and with_edit(melons, active.in_use(melons), edit).fixed == ()
 
 
 def test_the_margins_are_of_the_cell_as_entered(german) -> None:
@@ -185,10 +185,10 @@ def test_compare_judges_every_row_at_its_own_amount(german) -> None:
 
 
 def test_classes_in_another_order_keep_their_marks() -> None:
-    before = data.in_use(FIXED)
+    before = active.in_use(FIXED)
     position = list(before.schema.names).index("class")
     turned = replace(FIXED, columns=((position, "", "", ("bad", "good")),))
-    after = data.in_use(turned)
+    after = active.in_use(turned)
     assert after.classes == ("bad", "good")
     assert _with_classes(before, after, turned).fixed == ((0, 1),)
 

@@ -11,7 +11,7 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.ask import Inquiry, ask, interview
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
-from pages.shared.state import Spec, State, decode, encode
+from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import opened
 
 ASKING = {"case_view": "ask"}

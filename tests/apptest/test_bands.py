@@ -10,10 +10,10 @@ from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.priors import Dirichlet
-from bayes_engine.working.plausible import log_odds, plausible
-from pages.shared import data
-from pages.shared.plausible import DRAWN
-from pages.shared.state import Spec, State
+from bayes_engine.uncertainty.plausible import log_odds, plausible
+from pages import active
+from pages.runtime.state import Spec, State
+from pages.views.case.plausible import DRAWN
 from tests.apptest.opened import edited, listed, opened
 
 MELONS = State(table="watermelon3", language="en", labels="file")
@@ -114,9 +114,9 @@ def test_a_prior_of_one_column_where_no_other_is_smoothed() -> None:
 
 @pytest.mark.parametrize("family", ["spode", "tan", "k-db", "network", "aode"])
 def test_every_family_of_tables_takes_every_prior(family: str) -> None:
-    table = data.in_use(MELONS)
+    table = active.in_use(MELONS)
     for value in (0.5, ("m", 3.0, "uniform"), ("ess", 4.0)):
-        fitted = data.fit(table, Spec("textbook", (("alpha", value),), family))
+        fitted = active.fit(table, Spec("textbook", (("alpha", value),), family))
         wanted = {"m": Dirichlet.m_estimate(3, "uniform"), "ess": Dirichlet.equivalent_sample_size(4)}
         assert fitted.model.alpha == (value if isinstance(value, float) else wanted[value[0]])
     app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("textbook", (), family),)))
@@ -161,7 +161,7 @@ def test_without_smoothing_the_interval_is_jeffreys_and_says_so() -> None:
 def test_so_few_melons_leave_mean_and_variance_open() -> None:
     app = opened("model", MELONS.showing(column=DENSITY))
     good = estimated(app)[0]
-    x = data.in_use(MELONS).parts.X["密度"][:8].to_numpy(dtype=float)  # type: ignore[union-attr]
+    x = active.in_use(MELONS).parts.X["密度"][:8].to_numpy(dtype=float)  # type: ignore[union-attr]
     t = stats.t(7, x.mean(), x.std(ddof=1) / 8**0.5)
     assert ends(good["μ, 95 % credible"]) == pytest.approx(t.ppf([0.025, 0.975]), rel=1e-4)
     square = ((x - x.mean()) ** 2).sum()
@@ -179,13 +179,13 @@ def test_zeros_only_has_no_interval_and_says_why() -> None:
 # One case: the band ---------------------------------------------------------------------------------------------------
 
 
-def of_engine(state: State) -> tuple[data.InUse, Any, Any]:
+def of_engine(state: State) -> tuple[active.InUse, Any, Any]:
     """The table, the model fitted to it, and the case that the page opens with."""
-    table = data.in_use(state)
-    model = data.fit(table, state.shelf[0]).model
+    table = active.in_use(state)
+    model = active.fit(table, state.shelf[0]).model
     assert table.info is not None
     first = table.info.cases[0].values
-    return table, model, data.case_frame(table, {v.name: first.get(v.name) for v in table.features})
+    return table, model, active.case_frame(table, {v.name: first.get(v.name) for v in table.features})
 
 
 def test_the_band_and_the_flips_are_those_of_the_engine() -> None:
@@ -209,7 +209,9 @@ def test_losses_and_a_prior_of_use_move_the_flips_but_draw_nothing_anew() -> Non
     table, model, case = of_engine(state)
     found = plausible(model, case, n=DRAWN, rng=0)
     edited(app, ((0.0, 1.0), (9.0, 0.0)))
-    dear = found.flips(data.losses(table).for_classes(found.classes).with_cell(table.classes[1], table.classes[0], 9.0))
+    dear = found.flips(
+        active.losses(table).for_classes(found.classes).with_cell(table.classes[1], table.classes[0], 9.0)
+    )
     assert f"flips in **{dear.share:.1%}".replace("%", " %") in said(app)
     edited(app, ((0.0, 1.0), (1.0, 0.0)), prior=(0.5, 0.5))
     even = found.flips(prior_of_use=dict.fromkeys(table.classes, 0.5))

@@ -13,8 +13,8 @@ from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import certain, number
 from bayes_engine.table.read import read_table
-from pages.shared import data
-from pages.shared.state import Spec, State, decode, encode
+from pages import active
+from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import opened, sent_to, uploaded
 from tests.conftest import slowly
 
@@ -117,11 +117,11 @@ RARE = ("a,b,y\n" + "".join(f"{'uv'[i % 2]},{i % 5},{'q' if i == 0 else 'pr'[i %
 
 @pytest.mark.parametrize("method", ["temperature", slowly("platt"), slowly("isotonic")])
 def test_a_class_of_one_row_breaks_no_page(method: str) -> None:
-    mark = data.digest(RARE)
+    mark = active.digest(RARE)
     for page, view in (("model", {"model_view": "compare", "calibrator": method}), ("decisions", {}), ("case", {})):
         app = uploaded(RARE)
         reading = read_table(RARE, name="t.csv")
-        app.session_state["uploads"] = {mark: data.Upload("t.csv", RARE, (), reading)}
+        app.session_state["uploads"] = {mark: active.Upload("t.csv", RARE, (), reading)}
         columns = ((2, "target", "", ()),)
         app.session_state["state"] = State(
             table=f"upload:{mark}", language="en", columns=columns, shelf=shelf(method, "laplace")

@@ -18,11 +18,11 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.loss import decide
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
-from bayes_engine.working import latex, render
-from bayes_engine.working.check import read_number
-from bayes_engine.working.derive import derive, rounded
-from bayes_engine.working.exercise import draw
-from pages.shared.state import Spec, State, decode, encode
+from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation.check import read_number
+from bayes_engine.workbench.derivation.derive import derive, rounded
+from bayes_engine.workbench.derivation.exercise import draw
+from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import opened
 from tests.conftest import PATIENCE, slowly
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.language import _, set_language
 from bayes_engine.models.naive_bayes import PRESETS
-from pages.shared.state import State
+from pages.runtime.state import State
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE
 
@@ -212,7 +212,7 @@ def test_what_is_not_decided_has_blank_numbers(page: AppTest):
 
 
 def test_reasons_are_in_the_language_of_the_page_in_the_file_too(page: AppTest, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pages.shared.second.AT_ONCE", 1)
+    monkeypatch.setattr("pages.views.classify.results.AT_ONCE", 1)
     page.session_state["state"] = replace(page.session_state["state"], language="zh")
     drop(page, MELONS.encode() + ",,五,\n".encode())
     page.button(key="write_results").click().run(timeout=60)

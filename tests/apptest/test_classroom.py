@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.language import _, set_language
-from bayes_engine.launch import CLASSROOM
-from pages.shared import classroom
-from pages.shared.state import START, State, encode
+from bayes_engine.workbench.launch import CLASSROOM
+from pages.runtime.state import START, State, encode
+from pages.shell import classroom
 from tests.conftest import PATIENCE, ROOT
 
 

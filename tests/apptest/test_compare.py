@@ -15,7 +15,7 @@ from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
-from pages.shared.state import Spec, State
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import edited, listed, opened
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
@@ -182,7 +182,7 @@ def test_of_other_measures_than_the_risk_no_loss_changes_anything(monkeypatch: p
         asked.append(measure)
         return differences(held, measure, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("pages.shared.compare.judged.scoring.differences", counted)
+    monkeypatch.setattr("pages.views.model.compare.judged.scoring.differences", counted)
     edited(app, ((0.0, 1.25), (7.5, 0.0)))
     assert not app.exception
     assert asked == []  # neither those of the log-loss shown nor those of the error rate

@@ -10,7 +10,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
-from pages.shared.state import State
+from pages.runtime.state import State
 from tests.apptest.opened import APP, opened, sent_to
 from tests.conftest import PATIENCE
 

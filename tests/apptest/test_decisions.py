@@ -15,11 +15,11 @@ from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import LossError
 from bayes_engine.models.naive_bayes import PRESETS
-from pages.shared import data
-from pages.shared.consequences import rows_bytes
-from pages.shared.losses import pasted_losses, read_edit, shares_of, with_edit
-from pages.shared.state import State
-from pages.shared.stories import opened as story_state
+from pages import active
+from pages.components.losses import pasted_losses, read_edit, shares_of, with_edit
+from pages.runtime.state import State
+from pages.views.decisions.consequences import rows_bytes
+from pages.views.decisions.stories import opened as story_state
 from tests.apptest.opened import edited, opened, sent_to, uploaded
 
 MELONS = State(table="watermelon3a", language="en")
@@ -126,7 +126,7 @@ def test_an_edit_of_the_prior_alone_leaves_0_1_unsaid() -> None:
     state = MELONS
     edit = read_edit({"table": [[0, 1], [1, 0]], "prior": [0.3, 0.7], "name": None}, 2, 2)
     assert edit is not None
-    assert with_edit(state, data.in_use(state), edit) == replace(state, prior=(0.3, 0.7))
+    assert with_edit(state, active.in_use(state), edit) == replace(state, prior=(0.3, 0.7))
 
 
 def test_a_further_decision_can_be_called_otherwise_but_not_like_a_class() -> None:
@@ -134,7 +134,7 @@ def test_a_further_decision_can_be_called_otherwise_but_not_like_a_class() -> No
     for name, kept in (("ask the grocer", "ask the grocer"), ("是", "refuse"), ("", "refuse")):
         edit = read_edit({"table": [list(row) for row in state.losses], "prior": None, "name": name}, 3, 2)
         assert edit is not None
-        assert with_edit(state, data.in_use(state), edit).extra == kept
+        assert with_edit(state, active.in_use(state), edit).extra == kept
 
 
 @pytest.mark.parametrize(
@@ -160,10 +160,10 @@ def test_a_rounded_prior_still_sums_to_one(shares: list[float]) -> None:
 
 def test_a_pasted_block_of_the_classes_leaves_the_refusal_alone() -> None:
     app = opened("decisions", replace(MELONS, losses=((0.0, 1.0), (1.0, 0.0), (0.2, 0.2)), extra="refuse"))
-    table = data.in_use(app.session_state["state"])
+    table = active.in_use(app.session_state["state"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pages.shared.losses.current", lambda: app.session_state["state"])
-        patch.setattr("pages.shared.data.question.current", lambda: app.session_state["state"])
+        patch.setattr("pages.components.losses.current", lambda: app.session_state["state"])
+        patch.setattr("pages.active.question.current", lambda: app.session_state["state"])
         rows, extra = pasted_losses(table, "0\t5\n1,5\t0")
         assert (rows, extra) == (((0.0, 5.0), (1.5, 0.0), (0.2, 0.2)), "refuse")
         with pytest.raises(LossError, match="is blank"):

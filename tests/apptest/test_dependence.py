@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.table.roles import take_apart
-from pages.shared.state import Spec, State
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import behind, listed, opened, uploaded
 
 MELONS = State(table="watermelon2", language="en", labels="file")

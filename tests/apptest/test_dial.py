@@ -12,7 +12,7 @@ from bayes_engine.decision.evaluate import held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN, KDependence
-from pages.shared.state import Spec, State
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import opened, uploaded
 from tests.conftest import slowly
 

@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.working.balance import weigh
-from bayes_engine.working.derive import Working, derive
-from bayes_engine.working.pixels import class_images
-from pages.shared.case_editor import with_cells
-from pages.shared.data import in_use
-from pages.shared.drawn_case import read_ink
-from pages.shared.state import LONGEST, Spec, State, decode, encode
+from bayes_engine.workbench.derivation.balance import weigh
+from bayes_engine.workbench.derivation.derive import Working, derive
+from bayes_engine.workbench.derivation.pixels import class_images
+from pages.active import in_use
+from pages.runtime.state import LONGEST, Spec, State, decode, encode
+from pages.views.case.drawn_case import read_ink
+from pages.views.case.editor import with_cells
 from tests.apptest.opened import opened, sent_to
 
 DIGITS = load_dataset("digits")

@@ -13,17 +13,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
-from bayes_engine.doctor.again import treatments
-from bayes_engine.doctor.examine import examine
-from bayes_engine.doctor.finding import ModelInUse, Repair
 from bayes_engine.errors import hearing
-from bayes_engine.table.incoming import Reception
-from bayes_engine.table.pieces import Cells
 from bayes_engine.table.read import read_table
-from pages.shared import columns, data
-from pages.shared.data import InUse
-from pages.shared.doctor import mends
-from pages.shared.state import START, Spec, State, decode, encode
+from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.finding import ModelInUse, Repair
+from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.incoming.incoming import Reception
+from bayes_engine.workbench.incoming.pieces import Cells
+from pages import active
+from pages.active import InUse
+from pages.runtime.state import START, Spec, State, decode, encode
+from pages.views.data import columns
+from pages.views.data.doctor import mends
 from tests.apptest.opened import opened, sent_to, uploaded
 from tests.conftest import PATIENCE
 from tests.unit.test_doctor_judged import skewed
@@ -236,7 +237,7 @@ def test_a_link_with_repairs_that_fit_no_column_changes_nothing():
     state = State(table="iris", repairs=repairs)
     assert decode(encode(state)) == state
     at = settled(opened("data", state))
-    assert data.in_use(state).frame.equals(load_dataset("iris").frame)
+    assert active.in_use(state).frame.equals(load_dataset("iris").frame)
     assert not [b for b in at.button if str(b.key).startswith("undo_")]
     for forged in (("exec", 0, 0.0), ("days", "0", 0.0), ("days", -2, 0.0), ("days", 0, True), ("days", 0)):
         assert decode(encode(State(repairs=(forged,)))) is None
@@ -255,7 +256,7 @@ def test_many_columns_of_one_finding_are_one_line_with_one_button_for_all():
 
 def test_the_head_of_a_column_opens_its_findings():
     at = settled(opened("data", State(table="breast-cancer", language="en")))
-    here = data.in_use(at.session_state["state"])
+    here = active.in_use(at.session_state["state"])
     found = examine(here.frame, here.parts.schema)
     name = next(f.columns[0] for f in found.findings if f.code == "outliers")
     marks = heads(at)[here.column(name)]
@@ -272,15 +273,15 @@ def test_the_head_of_a_column_opens_its_findings():
 
 
 def examined_open(at: AppTest):
-    here: InUse = data.in_use(at.session_state["state"])
-    spec = data.shelf(here)[0]
+    here: InUse = active.in_use(at.session_state["state"])
+    spec = active.shelf_of(here)[0]
     report = examine(here.frame, here.parts.schema)
-    return report.open(ModelInUse(spec.family, data.settings(spec)), False)
+    return report.open(ModelInUse(spec.family, active.settings(spec)), False)
 
 
 def test_a_model_that_fits_is_taken_and_the_three_are_compared():
     at = settled(opened("data", State(table="wine", language="en")))
-    here = data.in_use(at.session_state["state"])
+    here = active.in_use(at.session_state["state"])
     report = examine(here.frame, here.parts.schema)
     specs = [mends.spec_of(s.model) for s in report.suggestions]
     assert len(specs) == 3
@@ -350,9 +351,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], State]:
     """A state whose table is a file, as the session of a page would hold it."""
 
     def hold(content: str) -> State:
-        upload = data.Upload("t.csv", content.encode(), (), read_table(content.encode(), name="t.csv"))
-        monkeypatch.setattr("pages.shared.data.tables.upload_in", lambda _state: upload.reading)
-        return State(table=f"upload:{data.digest(upload.content)}")
+        upload = active.Upload("t.csv", content.encode(), (), read_table(content.encode(), name="t.csv"))
+        monkeypatch.setattr("pages.active.tables.upload_in", lambda _state: upload.reading)
+        return State(table=f"upload:{active.digest(upload.content)}")
 
     return hold
 
@@ -360,13 +361,13 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], State]:
 def test_the_average_over_cut_numbers_is_taken_as_it_was_judged(held: Callable[[str], State]):
     frame, _schema = skewed(3, 300, 6)
     content = frame.to_csv(index=False)
-    at, here = page(content), data.in_use(held(content))
+    at, here = page(content), active.in_use(held(content))
     suggestions = examine(here.frame, here.parts.schema).suggestions
     [place] = [k for k, s in enumerate(suggestions) if s.model.family == "aode"]
     at.button(key=f"take_{place}").click().run()
     state = at.session_state["state"]
     with hearing():
-        model = data.fit(here, state.shelf[state.active]).model
+        model = active.fit(here, state.shelf[state.active]).model
     assert (type(model).__name__, model.discretize) == ("AODE", "mdlp")
     left_out = model.leave_one_out_log_proba(here.parts.X, here.parts.y).argmax(axis=1)
     wrong = sum(model.classes_[c] != label for c, label in zip(left_out, here.parts.y, strict=True))
@@ -383,9 +384,9 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     state = held(table(60, w=city, when=lambda i: f"2020-01-{1 + i % 28:02}", h=height, y=y))
     wanted = (("merge-spellings", 0), ("days", 1), ("value-missing", 2), ("outliers-missing", 2))
     state = replace(state, repairs=tuple((what, at, -999.0 if "value" in what else 0.0) for what, at in wanted))
-    here = data.in_use(state)
+    here = active.in_use(state)
     assert here.problem is None and here.features.names == ("w", "when", "h")
-    found, left = treatments(data.as_read(state), here.schema, [r for _entry, r in here.repairs])
+    found, left = treatments(active.as_read(state), here.schema, [r for _entry, r in here.repairs])
     file = pd.DataFrame({"w": ["yEs", "no"], "when": ["2020-01-11", "11/01/2020"], "h": ["-999", "171.5"]})
     reception = Reception(Cells.of(file), here.features, here.target, treated=found)
     got = reception.take(file).frame
@@ -397,18 +398,18 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
 
 def test_amounts_counted_in_days_by_a_forged_link_are_refused_in_words(held: Callable[[str], State]):
     state = held(table(60, cost=lambda i: 20210000 + 7 * i % 60 + i, x=lambda i: X[i], y=y))
-    assert data.in_use(state).schema["cost"].kind == "count"
-    problem = data.in_use(replace(state, repairs=(("days", 0, 0.0),))).problem
+    assert active.in_use(state).schema["cost"].kind == "count"
+    problem = active.in_use(replace(state, repairs=(("days", 0, 0.0),))).problem
     assert problem is not None and "cannot be read" in str(problem)
 
 
 def test_changes_of_columns_stay_where_cells_are_mended(held: Callable[[str], State]):
     state = columns.with_repairs(held(CASES["spellings"][0]), [Repair("merge-spellings", "w")])
-    merged = data.in_use(state).schema["w"].levels
+    merged = active.in_use(state).schema["w"].levels
     assert len(merged) == 2
     state = columns.with_levels(state, 1, merged[::-1])
-    assert data.in_use(state).schema["w"].levels == merged[::-1]
+    assert active.in_use(state).schema["w"].levels == merged[::-1]
     undone = columns.without_repair(state, ("merge-spellings", 1, 0.0))
-    assert set(merged) < set(data.in_use(undone).schema["w"].levels)
+    assert set(merged) < set(active.in_use(undone).schema["w"].levels)
     counted = columns.with_repairs(held(CASES["date"][0]), [Repair("days", "when")])
-    assert data.in_use(columns.with_role(counted, 1, "ignore")).schema["when"].role == "ignore"
+    assert active.in_use(columns.with_role(counted, 1, "ignore")).schema["when"].role == "ignore"

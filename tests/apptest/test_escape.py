@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pages.shared.escape import clean, md, plotly_text
+from pages.runtime.escape import clean, md, plotly_text
 
 HOSTILE = [
     "![x](http://evil.test/a.png)", "[a](javascript:alert(1))", "<script>alert(1)</script>", "$x^2$", ":red[x] :smile:",

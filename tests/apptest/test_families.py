@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import NaiveBayes, SelectiveNaiveBayes, WeightedNaiveBayes
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
-from pages.shared.state import Spec, State
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import listed, opened
 
 MELONS = State(table="watermelon3", language="en", labels="file")

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import set_language
-from pages.shared.graph import Bar, Edge, Node, drawing, read_click
+from pages.components.graph import Bar, Edge, Node, drawing, read_click
 
 RAIN = Node("rain", "Rain", 0, 0, bars=(Bar("yes", 0.2, ("#0072B2", "#56B4E9"), True), Bar("no", 0.8)), tone="evidence")
 GRASS = Node("grass", "Wet grass", 0, 1, sub="3 parents")
@@ -87,7 +87,7 @@ def test_a_click_on_nothing_that_is_drawn_is_ignored(value: object) -> None:
 def _page() -> None:
     import streamlit as st
 
-    from pages.shared.graph import Bar, Edge, Node, graph
+    from pages.components.graph import Bar, Edge, Node, graph
 
     nodes = [Node("a", "A", 0, 0, bars=(Bar("yes", 1.0),)), Node("b", "B", 0, 1)]
     st.text(str(graph(nodes, [Edge("a", "b")], key="net", on_click=print, label="net")))

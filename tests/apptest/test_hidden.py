@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
 from bayes_engine.table.read import read_table
-from pages.shared.hidden.player import film_bytes
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
+from pages.views.hidden.player import film_bytes
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE
 
@@ -161,7 +161,7 @@ def test_a_prior_is_spoken_of_only_where_there_is_one() -> None:
 
 
 def test_what_no_label_hidden_refuses_names_the_columns() -> None:
-    from pages.shared.data.uploads import Upload, digest
+    from pages.active.uploads import Upload, digest
 
     content = b"<b>x</b>,$x$,c\n1.5,2.5,z\n2.25,1.25,a\n3.1,9.75,z\n"
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
@@ -213,7 +213,7 @@ def test_a_forged_link_opens_something() -> None:
 
 
 def test_the_film_is_what_the_trace_says() -> None:
-    from bayes_engine.figures.mixture import Film, side
+    from bayes_engine.workbench.figures.mixture import Film, side
 
     X = load_dataset("watermelon3a").frame.iloc[:, :2].to_numpy(dtype=float)
     trace = GaussianMixture(2, random_state=0).fit(X).trace_

@@ -16,11 +16,12 @@ from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message, _, set_language
 from bayes_engine.progress import Cancelled, steps
-from bayes_engine.table.pieces import open_cells
 from bayes_engine.table.read import Reading, read_table
-from pages.shared import jobs, second
-from pages.shared.data import models, uploads
-from pages.shared.state import Spec, State
+from bayes_engine.workbench.incoming.pieces import open_cells
+from pages.active import models, second_file, uploads
+from pages.runtime import jobs
+from pages.runtime.state import Spec, State
+from pages.views.classify import results
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE, slowness
 
@@ -71,7 +72,7 @@ def slow_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 @pytest.fixture
 def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     """Opening a second file."""
-    yield from _slow(Slow(open_cells), second, "open_cells", monkeypatch)
+    yield from _slow(Slow(open_cells), second_file, "open_cells", monkeypatch)
 
 
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
@@ -368,14 +369,14 @@ def test_what_was_read_outlives_a_click_that_breaks_off_the_run(
 ) -> None:
     slow_second.go.set()
     monkeypatch.setattr(jobs, "LIGHT", 10**6)
-    keep, clicks = second.change, iter([True])
+    keep, clicks = results.change, iter([True])
 
     def change(edit: Callable[[State], State]) -> None:
         if next(clicks, False):
             st.rerun()  # what a click does to the run before it
         keep(edit)
 
-    monkeypatch.setattr(second, "change", change)
+    monkeypatch.setattr(results, "change", change)
     app = opened("classify")
     app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
     assert not next(clicks, False)

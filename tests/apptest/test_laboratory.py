@@ -10,14 +10,14 @@ import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
-from bayes_engine.decision.excess import fitted_once
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.truth import bayes_risk, gaussians
 from bayes_engine.models.rivals import of_numbers
 from bayes_engine.numerals import number
-from bayes_engine.working.demonstrations import climb, numbers_drawn
-from pages.shared.laboratory import setup as lab
-from pages.shared.state import START, State
+from bayes_engine.workbench.derivation.demonstrations import climb, numbers_drawn
+from bayes_engine.workbench.laboratory.excess import fitted_once
+from bayes_engine.workbench.laboratory.truth import bayes_risk, gaussians
+from pages.runtime.state import START, State
+from pages.views.laboratory import setup as lab
 from tests.apptest.opened import opened, written
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
-from pages.shared import data
-from pages.shared.state import Spec, State
+from pages import active
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import behind, listed, opened, uploaded
 
 MELONS = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
@@ -162,7 +162,7 @@ def test_texts_are_read_and_counted_as_the_knobs_say(table: str, terms: str, cou
     assert app.selectbox(key="knob_counting").value == counting
     found = listed(app, "telling_words")["term"].tolist()
     assert len(found) == 20
-    rule = data.TERMS[terms]
+    rule = active.TERMS[terms]
     texts = load_dataset(table).frame.iloc[:, 0]
     v = len(rule.vectorizer().fit(texts).vocabulary_)
     assert any(f"{v:,}" in c.value for c in app.caption)

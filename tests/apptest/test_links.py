@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.shared.state import START, Spec, State, decode, encode
+from pages.runtime.state import START, Spec, State, decode, encode
 from tests.apptest.opened import edited, opened, sent_to
 
 PAGES = ("start", "data", "model", "decisions", "case", "classify")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.margins import flip_margins, implied_losses
 from bayes_engine.table.roles import take_apart
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]

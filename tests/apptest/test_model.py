@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.priors import with_share
 from bayes_engine.table.read import read_table
-from pages.shared import data, shelf
-from pages.shared.state import Spec, State, encode
+from pages import active
+from pages.active import shelf
+from pages.runtime.state import Spec, State, encode
 from tests.apptest.opened import APP, behind, listed, opened, uploaded
 from tests.conftest import PATIENCE, slowly
 
@@ -94,8 +95,8 @@ def test_a_knob_set_back_leaves_no_trace_and_alpha_never_counts_again() -> None:
 
 
 def test_models_that_estimate_differently_share_their_counts() -> None:
-    table = data.in_use(MELONS)
-    one, other = (data.fit(table, Spec("laplace", knobs)) for knobs in ((), (("alpha", 7.25),)))
+    table = active.in_use(MELONS)
+    one, other = (active.fit(table, Spec("laplace", knobs)) for knobs in ((), (("alpha", 7.25),)))
     assert one.model.stats_ is other.model.stats_
     assert one.model.factor_ is not other.model.factor_
 
@@ -161,7 +162,7 @@ def test_a_knob_that_forbids_the_fit_says_so_and_can_be_turned_back() -> None:
 
 
 def test_a_table_without_a_target_says_what_to_do() -> None:
-    target = data.embedded("iris").schema.names.index("species")
+    target = active.embedded("iris").schema.names.index("species")
     app = opened("model", State(table="iris", columns=((target, "ignore", "", ()),)))
     assert "target" in app.error[0].value
     assert not app.dataframe
@@ -173,7 +174,7 @@ MORE = [n for n in dataset_names() if dataset_info(n).group != "text"
 
 @pytest.mark.parametrize("name", ["watermelon3", "penguins", "breast-cancer", *map(slowly, MORE)])
 def test_every_table_and_every_column_of_it(name: str) -> None:
-    features = len(data.embedded(name).schema.features)
+    features = len(active.embedded(name).schema.features)
     for column in range(0, features, max(2, features // 8)):
         app = opened("model", State(table=name).showing(column=column, columns_by="table"))
         assert not app.error
@@ -193,10 +194,10 @@ https://evil.test,4.5,*no* :red[x]
 @pytest.mark.parametrize("column", [0, 1])
 def test_strange_names_stand_as_they_are(column: int) -> None:
     content = STRANGE.encode()
-    mark = data.digest(content)
+    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
     app.session_state["uploads"] = {
-        mark: data.Upload("strange.csv", content, (), read_table(content, name="strange.csv"))
+        mark: active.Upload("strange.csv", content, (), read_table(content, name="strange.csv"))
     }
     app.query_params["s"] = encode(State(table=f"upload:{mark}").showing(column=column))
     app.switch_page("pages/model.py").run()
@@ -285,8 +286,8 @@ def test_cells_and_free_parameters_of_every_family(
 
 def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
     app = opened("model", model("watermelon2", "spode"))
-    table = data.in_use(State(table="watermelon2"))
-    fitted = data.fit(table, Spec("textbook", (), "spode"))
+    table = active.in_use(State(table="watermelon2"))
+    fitted = active.fit(table, Spec("textbook", (), "spode"))
     best = fitted.model.candidate_scores_.iloc[0]
     assert f"**纹理** {best.accuracy:.1%} right, log-loss {best.log_loss:.3f}" in said(app)
     app.selectbox(key="knob_super_parent").set_value(KNOCK).run()
@@ -296,7 +297,7 @@ def test_spode_says_how_its_super_parents_did_and_takes_another() -> None:
 
 def test_tan_names_each_column_s_parent_and_another_root_turns_the_tree() -> None:
     app = opened("model", model("watermelon2", "tan").showing(columns_by="table"))
-    fitted = data.fit(data.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
+    fitted = active.fit(active.in_use(State(table="watermelon2")), Spec("textbook", (), "tan"))
     tree = {child: parent for parent, child in fitted.model.tree_}
     assert list(listed(app, "column_list")["given"]) == [tree.get(n, "") for n in fitted.model.schema_.names]
     app.selectbox(key="knob_root").set_value(KNOCK).run()

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine.datasets import load_network
 from bayes_engine.exchange import read_bif
 from bayes_engine.inference.answer import answer
-from pages.shared.network import source as sources
-from pages.shared.state import State, decode, encode
+from pages.runtime.state import State, decode, encode
+from pages.views.network import source as sources
 from tests.apptest.opened import APP, opened, sent_to, written
 from tests.conftest import PATIENCE
 

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
-from bayes_engine.working.walking import compared, exact, row_of, walk
-from pages.shared.network import gibbs_walk
-from pages.shared.state import State
+from bayes_engine.workbench.derivation.walking import compared, exact, row_of, walk
+from pages.runtime.state import State
+from pages.views.network import gibbs_walk
 from tests.apptest.opened import opened
 
 GIVEN = {"asia": ((7, 0),), "stuck": ((2, 1),), "burglary": ((3, 0), (4, 0)), "sprinkler": ()}

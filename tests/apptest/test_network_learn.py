@@ -22,11 +22,11 @@ from bayes_engine.structure.search import Search, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
-from pages.shared import state
-from pages.shared.network import learn_run
-from pages.shared.network.learn_run import Run
-from pages.shared.network.learn_words import gain, nats
-from pages.shared.state import Spec, State
+from pages.runtime import state
+from pages.runtime.state import Spec, State
+from pages.views.network import learn_run
+from pages.views.network.learn_run import Run
+from pages.views.network.learn_words import gain, nats
 from tests.apptest.opened import opened
 from tests.conftest import slowly
 
@@ -117,7 +117,7 @@ def test_the_books_formula_and_its_price_are_written_once() -> None:
 
 def test_a_search_that_ran_out_of_time_says_that_it_is_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = replace(learned(), status="time")
-    monkeypatch.setattr("pages.shared.network.learn_search.search", lambda *_a, **_k: cut)
+    monkeypatch.setattr("pages.views.network.learn_search.search", lambda *_a, **_k: cut)
     app = opened("network", MELONS.showing(learn_seconds=0.75))  # no other test's search is remembered for this budget
     assert "The time was up: this is the best graph found until then" in app.warning[0].value
     assert drawn(app) == set(cut.graph.arcs)
@@ -389,7 +389,7 @@ def test_what_is_no_longer_drawn_says_nothing() -> None:
     def page() -> None:
         import streamlit as st
 
-        from pages.shared.state import said_by, selected
+        from pages.runtime.state import said_by, selected
 
         st.write(said_by("graph", "clicked"), selected("counts", "cells"))
 

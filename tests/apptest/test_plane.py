@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError
-from pages.shared.plane import (
+from pages.components.plane import (  # fmt: skip
     Case,
     PlaneView,
     Points,
@@ -24,7 +24,7 @@ from pages.shared.plane import (
     read_moved,
     read_picked,
     scene_bytes,
-)  # fmt: skip
+)
 
 DENSITY, SUGAR = Side("density", 0.2, 0.8), Side("sugar", 0.0, 0.5)
 TEXTURE = Side("texture", levels=("clear", "blurry"))
@@ -165,7 +165,7 @@ def _page() -> None:
     import numpy as np
     import streamlit as st
 
-    from pages.shared.plane import Case, PlaneView, Side, action_inks, class_inks, plane
+    from pages.components.plane import Case, PlaneView, Side, action_inks, class_inks, plane
 
     sides = Side("density", 0.2, 0.8), Side("sugar", 0.0, 0.5)
     inks = class_inks(["bad", "good"]), action_inks(["bad", "good"], [0, 1])

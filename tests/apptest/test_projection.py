@@ -14,9 +14,9 @@ from bayes_engine.decision.boundaries import boundaries, known
 from bayes_engine.models.projection import before_naive_bayes, numbers, pooled_analysis, project
 from bayes_engine.numerals import number
 from bayes_engine.table.roles import take_apart
-from pages.shared.equivalence import SCENES, START, classes_in_use
-from pages.shared.projection import read_angle
-from pages.shared.state import State
+from pages.runtime.state import State
+from pages.views.projection.equivalence import SCENES, START, classes_in_use
+from pages.views.projection.projection import read_angle
 from tests.apptest.opened import opened
 
 MELONS, IRIS = State(table="watermelon3a", language="en"), State(table="iris", language="en")
@@ -140,7 +140,7 @@ def test_one_line_then_the_prior_splits_two_then_a_stretched_class_all() -> None
 
 def test_sliders_outside_their_limits_are_brought_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "pages.shared.equivalence.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0)))
+        "pages.views.projection.equivalence.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0)))
     )
     classes = classes_in_use()
     assert classes.prior == 0.02 and classes.covariances[0, 0, 1] == 0.9 and set(SCENES["one"]) <= set(START)

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import Reading
-from pages.shared.state import decode, encode
+from pages.runtime.state import decode, encode
 from tests.apptest.opened import uploaded
 
 MESSY = (

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from bayes_engine import NaiveBayes
-from bayes_engine.working.derive import derive
-from pages.shared.working import _said_of_term
+from bayes_engine.workbench.derivation.derive import derive
+from pages.views.case.derivation import _said_of_term
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 ONE: Any = SimpleNamespace(table=SimpleNamespace(column=str, level=lambda _column, value: str(value)))

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.decision.evaluate import estimated_risk, held_out
 from bayes_engine.models.naive_bayes import PRESETS
-from pages.shared.state import State
+from pages.runtime.state import State
 from tests.apptest.opened import edited, opened, sent_to
 
 MELONS = State(table="watermelon3a", language="en")

@@ -13,8 +13,8 @@ from google.protobuf.message import Message as Proto
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
-from pages.shared import data
-from pages.shared.state import Spec, State, encode
+from pages import active
+from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, COLUMNS, FILE, MARK, table
 from tests.apptest.opened import APP
 from tests.conftest import PATIENCE, slowly
@@ -57,9 +57,9 @@ DRAWN = {"model", "case", "case ask", "dependence", "network learn", "projection
 def app_in(page: str, state: State, *, numbers: bool) -> AppTest:
     """The page with the hostile table, run once without an exception."""
     content = table(numbers=numbers)
-    mark = data.digest(content)
+    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    app.session_state["uploads"] = {mark: data.Upload(FILE, content, (), read_table(content, name=FILE))}
+    app.session_state["uploads"] = {mark: active.Upload(FILE, content, (), read_table(content, name=FILE))}
     app.query_params["s"] = encode(State(**{**state.__dict__, "table": f"upload:{mark}"}))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception[0].message

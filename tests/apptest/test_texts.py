@@ -14,9 +14,9 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
 from bayes_engine.table.read import read_table
-from pages.shared import data
-from pages.shared.message import read_typed, with_text
-from pages.shared.state import Spec, State, decode, encode
+from pages import active
+from pages.runtime.state import Spec, State, decode, encode
+from pages.views.case.text_message import read_typed, with_text
 from tests.apptest.opened import APP, behind, opened, sent_to
 from tests.conftest import PATIENCE
 
@@ -52,7 +52,7 @@ def state_of(app: AppTest) -> State:
 def typed(app: AppTest, text: str | None) -> AppTest:
     """After a text came back from the browser."""
     state = app.session_state["state"]
-    app.session_state["state"] = with_text(state, data.in_use(state), "message", text)
+    app.session_state["state"] = with_text(state, active.in_use(state), "message", text)
     app.session_state["edited"] = True
     return app.run()
 
@@ -134,9 +134,9 @@ def upload(page: str, columns=((0, "feature", "text", ()),), **state) -> AppTest
     rows = [(f"{text} w{i}", "spam" if "free" in text else "ham", f"{i % 7}.5")
             for i, text in enumerate(PAYLOADS * 12)]  # fmt: skip
     content = pd.DataFrame(rows, columns=["mess*age", "label", "amount"]).to_csv(index=False).encode()
-    mark = data.digest(content)
+    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    app.session_state["uploads"] = {mark: data.Upload("t.csv", content, (), read_table(content, name="t.csv"))}
+    app.session_state["uploads"] = {mark: active.Upload("t.csv", content, (), read_table(content, name="t.csv"))}
     app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en", columns=columns, **state))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception

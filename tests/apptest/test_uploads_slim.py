@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.table.read import read_table
-from pages.shared import data
-from pages.shared.state import State, encode
+from pages import active
+from pages.runtime.state import State, encode
 from tests.apptest.opened import opened
 
 ROWS = 60
@@ -32,7 +32,7 @@ def at() -> AppTest:
 
 def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = data.Upload("t.csv", TABLE.encode(), (), reading).reading
+    held = active.Upload("t.csv", TABLE.encode(), (), reading).reading
     assert isinstance(held.frame["self"].dtype, pd.CategoricalDtype)
     assert list(held.frame.columns) == list(reading.frame.columns)
     for name in reading.frame:
@@ -43,13 +43,13 @@ def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
 
 def test_a_table_takes_less_than_its_file_besides_numbers() -> None:
     content = ("colour,fruit\n" + "vermilion,apple\nultramarine,a very long name of a pear\n" * 5000).encode()
-    held = data.Upload("t.csv", content, (), read_table(content, name="t.csv")).reading
+    held = active.Upload("t.csv", content, (), read_table(content, name="t.csv")).reading
     assert held.frame.memory_usage(deep=True).sum() < len(content) / 5
 
 
 def test_a_fit_is_the_same_to_the_last_bit() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = data.Upload("t.csv", TABLE.encode(), (), reading).reading
+    held = active.Upload("t.csv", TABLE.encode(), (), reading).reading
     schema = reading.schema.with_role("y", "target")
     for name in ("when", "note"):
         schema = schema.with_role(name, "ignore")
@@ -64,7 +64,7 @@ def test_a_fit_is_the_same_to_the_last_bit() -> None:
 )
 def test_every_kind_is_still_to_be_had(at: AppTest, position: int, kind: str) -> None:
     """A column made another kind, on the pages that read the table: a sentence or a model, never an exception."""
-    mark = data.digest(TABLE.encode())
+    mark = active.digest(TABLE.encode())
     state = State(table=f"upload:{mark}", columns=((5, "target", "", ()), (position, "feature", kind, ())))
     at.query_params["s"] = encode(state)
     for page in ("data", "model", "decisions", "case"):

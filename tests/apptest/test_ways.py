@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes, load_dataset
-from pages.shared.state import Spec, State
+from pages.runtime.state import Spec, State
 from tests.apptest.opened import opened, uploaded
 
 MELONS = State(table="watermelon3", language="en", labels="file").showing(model_view="ways")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayes_engine.working.which import compared
-from pages.shared.state import State
+from bayes_engine.workbench.derivation.likelihood_choice import compared
+from pages.runtime.state import State
 from tests.apptest.opened import opened
 
 

@@ -13,22 +13,24 @@ from bayes_engine.datasets import load_network
 from bayes_engine.exchange import write_bif
 from bayes_engine.store import pack
 from bayes_engine.table.read import read_table
-from pages.shared import data, kept, network_file
-from pages.shared.second_file import SecondFile, look
-from pages.shared.state import START, Spec, State, encode
-from pages.shared.workspace import session
-from pages.shared.workspace.form import Given, Workspace, read, without_data, write
+from pages import active
+from pages.active import network_file
+from pages.active.second_file import SecondFile, look
+from pages.runtime import cache
+from pages.runtime.state import START, Spec, State, encode
+from pages.shell.workspace import session
+from pages.shell.workspace.form import Given, Workspace, read, without_data, write
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE
 
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
 ROWS = "\n".join(f"{('青绿', '乌黑', '浅白')[i % 3]};{i % 7},{i % 4};{('是', '否')[i % 5 // 3]}" for i in range(30))
 CSV = f"颜色;重量;好瓜\n{ROWS}\n".encode("gb18030")
-MARK = data.digest(CSV)
+MARK = active.digest(CSV)
 NEW = "重量,颜色,名\n1.5,青绿,一\n,乌黑,二\n3.5,浅白,三\n".encode()
-NEW_MARK = data.digest(NEW)
+NEW_MARK = active.digest(NEW)
 BIF = write_bif(load_network("asia").network).encode()
-BIF_MARK = data.digest(BIF)
+BIF_MARK = active.digest(BIF)
 LETTERS = "\n".join(f"{i * 37 % 11},{i % 5},{chr(97 + i % 26)}" for i in range(130))
 LETTERS_CSV = f"x,y,letter\n{LETTERS}\n".encode()
 SIX = tuple(
@@ -52,15 +54,15 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
     if "table" in files:
         name, content = files["table"]
         at.session_state["uploads"] = {
-            data.digest(content): data.Upload(name, content, (), read_table(content, name=name))
+            active.digest(content): active.Upload(name, content, (), read_table(content, name=name))
         }
     if "second" in files:
         name, content = files["second"]
-        at.session_state["second"] = (data.digest(content), SecondFile(name, content, (), look(name, content)))
+        at.session_state["second"] = (active.digest(content), SecondFile(name, content, (), look(name, content)))
     if "network" in files:
         name, content = files["network"]
-        at.session_state["networks"] = {data.digest(content): (name, network_file.read(name, content))}
-        at.session_state["network_files"] = {data.digest(content): content}
+        at.session_state["networks"] = {active.digest(content): (name, network_file.read(name, content))}
+        at.session_state["network_files"] = {active.digest(content): content}
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception
     return at
@@ -94,7 +96,7 @@ SESSIONS: dict[str, tuple[str, State, dict[str, tuple[str, bytes]]]] = {
                           {}),
     "an upload, 中文, a second file": ("classify", UPLOADED, {"table": ("瓜.csv", CSV), "second": ("新.csv", NEW)}),
     "a shelf of six": ("model", State(table="watermelon3", shelf=SIX, active=3, labels="file"), {}),
-    "26 classes": ("decisions", State(table=f"upload:{data.digest(LETTERS_CSV)}", losses=DEAR, language="en"),
+    "26 classes": ("decisions", State(table=f"upload:{active.digest(LETTERS_CSV)}", losses=DEAR, language="en"),
                    {"table": ("letters.csv", LETTERS_CSV)}),
     "a network drawn by hand": (
         "network",
@@ -111,7 +113,7 @@ def test_another_session_shows_the_same(kind: str):
     before = session_of(page, state, **files)
     saved = workspace_of(before)
     assert (saved.page, saved.state, set(saved.files)) == (page, state, set(files))
-    kept.clear()  # what was fitted is fitted again
+    cache.clear()  # what was fitted is fitted again
     after = opening(write(saved))
     assert workspace_of(after) == saved
     assert after.session_state["page"] == ("" if page == "start" else page)
@@ -122,7 +124,7 @@ def test_another_session_shows_the_same(kind: str):
 
 def test_posteriors_are_the_same_to_the_last_bit():
     before = session_of("classify", UPLOADED, table=("瓜.csv", CSV), second=("新.csv", NEW))
-    kept.clear()
+    cache.clear()
     after = opening(write(workspace_of(before)))
     frames = [at.dataframe[0].value.select_dtypes("number") for at in (before, after)]
     assert frames[0].size >= 9
@@ -156,7 +158,8 @@ def test_without_data_the_file_is_asked_for_by_its_name_and_then_all_is_as_it_wa
     pack("model", {}, {}),
     pack("workspace", {"form": 2}, {}),
     write(Workspace("no such page", State(), {})),
-    write(Workspace("start", State(table=f"upload:{data.digest(b'')}"), {"table": Given("x", data.digest(b""), b"")})),
+    write(Workspace("start", State(table=f"upload:{active.digest(b'')}"),
+                    {"table": Given("x", active.digest(b""), b"")})),
     write(Workspace("start", State(view=(("net", f"file:{NEW_MARK}"),)), {"network": Given("x", NEW_MARK, NEW)})),
 ])  # fmt: skip
 def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: bytes):
@@ -175,8 +178,10 @@ def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: by
 def test_names_are_shown_character_for_character():
     name = "![a](http://b.c) $x$ :red[y].csv"
     content = b"a,b\n" + b"1,x\n2,y\n" * 8
-    state = State(table=f"upload:{data.digest(content)}", language="en")
-    at = opening(write(without_data(Workspace("start", state, {"table": Given(name, data.digest(content), content)}))))
+    state = State(table=f"upload:{active.digest(content)}", language="en")
+    at = opening(
+        write(without_data(Workspace("start", state, {"table": Given(name, active.digest(content), content)})))
+    )
     assert "\\!\\[a\\]\\(http" in at.warning[0].value and "\\$x\\$" in at.warning[0].value
 
 
@@ -196,7 +201,7 @@ def test_a_served_session_saves_nothing_by_itself():
 def test_what_is_read_is_what_the_sidebar_saves(monkeypatch: pytest.MonkeyPatch):
     """The button's own content, from the popover."""
     made: list[Any] = []
-    import pages.shared.workspace.widgets as widgets
+    import pages.shell.workspace.widgets as widgets
 
     monkeypatch.setattr(widgets, "partial", lambda f, *args: made.append((f, args)) or (lambda: b""))
     at = session_of("model", replace(UPLOADED, language="en"), table=("瓜.csv", CSV), second=("新.csv", NEW))
@@ -221,11 +226,11 @@ def test_the_model_of_the_shelf_is_offered_as_a_file():
     assert 'load_model("aode.model.bayes")' in "".join(c.value for c in at.code)
 
 
-@pytest.mark.parametrize("calibration", data.CALIBRATIONS)
-@pytest.mark.parametrize("family", data.FAMILIES)
+@pytest.mark.parametrize("calibration", active.CALIBRATIONS)
+@pytest.mark.parametrize("family", active.FAMILIES)
 def test_every_model_of_the_shelf_is_loaded_as_it_was_saved(family: str, calibration: str):
-    table = data.in_use(State(table="iris"))
-    fitted = data.fit(table, Spec("laplace", (("calibration", calibration),), family))
+    table = active.in_use(State(table="iris"))
+    fitted = active.fit(table, Spec("laplace", (("calibration", calibration),), family))
     assert table.parts is not None
     loaded = load_model(save_model(fitted.judging) or b"")
     assert loaded.predict_proba(table.parts.X).tobytes() == fitted.judging.predict_proba(table.parts.X).tobytes()

@@ -24,7 +24,7 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.bench.visitor import Visitor
 from tests.classrooms import classroom
 

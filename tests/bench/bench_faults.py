@@ -29,8 +29,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.asyncio.client import connect
 
 from bayes_engine.table.read import MAX_BYTES
-from pages.shared.sessions import EVERY
-from pages.shared.state import State, encode
+from pages.runtime.sessions import EVERY
+from pages.runtime.state import State, encode
 from tests.bench.visitor import Server, Visitor
 
 LEFT = 4
@@ -172,7 +172,7 @@ async def forged_links(server: Server) -> str:
             answer = await one.go(page, s=token)
             told = " ".join(answer.errors)
             expect("encountered an error" not in told, f"{page or 'start'} broke on {token[:60]!r}")
-    for name in ("nonsense", "../../etc/passwd", "pages/shared/state.py", "decisions/../../x", "%2e%2e", "a" * 5000):
+    for name in ("nonsense", "../../etc/passwd", "pages/runtime/state.py", "decisions/../../x", "%2e%2e", "a" * 5000):
         await one.go(name)
     await one.close()
     return f"{len(tokens)} tokens on 5 pages, 6 pages that there are not"
@@ -218,7 +218,7 @@ async def garbage_by_http(server: Server) -> str:
                  "/app/static/../../../etc/passwd", "/media/../../../../etc/passwd", "/media/%2e%2e%2fapp.py",
                  "/component/../../etc/passwd", "/_stcore/bidi-components/../../../etc/passwd",
                  "/.streamlit/config.toml", "/static/..%5c..%5cetc%5cpasswd", "/media/" + "a" * 5000, "/%00",
-                 "/pages/shared/state.py"):  # fmt: skip
+                 "/pages/runtime/state.py"):  # fmt: skip
         said = ask(server, f"GET {path} HTTP/1.1\nHost: 127.0.0.1:{port}\nConnection: close\n\n")
         for secret in (b"root:x:", b"allowedHosts", b"def decode", b"Traceback"):
             expect(secret not in said, f"{path[:60]} gave {secret!r}")

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from pages.shared.jobs import LOOK
-from pages.shared.state import Spec, State, encode
+from pages.runtime.jobs import LOOK
+from pages.runtime.state import Spec, State, encode
 from tests.bench.visitor import Answer, Server, Visitor
 
 Actions = dict[str, Callable[[Visitor, random.Random], Awaitable[Answer]]]

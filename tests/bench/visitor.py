@@ -214,8 +214,8 @@ class Server:
 
     def start(self) -> None:
         """Start it (again) and wait until it is well."""
-        command = [sys.executable, "-c", "from bayes_engine.launch import main; main()", "--server.headless", "true",
-                   "--server.port", str(self.port), *self.flags]  # fmt: skip
+        command = [sys.executable, "-c", "from bayes_engine.workbench.launch import main; main()",
+                   "--server.headless", "true", "--server.port", str(self.port), *self.flags]  # fmt: skip
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, stdout=out, stderr=subprocess.STDOUT,

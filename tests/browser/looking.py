@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from playwright.sync_api import Page
 
-from pages.shared.state import State, decode
+from pages.runtime.state import State, decode
 from tests.conftest import PATIENCE
 
 Seen = TypeVar("Seen")

@@ -16,7 +16,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.browser import looking
 from tests.classrooms import classroom
 from tests.conftest import App, slowly

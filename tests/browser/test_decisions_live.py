@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from bayes_engine import LossMatrix
-from bayes_engine.decision.simplex import cuts, regions
-from pages.shared.state import State, encode
-from pages.shared.stories import opened as story_state
+from pages.runtime.state import State, encode
+from pages.views.decisions.stories import opened as story_state
 from tests.browser import looking
 from tests.browser.looking import becomes, soon, state_of, still
 from tests.conftest import slowly
+from tests.simplex import cuts, regions
 
 
 def settled(page: Page) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
-from pages.shared.state import Spec, State, encode
+from pages.runtime.state import Spec, State, encode
 from tests.conftest import PATIENCE, slowness
 
 KNOBS = (("alpha", 1.625), ("criterion", "log_loss"), ("direction", "backward"), ("discretize", "kernel"))

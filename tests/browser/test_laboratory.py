@@ -8,7 +8,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.browser.looking import becomes, settled, soon, view_of
 
 ROUND = ((-1.0, 0.0, 1.0, 1.0, 0.0), (1.0, 0.0, 1.0, 1.0, 0.0))

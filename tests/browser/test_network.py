@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.browser.looking import becomes, settled, soon, view_of
 
 

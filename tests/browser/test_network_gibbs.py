@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.browser.looking import becomes, settled, view_of
 
 COINS = State(language="en").showing(net_tab="gibbs", net="stuck", net_evidence=((2, 1),), net_g_sweeps=50)

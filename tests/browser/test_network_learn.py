@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.browser.looking import becomes, settled, view_of
 
 MELONS = State(language="en", table="watermelon2").showing(net_tab="learn")

@@ -10,8 +10,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from pages.shared import data
-from pages.shared.state import Spec, State, encode
+from pages import active
+from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, FILE, MARK, TARGET, table
 from tests.browser.looking import settled
 
@@ -57,7 +57,7 @@ ADDRESSES = {"One case": "case", "Classify a file": "classify", "Hidden labels":
 
 def test_markup_in_a_table_is_text_on_every_page(page: Page, app) -> None:
     content = table()
-    page.goto(f"{app.url}/data?s={encode(State(**{**VIEW.__dict__, 'table': f'upload:{data.digest(content)}'}))}")
+    page.goto(f"{app.url}/data?s={encode(State(**{**VIEW.__dict__, 'table': f'upload:{active.digest(content)}'}))}")
     settled(page)
     expect(page.get_by_text("Upload the same file")).to_be_visible()
     page.locator('input[type="file"]').first.set_input_files({"name": FILE, "mimeType": "text/csv", "buffer": content})

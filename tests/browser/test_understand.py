@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.shared.state import State, encode
+from pages.runtime.state import State, encode
 from tests.browser.looking import becomes, settled, soon, view_of
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from pages.shared.state import State, encode
-from pages.shared.workspace import disk
+from pages.runtime.state import State, encode
+from pages.shell.workspace import disk
 from tests.browser.looking import becomes, settled
 from tests.conftest import PATIENCE, ROOT
 

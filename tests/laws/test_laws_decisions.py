@@ -16,9 +16,9 @@ from bayes_engine import LossMatrix
 from bayes_engine.decision.compare import compare_risk
 from bayes_engine.decision.evaluate import HeldOut, estimated_risk
 from bayes_engine.decision.loss import decide
-from bayes_engine.decision.simplex import regions
 from bayes_engine.language import Message
 from bayes_engine.logspace import log
+from tests.simplex import regions
 
 laws = settings(max_examples=60, deadline=None)
 CLASSES = ("a", "b", "c")

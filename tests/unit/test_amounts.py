@@ -23,13 +23,13 @@ from bayes_engine import (
     risk_scorer,
 )
 from bayes_engine.decision.ask import outcomes, standing, value_of_everything
-from bayes_engine.decision.batch import score, tally
 from bayes_engine.decision.compare import differences
 from bayes_engine.decision.curves import one_against_rest, prices, risk_by_threshold, stakes, sweep
 from bayes_engine.decision.margins import refusal_for_error
 from bayes_engine.errors import LossError, SchemaMismatch, TableError
-from bayes_engine.table.incoming import receive, with_amounts
 from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.incoming.batch import score, tally
+from bayes_engine.workbench.incoming.incoming import receive, with_amounts
 from tests.answered import as_csv
 
 LOAN = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.6], [300, 0]]).with_amount([("good", "bad")])

@@ -24,8 +24,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.batch import reasons
-from bayes_engine.decision.batch import score as score_rows
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.curves import one_against_rest, sweep
 from bayes_engine.decision.evaluate import HeldOut, held_out
@@ -41,8 +39,10 @@ from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import TAN
 from bayes_engine.progress import watching
-from bayes_engine.table.incoming import receive
 from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.incoming.batch import reasons
+from bayes_engine.workbench.incoming.batch import score as score_rows
+from bayes_engine.workbench.incoming.incoming import receive
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

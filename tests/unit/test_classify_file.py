@@ -18,13 +18,13 @@ from bayes_engine import (
     load_dataset,
     read_table,
 )
-from bayes_engine.decision.batch import SILENT, answers, results, score, tally, template_csv
 from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
-from bayes_engine.table.incoming import BadCell, Reception, receive
-from bayes_engine.table.pieces import Cells
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.incoming.batch import SILENT, answers, results, score, tally, template_csv
+from bayes_engine.workbench.incoming.incoming import BadCell, Reception, receive
+from bayes_engine.workbench.incoming.pieces import Cells
 from tests.answered import as_csv
 
 TRAIN = pd.DataFrame({

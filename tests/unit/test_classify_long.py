@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 
 from bayes_engine import LossMatrix, NaiveBayes, SemiSupervisedNB, read_table
-from bayes_engine.decision import batch
-from bayes_engine.decision.batch import answers, results, score, score_file, tally
 from bayes_engine.errors import ReadError, SchemaMismatch, TableError
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.table import pieces, sheet
+from bayes_engine.table import sheet
 from bayes_engine.table.guard import guarded, unguarded
-from bayes_engine.table.incoming import LISTED, IncomingFile, Reception, names_alike, receive
-from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.sheet import Sheet
 from bayes_engine.table.write import WRITERS
+from bayes_engine.workbench.incoming import batch, pieces
+from bayes_engine.workbench.incoming.batch import answers, results, score, score_file, tally
+from bayes_engine.workbench.incoming.incoming import LISTED, IncomingFile, Reception, names_alike, receive
+from bayes_engine.workbench.incoming.pieces import Cells, open_cells
 from tests.answered import as_csv, as_file
 
 TRAIN = pd.DataFrame({

@@ -19,7 +19,7 @@ from bayes_engine.language import Message
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, SPODE, TAN, KDependence
-from bayes_engine.working.conditionals import model_size
+from bayes_engine.workbench.derivation.conditionals import model_size
 
 LOSS = LossMatrix(("a", "b"), ("a", "b"), [[0, 5], [1, 0]])
 

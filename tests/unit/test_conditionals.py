@@ -12,11 +12,10 @@ from scipy.stats import norm
 
 from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
-from bayes_engine.figures.conditionals import cut_histogram
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.working.conditionals import (
+from bayes_engine.workbench.derivation.conditionals import (
     Gaussians,
     LevelTable,
     best_cut,
@@ -34,9 +33,10 @@ from bayes_engine.working.conditionals import (
     super_parents,
     values_of,
 )
-from bayes_engine.working.derive import derive
-from bayes_engine.working.render import fraction
-from bayes_engine.working.sources import Given
+from bayes_engine.workbench.derivation.derive import derive
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.derivation.sources import Given
+from bayes_engine.workbench.figures.conditionals import cut_histogram
 
 GOOD_FIRST = ["是", "否"]
 

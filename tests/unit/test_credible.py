@@ -29,7 +29,7 @@ from bayes_engine.logspace import exp
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.priors import Dirichlet
-from bayes_engine.working.credible import (
+from bayes_engine.uncertainty.credible import (
     DirichletBelief,
     GaussianBelief,
     RateBelief,

@@ -30,10 +30,10 @@ from bayes_engine.decision.curves import (
 from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out, resampled_means
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.figures import curves as drawn
 from bayes_engine.language import Message
 from bayes_engine.logspace import log
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.workbench.figures import curves as drawn
 
 LOSS = LossMatrix(("ill", "well"), ("ill", "well"), [[0.5, 1], [7, -0.25]])
 

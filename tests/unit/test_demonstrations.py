@@ -12,12 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from bayes_engine.decision.excess import learning_curve
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.truth import best_in_cells, gaussians, table_of
-from bayes_engine.figures import laboratory as figures
 from bayes_engine.models.rivals import of_numbers
-from bayes_engine.working.demonstrations import (
+from bayes_engine.workbench.derivation.demonstrations import (
     base_rate,
     climb,
     levels_drawn,
@@ -28,6 +25,9 @@ from bayes_engine.working.demonstrations import (
     posterior_curve,
     underflow,
 )
+from bayes_engine.workbench.figures import laboratory as figures
+from bayes_engine.workbench.laboratory.excess import learning_curve
+from bayes_engine.workbench.laboratory.truth import best_in_cells, gaussians, table_of
 
 
 @given(st.floats(0.001, 0.999), st.floats(0.5, 0.999), st.floats(0.5, 0.999), st.integers(1, 4))

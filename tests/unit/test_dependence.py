@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning
-from bayes_engine.figures.dependence import dependence_map, super_parent_scores, tint
 from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.structure.tree import Dependence
 from bayes_engine.table.roles import take_apart
-from bayes_engine.working.dependence import (
+from bayes_engine.workbench.derivation.dependence import (
     LEVEL,
     Judged,
     all_tested,
@@ -32,6 +31,7 @@ from bayes_engine.working.dependence import (
     strongest,
     varying,
 )
+from bayes_engine.workbench.figures.dependence import dependence_map, super_parent_scores, tint
 
 TEXTBOOK = {
     ("根蒂", "脐部"): 0.5975,

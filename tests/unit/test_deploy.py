@@ -143,7 +143,7 @@ def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_
         "import requests\n"
         f"def get(url, **_):\n    open({str(asked)!r}, 'a').write(url)\n    raise OSError\n"
         "requests.get = get\n"
-        "from bayes_engine.launch import main; main()\n"
+        "from bayes_engine.workbench.launch import main; main()\n"
     )
     check = re.search(r"^HEALTHCHECK CMD (.*)$", block("dockerfile"), re.MULTILINE)
     assert check is not None

@@ -17,9 +17,9 @@ from bayes_engine.inference.directed import TableFamily
 from bayes_engine.logspace import exp, log_sum
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.priors import Dirichlet, checked_alphas, dirichlet, pseudo_counts
-from bayes_engine.working.derive import derive
-from bayes_engine.working.render import fraction
-from bayes_engine.working.sources import Fraction
+from bayes_engine.workbench.derivation.derive import derive
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.derivation.sources import Fraction
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 

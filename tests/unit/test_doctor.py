@@ -12,14 +12,13 @@ import pytest
 from scipy import stats
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.doctor.classes import (
-    _shape,
-    covariances,
-    errors_alone,
-    levels_of_numbers,
-)
-from bayes_engine.doctor.examine import examine
-from bayes_engine.doctor.finding import (
+from bayes_engine.models.naive_bayes import PRESETS
+from bayes_engine.table.roles import take_apart
+from bayes_engine.table.schema import Schema, recast
+from bayes_engine.table.text import TextRule
+from bayes_engine.workbench.doctor.classes import _shape, covariances, errors_alone, levels_of_numbers
+from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.finding import (
     AddModel,
     BalanceLosses,
     Finding,
@@ -33,14 +32,10 @@ from bayes_engine.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.doctor.look import SAMPLE, holm, look
-from bayes_engine.doctor.pairs import dependences, inflation
-from bayes_engine.doctor.repair import repaired
-from bayes_engine.doctor.suggest import FAMILIES
-from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.table.roles import take_apart
-from bayes_engine.table.schema import Schema, recast
-from bayes_engine.table.text import TextRule
+from bayes_engine.workbench.doctor.look import SAMPLE, holm, look
+from bayes_engine.workbench.doctor.pairs import dependences, inflation
+from bayes_engine.workbench.doctor.repair import repaired
+from bayes_engine.workbench.doctor.suggest import FAMILIES
 
 N = 240
 TEXTBOOK = ModelInUse("naive-bayes", {**PRESETS["textbook"], "discretize": None, "var_floor": 1e-9, "likelihoods": ()})
@@ -75,7 +70,7 @@ def as_feature(frame: pd.DataFrame, schema: Schema, *names: str) -> Schema:
 
 def examined(frame: pd.DataFrame, schema: Schema) -> Report:
     """What is found; no models are suggested, which takes its time."""
-    with mock.patch("bayes_engine.doctor.examine.suggest", return_value=()):
+    with mock.patch("bayes_engine.workbench.doctor.examine.suggest", return_value=()):
         return examine(frame, schema)
 
 

@@ -13,18 +13,18 @@ import pytest
 from scipy import stats
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.doctor import pairs
-from bayes_engine.doctor.again import treatments
-from bayes_engine.doctor.classes import _normal, apart, covariances, errors_alone, zero_cells
-from bayes_engine.doctor.examine import examine
-from bayes_engine.doctor.finding import AddModel, Repair, SetRole
-from bayes_engine.doctor.look import look
-from bayes_engine.doctor.pairs import all_looked_at, dependences, discriminable, within
-from bayes_engine.doctor.repair import repaired
-from bayes_engine.doctor.suggest import _candidates, suggest
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import watching
 from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.doctor import pairs
+from bayes_engine.workbench.doctor.classes import _normal, apart, covariances, errors_alone, zero_cells
+from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetRole
+from bayes_engine.workbench.doctor.look import look
+from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within
+from bayes_engine.workbench.doctor.repair import repaired
+from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.suggest import _candidates, suggest
 from tests.unit.test_doctor import N, check, examined, found, rng, sound, table
 
 
@@ -293,7 +293,7 @@ def test_what_indicators_share_is_said_once() -> None:
 
 def test_columns_are_set_aside_once() -> None:
     frame, schema = table(again=sound()["size"], third=rng(5).normal(size=N))
-    with mock.patch("bayes_engine.doctor.pairs._within", side_effect=pairs._within) as made:
+    with mock.patch("bayes_engine.workbench.doctor.pairs._within", side_effect=pairs._within) as made:
         examined(frame, schema)
     assert made.call_count == 1  # of the table without the copy; its models are not asked for here
 

@@ -11,21 +11,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bayes_engine.doctor.again import treatments
-from bayes_engine.doctor.classes import apart, covariances
-from bayes_engine.doctor.columns import compact_days
-from bayes_engine.doctor.examine import examine
-from bayes_engine.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
-from bayes_engine.doctor.look import look
-from bayes_engine.doctor.pairs import dependences
-from bayes_engine.doctor.repair import repaired, when
-from bayes_engine.doctor.strays import outlying, sentinel
-from bayes_engine.doctor.suggest import _candidates, suggest
 from bayes_engine.errors import hearing
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
+from bayes_engine.workbench.doctor.classes import apart, covariances
+from bayes_engine.workbench.doctor.columns import compact_days
+from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
+from bayes_engine.workbench.doctor.look import look
+from bayes_engine.workbench.doctor.outliers import outlying, sentinel
+from bayes_engine.workbench.doctor.pairs import dependences
+from bayes_engine.workbench.doctor.repair import repaired, when
+from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.doctor.suggest import _candidates, suggest
 from tests.unit.test_doctor import N, as_feature, check, examined, found, rng, sound, table
 
 

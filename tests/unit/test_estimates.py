@@ -9,14 +9,14 @@ from scipy import stats
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
-from bayes_engine.figures.conditionals import level_bars
-from bayes_engine.figures.credible import estimate_marks
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.priors import Dirichlet
-from bayes_engine.working.conditionals import LevelTable, conditional
-from bayes_engine.working.estimates import Estimates, Moments, estimates, plausible_gaussians
+from bayes_engine.workbench.derivation.conditionals import LevelTable, conditional
+from bayes_engine.workbench.derivation.estimates import Estimates, Moments, estimates, plausible_gaussians
+from bayes_engine.workbench.figures.conditionals import level_bars
+from bayes_engine.workbench.figures.credible import estimate_marks
 
 MELONS = load_dataset("watermelon3")
 X, Y = MELONS.frame[list(MELONS.schema.features.names)], MELONS.frame["好瓜"]

@@ -17,7 +17,7 @@ from bayes_engine.errors import LossError, ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
-from pages.shared.kept import added
+from pages.runtime.cache import added
 
 STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
 

@@ -10,11 +10,22 @@ import pytest
 from sklearn.datasets import load_iris
 
 from bayes_engine.errors import TableError
-from bayes_engine.figures.mixture import Film, Shape, bill, drawn_rows, end_state, ends, filled, minds, only, side
 from bayes_engine.models.hiding import hidden_rows, hide
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_climb import at_step, bills, climb, nearest_rows, one_hot, reached, supervised
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.workbench.figures.mixture import (
+    Film,
+    Shape,
+    bill,
+    drawn_rows,
+    end_state,
+    ends,
+    filled,
+    minds,
+    only,
+    side,
+)
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 

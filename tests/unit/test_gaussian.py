@@ -11,11 +11,11 @@ from scipy.stats import multivariate_normal
 
 from bayes_engine.covariance import inverse_root, pooled, shrunk
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.batch import score
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from bayes_engine.table.incoming import receive
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.incoming.batch import score
+from bayes_engine.workbench.incoming.incoming import receive
 
 BOTH = pytest.mark.parametrize("model", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 

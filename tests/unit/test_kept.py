@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared import kept
+from pages.runtime import cache
 from tests.conftest import PATIENCE, ROOT
 
 DIGEST = "0123456789abcdef"
@@ -27,16 +27,16 @@ class File:
 @pytest.fixture(autouse=True)
 def empty() -> Iterator[None]:
     gc.collect()  # files of tests before this one go now
-    kept.release()
-    kept.clear()
+    cache.release()
+    cache.clear()
     yield
-    kept.clear()
+    cache.clear()
 
 
 def test_a_result_is_computed_once_for_its_key() -> None:
     calls = []
 
-    @kept.kept(max_entries=2)
+    @cache.kept(max_entries=2)
     def square(key: str, n: int, _given: Any = None, *, power: int = 2) -> int:
         """The docstring stays."""
         calls.append((key, n, power))
@@ -51,7 +51,7 @@ def test_a_result_is_computed_once_for_its_key() -> None:
 def test_the_least_recently_used_goes_first() -> None:
     calls = []
 
-    @kept.kept(max_entries=2)
+    @cache.kept(max_entries=2)
     def same(key: str) -> str:
         calls.append(key)
         return key
@@ -62,60 +62,60 @@ def test_the_least_recently_used_goes_first() -> None:
 
 
 def test_all_together_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    @kept.kept(max_entries=100)
+    @cache.kept(max_entries=100)
     def one(key: int) -> Any:
         return np.zeros(100_000)
 
-    @kept.kept(max_entries=100)
+    @cache.kept(max_entries=100)
     def other(key: int) -> Any:
         return np.ones(100_000)
 
-    monkeypatch.setattr(kept, "BUDGET", 4_000_000)
+    monkeypatch.setattr(cache, "BUDGET", 4_000_000)
     for key in range(10):
         one(key), other(key)
-    assert 3_000_000 < kept.bytes_kept() <= 4_000_000
+    assert 3_000_000 < cache.bytes_kept() <= 4_000_000
     assert one(9) is one(9)
 
 
 def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
-    @kept.kept(max_entries=100)
+    @cache.kept(max_entries=100)
     def fit(key: str, n: int) -> Any:
         return np.zeros(n)
 
     first, second = File(), File()
-    kept.hold(DIGEST, first, 3_000_000)
-    kept.hold(DIGEST, second, 3_000_000)
+    cache.hold(DIGEST, first, 3_000_000)
+    cache.hold(DIGEST, second, 3_000_000)
     mine = f"upload:{DIGEST}|2f"
     whole = fit(mine, 1000)
     fit("iris", 1000)
     del first
     gc.collect()
-    assert kept.release() == 0 and fit(mine, 1000) is whole
-    assert kept.bytes_kept(DIGEST) >= 8000
+    assert cache.release() == 0 and fit(mine, 1000) is whole
+    assert cache.bytes_kept(DIGEST) >= 8000
     del second
     gc.collect()
-    assert kept.release() == 1
-    assert kept.bytes_kept(DIGEST) == 0 and 8000 <= kept.bytes_kept() < 16000  # iris stays
+    assert cache.release() == 1
+    assert cache.bytes_kept(DIGEST) == 0 and 8000 <= cache.bytes_kept() < 16000  # iris stays
 
 
 def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
-    @kept.kept(max_entries=100)
+    @cache.kept(max_entries=100)
     def fit(key: str, n: int) -> Any:
         return np.zeros(100_000)
 
     file = File()
-    kept.hold(DIGEST, file, 3_000_000)
+    cache.hold(DIGEST, file, 3_000_000)
     for n in range(20):
         fit(f"upload:{DIGEST}|a", n)
         fit("iris", n)
-    assert 2_000_000 < kept.bytes_kept(DIGEST) <= 3_000_000
-    assert kept.bytes_kept() > 16_000_000  # the embedded table's are left alone
+    assert 2_000_000 < cache.bytes_kept(DIGEST) <= 3_000_000
+    assert cache.bytes_kept() > 16_000_000  # the embedded table's are left alone
 
 
 def test_those_who_ask_at_once_wait_for_one_answer() -> None:
     calls = []
 
-    @kept.kept(max_entries=4)
+    @cache.kept(max_entries=4)
     def slow(key: str) -> int:
         calls.append(key)
         time.sleep(0.2)
@@ -129,7 +129,7 @@ def test_those_who_ask_at_once_wait_for_one_answer() -> None:
 def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
     tries, ready = [], threading.Barrier(7)
 
-    @kept.kept(max_entries=4)
+    @cache.kept(max_entries=4)
     def put_off(key: str) -> int:
         tries.append(key)
         if len(tries) == 1:
@@ -145,13 +145,13 @@ def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(attempt, range(8))) == ["failed"] * 8
-    assert len(tries) == 8 and not kept._gates
+    assert len(tries) == 8 and not cache._gates
 
 
 def test_a_failure_is_not_kept() -> None:
     outcomes = iter([KeyError("first"), 5])
 
-    @kept.kept(max_entries=4)
+    @cache.kept(max_entries=4)
     def fickle(key: str) -> Any:
         if isinstance(found := next(outcomes), Exception):
             raise found
@@ -175,19 +175,19 @@ def test_a_failure_is_not_kept() -> None:
     ],
 )
 def test_the_measure_of_a_result(value: Any, least: int, most: int) -> None:
-    assert least <= kept.added(value) <= most
+    assert least <= cache.added(value) <= most
 
 
 def test_what_was_there_before_does_not_count() -> None:
     frame = pd.DataFrame({"x": np.zeros(100_000), "y": np.ones(100_000)})
-    assert kept.added({"X": frame[["x"]], "n": 3}, [frame]) < 1500
-    assert kept.added(np.zeros(1000), [frame]) >= 8000
+    assert cache.added({"X": frame[["x"]], "n": 3}, [frame]) < 1500
+    assert cache.added(np.zeros(1000), [frame]) >= 8000
 
 
 def test_a_result_that_names_itself_is_measured() -> None:
     around: list[Any] = [np.zeros(10)]
     around.append(around)
-    assert 80 <= kept.added(around) < 400
+    assert 80 <= cache.added(around) < 400
 
 
 def test_pages_keep_results_here_and_nowhere_else() -> None:
@@ -203,27 +203,27 @@ def test_pages_keep_results_here_and_nowhere_else() -> None:
 def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:
     calls = []
 
-    @kept.kept(max_entries=100)
+    @cache.kept(max_entries=100)
     def fit(key: str, n: int) -> Any:
         calls.append(n)
         return np.zeros(n)
 
     file = File()
-    kept.hold(DIGEST, file, 2_000_000)
+    cache.hold(DIGEST, file, 2_000_000)
     mine = f"upload:{DIGEST}|a"
     for _edit in range(3):
         for n in (1000, 2000, 300_000):  # bytes are eight times that: one alone is more than the file
             fit(mine, n)
     assert calls == [1000, 2000, 300_000]
     fit(mine, 200_000)
-    assert calls[3:] == [200_000] and kept.bytes_kept(DIGEST) < 2_000_000
+    assert calls[3:] == [200_000] and cache.bytes_kept(DIGEST) < 2_000_000
     fit(mine, 1000)
     assert calls[4:] == [], "the large one made room, the small one stayed"
     for n in range(20_000, 20_100):  # many small ones keep the share too
         fit(mine, n)
-    assert kept.bytes_kept(DIGEST) <= 2_000_000
+    assert cache.bytes_kept(DIGEST) <= 2_000_000
 
 
 def test_the_numbers_of_rows_take_nothing() -> None:
     rows = pd.RangeIndex(1_000_000)
-    assert kept.added(rows) < 200 and "_data" not in rows._cache
+    assert cache.added(rows) < 200 and "_data" not in rows._cache

@@ -76,7 +76,7 @@ def test_the_upload_limit_is_one_setting() -> None:
 
 
 def test_a_session_that_was_left_is_gone_within_150_seconds() -> None:
-    from pages.shared.sessions import EVERY
+    from pages.runtime.sessions import EVERY
 
     server = SHIPPED["server"]
     assert 2 * server["websocketPingInterval"] + server["disconnectedSessionTTL"] + EVERY < 150

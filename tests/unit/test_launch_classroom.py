@@ -26,9 +26,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
-from bayes_engine import launch
-from pages.shared.classroom import EASY, address_of, qr, short
-from pages.shared.state import LONGEST, State, decode, encode
+from bayes_engine.workbench import launch
+from pages.runtime.state import LONGEST, State, decode, encode
+from pages.shell.classroom import EASY, address_of, qr, short
 from tests.classrooms import COMMAND, classroom
 from tests.conftest import ROOT, App
 
@@ -186,7 +186,7 @@ def test_only_the_hosts_of_the_classroom_are_answered(room: App) -> None:
 
 def test_the_rest_of_the_shipped_configuration_stands(tmp_path: Path) -> None:
     code = (
-        "import runpy, sys, json; from bayes_engine import launch\n"
+        "import runpy, sys, json; from bayes_engine.workbench import launch\n"
         "launch.runpy.run_module = lambda *a, **k: None\n"
         "sys.argv = ['bayes-workbench', '--classroom', '127.0.0.2', '--server.port', '1']; launch.main()\n"
         "from streamlit import config; from streamlit.web import bootstrap\n"

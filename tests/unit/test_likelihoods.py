@@ -17,12 +17,12 @@ from bayes_engine.factors.poisson import PoissonFactor
 from bayes_engine.factors.text import TextFactor
 from bayes_engine.logspace import exp, log
 from bayes_engine.table.schema import recast
-from bayes_engine.working.conditionals import conditional, information
-from bayes_engine.working.derive import derive, rounded, rows_behind
-from bayes_engine.working.latex import to_latex
-from bayes_engine.working.likelihoods import Curves, Rates, WordTable, likelihood
-from bayes_engine.working.render import to_text
-from bayes_engine.working.sources import Kernel, Rate, Words
+from bayes_engine.workbench.derivation.conditionals import conditional, information
+from bayes_engine.workbench.derivation.derive import derive, rounded, rows_behind
+from bayes_engine.workbench.derivation.latex import to_latex
+from bayes_engine.workbench.derivation.likelihoods import Curves, Rates, WordTable, likelihood
+from bayes_engine.workbench.derivation.render import to_text
+from bayes_engine.workbench.derivation.sources import Kernel, Rate, Words
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 

@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import poisson
 
 from bayes_engine import LossMatrix, NaiveBayes, Status
-from bayes_engine.decision.batch import results, score
 from bayes_engine.decision.compare import mdl
 from bayes_engine.decision.regions import Axis, axis_of, posterior_plane
 from bayes_engine.errors import ParameterError
@@ -20,13 +19,14 @@ from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.weighted import WeightedNaiveBayes
-from bayes_engine.table.incoming import receive
-from bayes_engine.working.check import hint
-from bayes_engine.working.conditionals import model_size
-from bayes_engine.working.derive import derive, rounded
-from bayes_engine.working.latex import to_latex
-from bayes_engine.working.render import behind, telling, to_markdown, to_text
-from bayes_engine.working.sources import Rate, Words
+from bayes_engine.workbench.derivation.check import hint
+from bayes_engine.workbench.derivation.conditionals import model_size
+from bayes_engine.workbench.derivation.derive import derive, rounded
+from bayes_engine.workbench.derivation.latex import to_latex
+from bayes_engine.workbench.derivation.render import behind, telling, to_markdown, to_text
+from bayes_engine.workbench.derivation.sources import Rate, Words
+from bayes_engine.workbench.incoming.batch import results, score
+from bayes_engine.workbench.incoming.incoming import receive
 from tests.answered import as_csv
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

@@ -13,7 +13,7 @@ import pytest
 
 from bayes_engine.errors import TableError
 from bayes_engine.language import Message
-from pages.shared import logs
+from pages.runtime import logs
 from tests.conftest import ROOT
 
 CELL = "Ann\n2026-01-01 00:00:00 ERROR root: all is lost\x1b[31m\u202e"
@@ -112,7 +112,7 @@ def test_nothing_goes_past_the_log() -> None:
     """Uncaught errors of threads, warnings and broken records, in a process that has the log installed."""
     code = (
         "import logging, threading, warnings\n"
-        "from pages.shared import logs\n"
+        "from pages.runtime import logs\n"
         "logs.install()\n"
         "def work(): raise ValueError('secret cell')\n"
         "one = threading.Thread(target=work); one.start(); one.join()\n"
@@ -136,7 +136,7 @@ def test_nothing_goes_past_the_log() -> None:
 
 def test_tests_and_scripts_keep_their_own_log() -> None:
     """Only the server cleans the log of its process; a library has no business in a user's."""
-    from pages.shared import sessions
+    from pages.runtime import sessions
 
     assert sessions.running() is None
     assert logging.getLogRecordFactory() is logging.LogRecord

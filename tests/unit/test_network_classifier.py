@@ -23,11 +23,18 @@ from bayes_engine.structure.search import search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema
-from bayes_engine.working.check import hint
-from bayes_engine.working.conditionals import LevelTable, class_steps, conditional, information, model_size, prior_step
-from bayes_engine.working.derive import derive, rows_behind
-from bayes_engine.working.latex import to_latex
-from bayes_engine.working.render import to_text
+from bayes_engine.workbench.derivation.check import hint
+from bayes_engine.workbench.derivation.conditionals import (
+    LevelTable,
+    class_steps,
+    conditional,
+    information,
+    model_size,
+    prior_step,
+)
+from bayes_engine.workbench.derivation.derive import derive, rows_behind
+from bayes_engine.workbench.derivation.latex import to_latex
+from bayes_engine.workbench.derivation.render import to_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 MELON_ARCS = [

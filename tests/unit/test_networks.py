@@ -16,9 +16,9 @@ from bayes_engine.exchange import read_bif, write_bif
 from bayes_engine.exchange.csv_tables import edges_csv, read_csv, write_csv
 from bayes_engine.factors.edits import bad_rows, normalized, numbers_of, with_tables
 from bayes_engine.factors.network import Network
-from bayes_engine.figures.network import joint_table
 from bayes_engine.inference.answer import Together, answer, together
 from bayes_engine.inference.gibbs import stuck_network
+from bayes_engine.workbench.figures.network import joint_table
 
 
 @pytest.mark.parametrize("name", network_names())

@@ -21,7 +21,7 @@ from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.junction_tree import JunctionTree
 from bayes_engine.structure.graph import DAG
 from bayes_engine.table.schema import Variable
-from bayes_engine.working.credible import GaussianBelief, credible
+from bayes_engine.uncertainty.credible import GaussianBelief, credible
 
 FAULTS = 62
 

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayes_engine import LossMatrix, NaiveBayes
-from bayes_engine.decision.batch import score_file
 from bayes_engine.errors import ReadError
-from bayes_engine.table import decode, dialect, pieces
-from bayes_engine.table.incoming import Reception
-from bayes_engine.table.pieces import Cells, open_cells
+from bayes_engine.table import decode, dialect
 from bayes_engine.table.read import read_table
+from bayes_engine.workbench.incoming import pieces
+from bayes_engine.workbench.incoming.batch import score_file
+from bayes_engine.workbench.incoming.incoming import Reception
+from bayes_engine.workbench.incoming.pieces import Cells, open_cells
 from tests import pollock
 from tests.answered import as_csv
 from tests.conftest import slowly

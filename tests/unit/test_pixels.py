@@ -12,9 +12,9 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 import bayes_engine
 from bayes_engine import AODE, TAN, LinearDiscriminantAnalysis, NaiveBayes, load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.working.balance import weigh
-from bayes_engine.working.derive import derive
-from bayes_engine.working.pixels import PixelWeights, class_images, pixel_weights
+from bayes_engine.workbench.derivation.balance import weigh
+from bayes_engine.workbench.derivation.derive import derive
+from bayes_engine.workbench.derivation.pixels import PixelWeights, class_images, pixel_weights
 
 DIGITS = load_dataset("digits")
 X, y = DIGITS.frame.drop(columns="digit").astype(float), DIGITS.frame["digit"].astype(int)

@@ -15,8 +15,8 @@ from bayes_engine.errors import ParameterError, UndefinedPosterior
 from bayes_engine.logspace import exp, log, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.working.credible import TextBelief, credible
-from bayes_engine.working.plausible import log_odds, plausible
+from bayes_engine.uncertainty.credible import TextBelief, credible
+from bayes_engine.uncertainty.plausible import log_odds, plausible
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 N = 20_000

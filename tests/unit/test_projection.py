@@ -14,7 +14,6 @@ from scipy.stats import ncx2, norm
 from bayes_engine import FisherDiscriminant, LinearDiscriminantAnalysis, load_dataset
 from bayes_engine.decision.boundaries import Quadric, TwoGaussians, boundaries, error_rate, known
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.figures.projection import MOST_ROWS, along_the_dial, on_two_directions, three_boundaries
 from bayes_engine.models.fisher import criterion_by_angle, principal_axes
 from bayes_engine.models.projection import (
     Numbers,
@@ -26,6 +25,7 @@ from bayes_engine.models.projection import (
     screens,
 )
 from bayes_engine.table.roles import Parts, take_apart
+from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions, three_boundaries
 
 shapes = st.tuples(st.floats(0.3, 3.0), st.floats(-0.9, 0.9))
 

@@ -18,9 +18,9 @@ import pyarrow.feather as feather
 import pytest
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table import pieces
-from bayes_engine.table.pieces import open_cells
 from bayes_engine.table.read import read_table
+from bayes_engine.workbench.incoming import pieces
+from bayes_engine.workbench.incoming.pieces import open_cells
 from tests.unit.test_read_hostile import packed
 from tests.unit.test_read_otherwise import said
 

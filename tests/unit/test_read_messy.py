@@ -15,15 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayes_engine.errors import ReadError
-from bayes_engine.table import assemble, containers, pieces
+from bayes_engine.table import assemble, containers
 from bayes_engine.table.convert import convert_column
 from bayes_engine.table.dates import Dates, dates
-from bayes_engine.table.incoming import Found, Reception
 from bayes_engine.table.numbers import is_number
-from bayes_engine.table.pieces import Cells, open_cells
 from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import Style, read_mixed
+from bayes_engine.workbench.incoming import pieces
+from bayes_engine.workbench.incoming.incoming import Found, Reception
+from bayes_engine.workbench.incoming.pieces import Cells, open_cells
 from tests.unit.test_read_hostile import book, packed
 from tests.unit.test_read_otherwise import offers, said, taken
 

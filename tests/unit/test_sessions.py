@@ -16,7 +16,7 @@ from streamlit.runtime.session_manager import SessionInfo
 from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from pages.shared import kept, sessions
+from pages.runtime import cache, sessions
 
 
 class Left:
@@ -77,7 +77,7 @@ def test_a_quiet_evening() -> None:
 
 
 def test_what_was_computed_from_its_file_goes_too() -> None:
-    @kept.kept(max_entries=3)
+    @cache.kept(max_entries=3)
     def fit(key: str) -> bytes:
         return bytes(100_000)
 
@@ -85,16 +85,16 @@ def test_what_was_computed_from_its_file_goes_too() -> None:
     sweep = sessions.sweeper(runtime)
     session: Any = park(storage, "one")
     session.upload = Left("its file")
-    kept.hold("fedcba9876543210", session.upload, 1)
+    cache.hold("fedcba9876543210", session.upload, 1)
     fit("upload:fedcba9876543210|1")
-    assert kept.bytes_kept("fedcba9876543210") > 100_000
+    assert cache.bytes_kept("fedcba9876543210") > 100_000
     del session
     clock.now = 91
     sweep()
     for thread in threading.enumerate():
         if thread.name == "give-back":
             thread.join(20)
-    assert kept.bytes_kept("fedcba9876543210") == 0
+    assert cache.bytes_kept("fedcba9876543210") == 0
     gc.unfreeze()
 
 
@@ -148,8 +148,8 @@ def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: p
 HOLES = """
 import threading
 import numpy as np
-from bayes_engine import launch
-from pages.shared import sessions
+from bayes_engine.workbench import launch
+from pages.runtime import sessions
 
 def work():
     arrays = [np.ones(60_000) for _ in range(80)]  # 0.5 MB each

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.decision.simplex import Cut, cuts, regions
 from bayes_engine.errors import LossError
+from tests.simplex import Cut, cuts, regions
 
 
 def test_two_classes_are_cut_where_the_risks_are_equal() -> None:

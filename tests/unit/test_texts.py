@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 from bayes_engine import NaiveBayes, WeightedNaiveBayes
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import ParameterError
-from bayes_engine.figures.words import telling_words
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.likelihoods import as_texts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule, term_places
-from bayes_engine.working import latex, render
-from bayes_engine.working.balance import weigh
-from bayes_engine.working.derive import Working, derive
-from bayes_engine.working.likelihoods import WordTable, likelihood
-from bayes_engine.working.texts import (
+from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation.balance import weigh
+from bayes_engine.workbench.derivation.derive import Working, derive
+from bayes_engine.workbench.derivation.likelihoods import WordTable, likelihood
+from bayes_engine.workbench.derivation.texts import (
     TextRead,
     absent_terms,
     look_up,
@@ -32,6 +31,7 @@ from bayes_engine.working.texts import (
     text_steps,
     weights_of_evidence,
 )
+from bayes_engine.workbench.figures.words import telling_words
 
 SMS = load_dataset("sms-spam").frame
 PRIZE = "Congratulations! You have won a free phone. Call now to claim your prize, claim it: zebra"

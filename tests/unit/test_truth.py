@@ -14,10 +14,13 @@ from scipy import integrate, stats
 from sklearn.linear_model import LogisticRegression
 
 from bayes_engine.decision.boundaries import TwoGaussians, boundaries
-from bayes_engine.decision.excess import fitted_to_population, learning_curve
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.rule import changes, frontier, log_posterior
-from bayes_engine.decision.truth import (
+from bayes_engine.errors import LossError, ParameterError
+from bayes_engine.models.classic import GaussianNB
+from bayes_engine.models.rivals import of_levels, of_numbers
+from bayes_engine.workbench.laboratory.excess import fitted_to_population, learning_curve
+from bayes_engine.workbench.laboratory.truth import (
     GaussianTruth,
     Mixture,
     TableTruth,
@@ -27,9 +30,6 @@ from bayes_engine.decision.truth import (
     gaussians,
     true_risk,
 )
-from bayes_engine.errors import LossError, ParameterError
-from bayes_engine.models.classic import GaussianNB
-from bayes_engine.models.rivals import of_levels, of_numbers
 
 RNG = np.random.default_rng(7)
 EYE = np.eye(2)

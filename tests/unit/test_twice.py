@@ -18,7 +18,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.table.schema import Schema
-from bayes_engine.working.twice import (
+from bayes_engine.workbench.derivation.double_counting import (
     Example,
     Rows,
     Twice,

@@ -10,10 +10,9 @@ import pytest
 from bayes_engine.datasets import load_network
 from bayes_engine.errors import ImpossibleEvidence
 from bayes_engine.factors.network import HIDDEN, Network
-from bayes_engine.figures.gibbs import estimates, memory, traces
 from bayes_engine.inference.forward import likelihood_weighting
 from bayes_engine.inference.gibbs import compile_gibbs, conditional, stuck_network
-from bayes_engine.working.walking import (
+from bayes_engine.workbench.derivation.walking import (
     archipelago,
     compared,
     exact,
@@ -25,6 +24,7 @@ from bayes_engine.working.walking import (
     walk,
     weighted,
 )
+from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 
 
 def by_hand(network: Network, evidence: np.ndarray, event: np.ndarray) -> float:

@@ -8,7 +8,7 @@ from math import log
 import pytest
 
 from bayes_engine.errors import TableError
-from bayes_engine.working.which import MESSAGES, NAMES, compared
+from bayes_engine.workbench.derivation.likelihood_choice import MESSAGES, NAMES, compared
 
 
 def test_the_fractions_are_those_behind_the_nats() -> None:

@@ -13,11 +13,12 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.progress import Cancelled, watching
-from bayes_engine.table import pieces, workbooks
-from bayes_engine.table.pieces import open_cells
+from bayes_engine.table import workbooks
 from bayes_engine.table.read import read_table
 from bayes_engine.table.workbooks import Workbook, workbook
 from bayes_engine.table.write import WRITERS
+from bayes_engine.workbench.incoming import pieces
+from bayes_engine.workbench.incoming.pieces import open_cells
 
 when = dt.datetime.fromisoformat
 TABLE = [["size", "city", "n"], *([i + 0.5, "Oslo" if i % 2 else "Rome", i] for i in range(8))]

@@ -16,18 +16,17 @@ from bayes_engine import AODE, SPODE, TAN, KDependence, LossMatrix, NaiveBayes, 
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Row
-from bayes_engine.figures.contributions import BIT, Side, verdict, waterfall
 from bayes_engine.language import set_language
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Variable
-from bayes_engine.working import latex, render
-from bayes_engine.working.averaged import as_misprinted, average, derive_member
-from bayes_engine.working.balance import odds_needed, weigh
-from bayes_engine.working.check import hint, mark, read_number, same
-from bayes_engine.working.derive import (
+from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation.averaged import as_misprinted, average, derive_member
+from bayes_engine.workbench.derivation.balance import odds_needed, weigh
+from bayes_engine.workbench.derivation.check import hint, mark, read_number, same
+from bayes_engine.workbench.derivation.derive import (
     Step,
     Working,
     by_hand,
@@ -39,9 +38,10 @@ from bayes_engine.working.derive import (
     variance_from,
     without,
 )
-from bayes_engine.working.exercise import COLUMNS, draw
-from bayes_engine.working.misprints import Place, agrees, misprints
-from bayes_engine.working.sources import Density, Fraction, Linear, Shift, Term, origins
+from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
+from bayes_engine.workbench.derivation.misprints import Place, agrees, misprints
+from bayes_engine.workbench.derivation.sources import Density, Fraction, Linear, Shift, Term, origins
+from bayes_engine.workbench.figures.contributions import BIT, Side, verdict, waterfall
 
 CLASSES = ["是", "否"]
 

@@ -8,16 +8,16 @@ import pytest
 
 from bayes_engine import NaiveBayes, SelectiveNaiveBayes, WeightedNaiveBayes
 from bayes_engine.datasets import load_dataset
-from bayes_engine.figures.conditionals import kernel_curves, magnified, rate_bars
-from bayes_engine.figures.refined import selection_steps, weight_bars
 from bayes_engine.table.schema import Variable
-from bayes_engine.working import latex, render
-from bayes_engine.working.check import hint
-from bayes_engine.working.conditionals import conditional, information, model_size
-from bayes_engine.working.derive import bare, derive, rounded
-from bayes_engine.working.estimates import estimates
-from bayes_engine.working.likelihoods import Curves, Rates, WordTable, rows_of_class, suits
-from bayes_engine.working.sources import Power
+from bayes_engine.workbench.derivation import latex, render
+from bayes_engine.workbench.derivation.check import hint
+from bayes_engine.workbench.derivation.conditionals import conditional, information, model_size
+from bayes_engine.workbench.derivation.derive import bare, derive, rounded
+from bayes_engine.workbench.derivation.estimates import estimates
+from bayes_engine.workbench.derivation.likelihoods import Curves, Rates, WordTable, rows_of_class, suits
+from bayes_engine.workbench.derivation.sources import Power
+from bayes_engine.workbench.figures.conditionals import kernel_curves, magnified, rate_bars
+from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 MELONS = load_dataset("watermelon3")

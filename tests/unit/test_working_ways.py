@@ -10,9 +10,9 @@ import pytest
 
 from bayes_engine import NaiveBayes, costs
 from bayes_engine.errors import NotASubset
-from bayes_engine.figures.ways import work_lines
 from bayes_engine.models.costs import WAYS
-from bayes_engine.working import ways
+from bayes_engine.workbench.derivation import modes_of_use
+from bayes_engine.workbench.figures.modes_of_use import work_lines
 
 
 def table(n: int = 60) -> tuple[pd.DataFrame, pd.Series, Any]:
@@ -27,7 +27,7 @@ def table(n: int = 60) -> tuple[pd.DataFrame, pd.Series, Any]:
 def test_the_ways_agree_on_weighted_rows_with_gaps() -> None:
     X, y, weight = table()
     model = NaiveBayes(unseen="smooth").fit(X, y, weight)
-    found = ways.agreement(model, X, y, X[4:5], weight)
+    found = modes_of_use.agreement(model, X, y, X[4:5], weight)
     assert found.difference < 1e-12
     assert (found.rows, found.without) == (60, 0)
     expected = model.predict_proba(X[4:5])[0]
@@ -40,23 +40,23 @@ def test_a_disagreement_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, _weight = table()
     model = NaiveBayes().fit(X, y)
     other = NaiveBayes(alpha=5.0).fit(X, y)
-    monkeypatch.setattr(ways, "_lazy", lambda *_args: other)
+    monkeypatch.setattr(modes_of_use, "_lazy", lambda *_args: other)
     p, q = model.predict_proba(X), other.predict_proba(X)
-    assert ways.agreement(model, X, y, X[:1]).difference == pytest.approx(np.abs(p - q).max(), abs=1e-12)
+    assert modes_of_use.agreement(model, X, y, X[:1]).difference == pytest.approx(np.abs(p - q).max(), abs=1e-12)
     never = NaiveBayes(priors={"no": 1.0, "yes": 0.0}, smoothing="none").fit(X.assign(sky=y), y)
-    monkeypatch.setattr(ways, "_lazy", lambda *_args: NaiveBayes().fit(X.assign(sky=y), y))
-    assert ways.agreement(never, X.assign(sky=y), y, X[:1].assign(sky="no")).difference == float("inf")
+    monkeypatch.setattr(modes_of_use, "_lazy", lambda *_args: NaiveBayes().fit(X.assign(sky=y), y))
+    assert modes_of_use.agreement(never, X.assign(sky=y), y, X[:1].assign(sky="no")).difference == float("inf")
 
 
 def test_the_numbers_that_move_are_those_of_a_count_without_the_row() -> None:
     X, y, weight = table()
     model = NaiveBayes().fit(X, y, weight)
     gone = [4, 7, 11]
-    less = ways.without_rows(model, X, y, gone, weight)
+    less = modes_of_use.without_rows(model, X, y, gone, weight)
     assert model.stats_.class_weight.sum() == pytest.approx(weight.sum())  # the model itself is left as it was
     keep = np.setdiff1d(np.arange(len(X)), gone)
     anew = NaiveBayes(schema=model.schema_).fit(X.iloc[keep], y.iloc[keep], weight[keep]).stats_
-    moved = ways.moved_numbers(model.stats_, less.stats_)
+    moved = modes_of_use.moved_numbers(model.stats_, less.stats_)
     assert len(moved) > 5
     for line in moved.itertuples():
         c = anew.target.levels.index(line[4])
@@ -76,13 +76,13 @@ def test_the_numbers_that_move_are_those_of_a_count_without_the_row() -> None:
 def test_rows_that_were_never_there_cannot_go() -> None:
     X, y, _weight = table()
     with pytest.raises(NotASubset):
-        ways.without_rows(NaiveBayes().fit(X[:20], y[:20]), X, y, slice(0, 60))
+        modes_of_use.without_rows(NaiveBayes().fit(X[:20], y[:20]), X, y, slice(0, 60))
 
 
 def test_the_work_is_that_of_one_update_and_the_predictions() -> None:
     X, y, weight = table()
     bill = costs(NaiveBayes().fit(X, y, weight), X, y, sample_weight=weight)
-    unit, lines = ways.work(bill, [0.0, 2.0])
+    unit, lines = modes_of_use.work(bill, [0.0, 2.0])
     at = {(c.way, c.moment): c.read + c.entries + c.additions for c in bill}
     assert unit == "steps"
     assert lines["lazy"] == [at["lazy", "update"], at["lazy", "update"] + 2 * at["lazy", "predict"]]
@@ -90,7 +90,7 @@ def test_the_work_is_that_of_one_update_and_the_predictions() -> None:
     assert lines["incremental"][1] < lines["lazy"][1]
     stored = {c.moment: c.bytes for c in costs(NaiveBayes().fit(X, y), X, y) if c.way == "lazy"}
     assert next(c.bytes for c in bill if c.way == "lazy") == stored["fit"] + weight.nbytes
-    timed, seconds = ways.work(costs(NaiveBayes().fit(X, y), X, y, measure=True, repeats=1), [1.0])
+    timed, seconds = modes_of_use.work(costs(NaiveBayes().fit(X, y), X, y, measure=True, repeats=1), [1.0])
     assert timed == "s"
     assert all(0 < line[0] < 5 for line in seconds.values())
 

@@ -13,10 +13,10 @@ import pytest
 
 from bayes_engine import NaiveBayes, StoreError, save_model
 from bayes_engine.store import pack
-from pages.shared.data import digest
-from pages.shared.state import Spec, State
-from pages.shared.workspace import disk
-from pages.shared.workspace.form import FORM, Given, Workspace, read, spoken_of, without_data, write
+from pages.active import digest
+from pages.runtime.state import Spec, State
+from pages.shell.workspace import disk
+from pages.shell.workspace.form import FORM, Given, Workspace, read, spoken_of, without_data, write
 from tests.conftest import PATIENCE
 
 PAGES = frozenset({"start", "model", "network"})

@@ -1,0 +1,737 @@
+"""What a fitted model believes of one column: its class-conditionals, how much they say of the class, what they cost.
+
+A column's belief is the working of every value it may take, so that a bar and a slip cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
+from bayes_engine.factors.gaussian import Discriminant, LinearFactor
+from bayes_engine.factors.kernel import KernelFactor
+from bayes_engine.factors.poisson import PoissonFactor
+from bayes_engine.factors.text import TextFactor
+from bayes_engine.inference.averaged import Averaged, Member
+from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, TableFamily
+from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.left_out import OnNaiveBayes
+from bayes_engine.models.one_dependence import SemiNaive
+from bayes_engine.models.selective import SelectiveNaiveBayes
+from bayes_engine.models.weighted import WeightedNaiveBayes
+from bayes_engine.stats import families
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.table.discretize import Split, mdlp_trace
+from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.derivation.derive import Cell, Step, in_order, rows_behind
+from bayes_engine.workbench.derivation.likelihoods import Other, column_factors, likelihood
+from bayes_engine.workbench.derivation.sources import Density, Fraction, Source, Summed, sources
+
+REACH = 8.0
+"""A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""
+NODES = 385
+"""In so many steps: the integral is then good to 1e-4 nats."""
+
+
+MOST_NODES = 20_000
+"""A kernel density is followed in at most so many steps."""
+
+Belief = TableFactor | GaussianFactor | TableFamily | GaussianFamily | Member
+"""What a model can believe of a column: a factor of naive Bayes, a family, AODE's P(c, x_i)."""
+
+
+@dataclass(frozen=True)
+class LevelTable:
+    """P(level | class) of a discrete column: one step of the working for each level, classes in the order of `classes`.
+
+    `missing` (C,) weight of the cells left out as unknown. A step whose value is None is the missing cell itself, read
+    as a level. `given` are the cells of the column's other parents that all of it is conditioned on; `joint` says that
+    it is P(class, level), as AODE has of a super-parent.
+    """
+
+    variable: Variable
+    target: str
+    classes: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    missing: tuple[float, ...]
+    given: tuple[Cell, ...] = ()
+    joint: bool = False
+
+    @property
+    def alike(self) -> bool:
+        """Whether the class is no parent of the column: P(level | parents), the same for every class."""
+        return self.steps[0].alike
+
+    @property
+    def smoothed(self) -> bool:
+        """Whether anything was added to a count here."""
+        return any(f.imagined > 0 for f in self.fractions(0))
+
+    def fractions(self, s: int) -> tuple[Fraction, ...]:
+        """Where P(level s | class) was counted, for each class."""
+        found = tuple(f for f in self.steps[s].sources if isinstance(f, Fraction))
+        assert len(found) == len(self.classes)
+        return found
+
+    def plain(self, s: int) -> tuple[float | None, ...]:
+        """count/total without smoothing, for each class; None for a class without a known cell."""
+        return tuple(f.count / f.total if f.total > 0 else None for f in self.fractions(s))
+
+
+class Smoothed(NamedTuple):
+    """A class's Gaussian in a cell of the parents: the `mean` of the rows there alone, and the Gaussian of the `whole`
+    class, which `alpha` imagined rows have; `borrowed` where that one stands in, as the cell has too few rows."""
+
+    mean: float
+    whole: Density
+    alpha: float
+    borrowed: bool
+
+
+@dataclass(frozen=True)
+class Gaussians:
+    """p(x | class) of a numeric column: a Gaussian for each class in the order of `classes`.
+
+    `step` is the working at the column's pivot; `missing` (C,) weight of the cells left out; `tied` says that the
+    classes share one variance. `given` are the cells of the column's other parents; of each class `smoothed` then says
+    what the rows there alone have, and what they are smoothed towards.
+    """
+
+    variable: Variable
+    target: str
+    classes: tuple[Any, ...]
+    step: Step
+    missing: tuple[float, ...]
+    tied: bool
+    given: tuple[Cell, ...] = ()
+    smoothed: tuple[Smoothed, ...] = ()
+
+    def borrowed(self, k: int) -> bool:
+        """Whether the Gaussian of the whole k-th class stands in, as the parents' cell has too few of its rows."""
+        return bool(self.smoothed) and self.smoothed[k].borrowed
+
+    @property
+    def densities(self) -> tuple[Density, ...]:
+        """Each class's Gaussian, taken at its mean: `value` is the peak."""
+        return tuple(replace(d, x=d.mean) for d in self.step.sources if isinstance(d, Density))
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        """The mean of each class's own rows, before any smoothing."""
+        alone = [None if s.borrowed else s.mean for s in self.smoothed] or [None] * len(self.classes)
+        return tuple(d.mean if m is None else m for m, d in zip(alone, self.densities, strict=True))
+
+
+Conditional = LevelTable | Gaussians
+"""What has its own form of class-conditional otherwise is a `working.likelihoods.Other`."""
+
+
+def conditional(
+    model: GenerativeClassifier,
+    column: str,
+    classes: Sequence[Any] | None = None,
+    *,
+    given: Mapping[str, Any] | None = None,
+    super_parent: str | None = None,
+) -> Conditional | Other:
+    """The class-conditionals of `column`, with the classes in the order wanted: before any weight of the column, and of
+    a column too that a selection left out.
+
+    Where the column has other parents it is P(column | class, parents) at the parents' levels in `given` (None is the
+    missing cell), of a parent that is not there at the most frequent one. Of AODE, the model of `super_parent` (by
+    default the first), and for the super-parent itself P(class, column).
+
+    Raises ParameterError where the model has no factor for the column: it is constant, or no feature.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes, PRESETS
+    >>> melons = load_dataset("watermelon3")
+    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    >>> sound = conditional(NaiveBayes(**PRESETS["laplace"]).fit(X, y), "敲声", classes=["是", "否"])
+    >>> [(step.value, step.sources[0].count, round(step.factors[0], 4)) for step in sound.steps]
+    [('浊响', 6.0, 0.6364), ('沉闷', 2.0, 0.2727), ('清脆', 0.0, 0.0909)]
+    """
+    order = _order(model, classes)
+    named = tuple(model.target_.levels[k] for k in order)
+    found: Any = _belief(model, column, super_parent)
+    if isinstance(found, KernelFactor | PoissonFactor | TextFactor):
+        return likelihood(model, column, classes)
+    belief: Belief = found
+    above = _above(belief)
+    held = tuple(Cell(d.variable, _standing(model.stats_, d, given or {})) for d in above)
+    if isinstance(belief, GaussianFactor | GaussianFamily):
+        return _gaussians(model, belief, named, order, held)
+    values: list[Any] = [*_variable(belief).levels, *([None] if _missing_is_level(belief) else [])]
+    absent = _left_out(model.stats_, column, held) if not _missing_is_level(belief) else np.zeros(len(order))
+    if isinstance(belief, TableFamily) and not belief.of_class:
+        absent = np.full(len(order), absent.sum())
+    joint = isinstance(belief, Member)
+    steps = _steps(model, belief, [_code(_variable(belief), v) for v in values], values, order, held)
+    return LevelTable(_variable(belief), model.target_.name, named, steps, in_order(absent, order), held, joint)
+
+
+def _gaussians(
+    model: GenerativeClassifier,
+    belief: GaussianFactor | GaussianFamily,
+    classes: tuple[Any, ...],
+    order: Sequence[int],
+    held: tuple[Cell, ...],
+) -> Gaussians:
+    variable, stats = belief.variable, model.stats_
+    (step,) = _steps(model, belief, [variable.pivot], [None], order, held)
+    known = np.array([d.n for d in step.sources if isinstance(d, Density)])
+    if isinstance(belief, GaussianFactor):
+        left_out = stats.class_weight[list(order)] - known
+        return Gaussians(variable, model.target_.name, classes, step, tuple(left_out.tolist()), belief.tied)
+    whole = replace(belief, parents=(), cells=belief.classes)
+    (plain,) = _steps(model, whole, [variable.pivot], [None], order, ())
+    of_class = [_as_its_own(d) for d in plain.sources]
+    smoothed = tuple(_smoothed(belief, held, k, d) for k, d in zip(order, of_class, strict=True)) if held else ()
+    found = of_class
+    if smoothed:
+        found = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
+    absent = in_order(_left_out(stats, variable.name, held), order)
+    step = replace(step, sources=tuple(found))
+    return Gaussians(variable, model.target_.name, classes, step, absent, False, held, smoothed)
+
+
+def _smoothed(belief: GaussianFamily, held: tuple[Cell, ...], k: int, whole: Density) -> Smoothed:
+    """How the k-th class's Gaussian at the parents' cells came about."""
+    places = [choices(d).index(cell.value) for d, cell in zip(belief.parents, held, strict=True)]
+    at = np.ravel_multi_index((k, *places), (len(belief.classes.weight), *(d.size for d in belief.parents)))
+    outside: Any = (k, *(d.size for d in belief.parents))  # an unseen value's place: the class's own
+    here: Any = (k, *places)
+    borrowed = all(a[here] == a[outside] for a in belief.gaussians) and belief.cells.weight[at] < whole.n
+    mean = float(belief.cells.offset[at]) + belief.variable.pivot
+    return Smoothed(mean, whole, belief.alpha, borrowed)
+
+
+def _as_its_own(source: Source) -> Density:
+    """Whether the variance is that of the rows it speaks of, whichever rows those are."""
+    assert isinstance(source, Density)
+    left = source.n - source.ddof
+    own = left > 0 and math.isclose(source.variance, source.m2 / left, rel_tol=1e-9)
+    return replace(source, replaced=not own)
+
+
+def super_parents(model: GenerativeClassifier) -> tuple[str, ...]:
+    """The columns that AODE averages over, most telling of the class first; none for another model."""
+    factor = model.factor_
+    nats = information(model) if isinstance(factor, Averaged) else {}
+    names = [m.name for m in factor.members] if isinstance(factor, Averaged) else []
+    return tuple(sorted(names, key=lambda name: -nats[name]))
+
+
+def parents(model: GenerativeClassifier, column: str, super_parent: str | None = None) -> tuple[Domain, ...]:
+    """What a column depends on besides the class; nothing for a column without a factor.
+
+    >>> from bayes_engine import TAN
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx")})
+    >>> [d.variable.name for d in parents(TAN(root="a").fit(X, list("nynynyny")), "b")]
+    ['a']
+    """
+    try:
+        return _above(_belief(model, column, super_parent))
+    except ParameterError:
+        return ()
+
+
+def choices(domain: Domain) -> tuple[Any, ...]:
+    """The values of a parent: its levels, and None for the missing cell where that is one."""
+    return (*domain.variable.levels, *([None] if domain.missing_is_level else []))
+
+
+def levels_of(model: GenerativeClassifier, case: pd.DataFrame) -> dict[str, Any]:
+    """The level of each discrete column that a case (a frame of one row) is in, of a column of intervals the interval;
+    without the cells that are not known.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X = pd.DataFrame({"x": [1.0, 2.0, 7.0, 8.0], "z": list("abab")})
+    >>> levels_of(NaiveBayes(discretize="mdlp").fit(X, list("nnyy")), X.iloc[[2]])
+    {'x': '> 4.5', 'z': 'a'}
+    """
+    table = model._encode(case, "marginalize")
+    codes = {v.name: int(table[v.name][0]) for v in table.schema if v.discrete}
+    return {n: table.schema[n].levels[c - 1] for n, c in codes.items() if 1 <= c <= len(table.schema[n].levels)}
+
+
+def best_cut(variable: Variable, x: pd.Series, y: pd.Series, weight: Any = None) -> Split | None:
+    """The best cut of a whole column of numbers by the criterion of Fayyad & Irani, made or not; None where there is
+    nothing to cut.
+
+    >>> best_cut(Variable("x", "continuous"), pd.Series([1.0, 2.0, 3.0, 4.0]), pd.Series(list("abab"))).accepted
+    False
+    """
+    codes, classes = pd.factorize(y)
+    trace = mdlp_trace(numbers(x, variable), codes, len(classes), weight)
+    return trace[0] if trace else None
+
+
+def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> Step:
+    """The class prior as a step of the working, with the classes in the order wanted; where the class has parents in a
+    network its marginal there, which is not counted but summed.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> model = NaiveBayes(priors="laplace").fit(pd.DataFrame({"x": ["a", "b", "b"]}), ["no", "yes", "yes"])
+    >>> [(f.count, f.added, f.total) for f in prior_step(model, ["yes", "no"]).sources]
+    [(2.0, 1.0, 3.0), (1.0, 1.0, 3.0)]
+    """
+    order = _order(model, classes)
+    prior = _prior(model)
+    if isinstance(model.factor_, Directed) and model.factor_.above is not None:
+        p = tuple(model.prior_by_class[model.target_.levels[k]] for k in order)
+        return Step(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
+    nothing = Table(Schema(()), (), 1)
+    ((row, term),) = prior.rows(nothing)
+    found = sources(prior, nothing)
+    return Step(row, None, in_order(exp(term[0]), order), tuple(found[k] for k in order))
+
+
+def information(model: GenerativeClassifier) -> dict[str, float]:
+    """I(x_j; c) in nats for each column with a factor, under the fitted model (prior and smoothing included); of a
+    semi-naive model under naive Bayes of the same counts and estimate, which is what each column says alone, and so of
+    a column with a weight or one that was not selected.
+
+    I = Σ_c P(c) E[log p(x|c)/p(x)], p(x) = Σ_c P(c) p(x|c): the evidence a known cell is expected to give for the true
+    class; 0 where the class-conditionals are alike, at most the entropy of the prior. A sum over levels, or an integral
+    by the trapezoid rule. A text is left out: its terms say each their own (`working.likelihoods`).
+
+    >>> import pandas as pd
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X = pd.DataFrame({"tells all": ["a", "b"] * 2, "tells nothing": ["a", "a", "b", "b"]})
+    >>> model = NaiveBayes(smoothing="none").fit(X, ["no", "yes"] * 2)
+    >>> {name: round(nats, 4) for name, nats in information(model).items()}
+    {'tells all': 0.6931, 'tells nothing': 0.0}
+    """
+    parts = _parts(model)
+    log_prior = log(_prior(model).p)
+    found = {}
+    for factor in parts:
+        if isinstance(factor, TableFactor | TableFamily):
+            found[factor.variable.name] = _of_table(factor.log_cpt, log_prior)
+        elif isinstance(factor, GaussianFactor):
+            found[factor.variable.name] = _of_gaussians(factor.moments.offset, factor.variance, log_prior)
+        elif isinstance(factor, GaussianFamily):
+            found[factor.variable.name] = _of_gaussians(*factor.gaussians, log_prior)
+        elif isinstance(factor, KernelFactor):
+            found[factor.variable.name] = _of_kernels(factor, log_prior)
+        elif isinstance(factor, PoissonFactor):
+            last = float(factor.rate.max())
+            counts = np.arange(np.ceil(last + 12.0 * np.sqrt(last) + 30.0))
+            found[factor.variable.name] = _of_table(factor.at(counts).T, log_prior)
+    return found
+
+
+def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[Step, ...]:
+    """P(c | pa(c)) of a network's class with parents: a step for each of the parents' configurations, the last parent
+    running fastest; nothing where the class has none.
+
+    >>> from bayes_engine import BayesianNetworkClassifier
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy")})
+    >>> model = BayesianNetworkClassifier([("a", "y")]).fit(X, pd.Series(list("nnyynnny"), name="y"))
+    >>> [(step.given[0].value, [round(p, 3) for p in step.factors]) for step in class_steps(model)]
+    [('x', [0.833, 0.167]), ('y', [0.333, 0.667])]
+    """
+    above = model.factor_.above if isinstance(model.factor_, Directed) else None
+    if above is None:
+        return ()
+    order, found = _order(model, classes), []
+    row = Row(model.target_.name, model.target_.name, tuple(d.variable.name for d in above.parents), "prior")
+    for values in product(*(choices(d) for d in above.parents)):
+        held = tuple(Cell(d.variable, v) for d, v in zip(above.parents, values, strict=True))
+        codes = [np.array([_code(c.variable, c.value)], dtype=code_dtype(len(c.variable.levels))) for c in held]
+        table = Table(Schema(tuple(c.variable for c in held)), tuple(codes), 1)
+        own, p = sources(above, table), exp(above.term(table, (), None)[0])
+        found.append(Step(row, None, in_order(p, order), tuple(own[k] for k in order), held))
+    return tuple(found)
+
+
+def class_entropy(model: GenerativeClassifier) -> float:
+    """H(c) = −Σ_c P(c) log P(c) of the model's prior in nats: what there is to know of the class before any column.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> round(class_entropy(NaiveBayes().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])), 4)
+    0.6931
+    """
+    p = _prior(model).p
+    return float(-(p * np.where(p > 0, log(p), 0.0)).sum())
+
+
+def _of_table(log_cpt: Array, log_prior: Array) -> float:
+    """Σ_c Σ_s P(c) P(s|c) log P(s|c)/P(s)."""
+    joint = exp(log_prior[:, None] + log_cpt)
+    ratio = np.subtract(log_cpt, log(joint.sum(axis=0)), out=np.zeros_like(joint), where=joint > 0)
+    return max(float((joint * ratio).sum()), 0.0)
+
+
+def _of_kernels(factor: KernelFactor, log_prior: Array) -> float:
+    """The same integral of kernel densities, in steps of a quarter of the narrowest bandwidth as far as that goes."""
+    present = np.isfinite(log_prior)
+    low, high = (factor.points[i] + sign * REACH * factor.bandwidth.max() for i, sign in ((0, -1.0), (-1, 1.0)))
+    nodes = int(min(max(4.0 * (high - low) / factor.bandwidth.min(), NODES), MOST_NODES))
+    x = np.linspace(low, high, nodes)
+    terms = factor.at(x).T[present]
+    joint = terms + log_prior[present, None]
+    p = exp(joint)
+    excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
+    return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
+
+
+def _of_gaussians(mean: Array, variance: Array, log_prior: Array) -> float:
+    """∫ Σ_c P(c) N(x; μ_c, σ_c²) log N(x; μ_c, σ_c²)/p(x) dx, on nodes that follow every class at its own scale."""
+    present = np.isfinite(log_prior)
+    mean, variance, log_prior = mean[present, None], variance[present, None], log_prior[present, None]
+    x = np.sort((mean + np.sqrt(variance) * np.linspace(-REACH, REACH, NODES)).ravel())
+    terms = normal_log_density(x, mean, variance)  # (C, nodes)
+    excess = terms - log_sum(terms + log_prior, axis=0)
+    return max(float(np.trapezoid((exp(terms + log_prior) * excess).sum(axis=0), x)), 0.0)
+
+
+# how many numbers -----------------------------------------------------------------------------------------------
+
+
+class Size(NamedTuple):
+    """How many numbers a model costs. Of the discrete columns, as one joint table, as factors of this model, as naive
+    Bayes: cells are what a table holds; free parameters are what is left to choose when each distribution must sum to 1
+    (the class prior included), of which AODE, a mean of models, has no count. Of the numeric columns, means, variances
+    and covariances: of this model and of naive Bayes. Of counts the `rates`; of texts the free probabilities of their
+    `terms`; of kernel densities the training `values` that they keep: as many as there are known rows; of the columns
+    the `weights`, where they have any. `vocabulary` counts the terms of the texts, `left_out` the columns that were
+    not selected."""
+
+    joint_cells: int
+    factor_cells: int
+    joint_free: int
+    factor_free: int | None
+    naive_cells: int
+    naive_free: int
+    gaussian: int = 0
+    naive_gaussian: int = 0
+    rates: int = 0
+    terms: int = 0
+    values: int = 0
+    weights: int = 0
+    vocabulary: int = 0
+    left_out: int = 0
+
+
+def size(levels: Sequence[int], classes: int) -> Size:
+    """K·ΠS_j and K·ΣS_j cells; K·ΠS_j − 1 and (K − 1) + K·Σ(S_j − 1) free parameters, of S_j `levels` and K `classes`.
+
+    Watermelon 2.0: five columns of three levels, one of two, two classes.
+
+    >>> size([3, 3, 3, 3, 3, 2], 2)[:4]
+    (972, 34, 971, 23)
+    """
+    joint, cells = classes * prod(levels), classes * sum(levels)
+    free = classes - 1 + cells - classes * len(levels)
+    return Size(joint, cells, joint - 1, free, cells, free)
+
+
+def model_size(model: GenerativeClassifier) -> Size:
+    """The size of a fitted model.
+
+    Under parents a discrete column has K·ΠS_parents·S_j cells and K·ΠS_parents·(S_j − 1) free parameters, a numeric one
+    a mean and a variance in each of K·ΠS_parents cells. A variance that the classes share is one; a full covariance of
+    d columns has d(d + 1)/2 entries. A count has K rates; a text of V terms has K·(V − 1) free probabilities as a
+    multinomial and K·V as a Bernoulli; a kernel density is the training rows themselves.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> X = [[0.0, 1.0], [1.0, 5.0], [2.0, 4.0], [2.5, 4.5]]
+    >>> model_size(NaiveBayes().fit(X, ["a", "a", "b", "b"])).gaussian
+    8
+    """
+    k, parts, factor = len(model.target_.levels), _parts(model), model.factor_
+    if isinstance(model, SelectiveNaiveBayes):
+        parts = (parts[0], *(f for f in parts[1:] if f.variable.name in model.kept_))
+    discrete = size([_levels(f) for f in parts if isinstance(f, TableFactor | TableFamily)], k)
+    numeric = [f for f in parts if isinstance(f, GaussianFactor | GaussianFamily)]
+    texts = [f for f in parts if isinstance(f, TextFactor)]
+    naive = discrete._replace(
+        naive_gaussian=2 * k * len(numeric),
+        rates=k * sum(isinstance(f, PoissonFactor) for f in parts),
+        terms=k * sum(len(f.counts.names) - (not f.presence) for f in texts),
+        values=round(sum(model.stats_.values.columns[f.variable.name].total.sum() for f in parts
+                         if isinstance(f, KernelFactor))),
+        weights=len(model.weights_) if isinstance(model, WeightedNaiveBayes) else 0,
+        vocabulary=sum(len(f.counts.names) for f in texts),
+        left_out=len(model.schema_) - len(model.kept_) if isinstance(model, SelectiveNaiveBayes) else 0,
+    )  # fmt: skip
+    if isinstance(factor, Discriminant):
+        d, spreads = len(numeric), factor.gaussian.covariance.size // len(numeric) ** 2
+        entries = d if getattr(model, "covariance", "full") == "diagonal" else d * (d + 1) // 2
+        return naive._replace(gaussian=k * d + spreads * entries)
+    if isinstance(factor, Product):
+        tied = sum(isinstance(f, GaussianFactor) and f.tied for f in numeric)
+        every = [_levels(f) for f in _parts(model) if isinstance(f, TableFactor)]
+        joint = size(every, k)  # a selection leaves columns out, but the table has them
+        return naive._replace(joint_cells=joint.joint_cells, joint_free=joint.joint_free,
+                              gaussian=2 * k * len(numeric) - tied * (k - 1))  # fmt: skip
+    members = factor.members if isinstance(factor, Averaged) else ()
+    own: tuple[Family, ...] = factor.families if isinstance(factor, Directed) else parts[1:]
+    above = factor.above if isinstance(factor, Directed) else None
+    of_class = k - 1 if above is None else (k - 1) * above.counts.size // k
+    kept = [f for m in members for f in m.families] if members else own
+    tables = [f for f in kept if isinstance(f, TableFamily)]
+    return naive._replace(
+        factor_cells=k * sum(m.domain.size for m in members)
+        + sum(f.counts.size for f in tables)
+        + (above.counts.size if above is not None else 0),
+        factor_free=None if members else of_class + sum(f.totals.size * (f.domain.size - 1) for f in tables),
+        gaussian=sum(2 * k * prod(d.size for d in f.parents) for f in kept if isinstance(f, GaussianFamily)),
+    )
+
+
+def _levels(factor: TableFactor | TableFamily) -> int:
+    return int(factor.counts.shape[-1])
+
+
+# the values behind ----------------------------------------------------------------------------------------------
+
+
+def rows_of(table: Conditional, frame: pd.DataFrame, step: Step, label: Any) -> pd.DataFrame:
+    """The rows of `frame` (features and target) that `step` of class `label` was counted from; for a Gaussian with the
+    deviations from the mean it uses, which is the weighted one where rows have weights."""
+    k = table.classes.index(label)
+    if isinstance(table, Gaussians) and table.borrowed(k):
+        step = replace(step, given=())  # the whole class's
+    rows = rows_behind(frame, table.target, step, label)
+    if not isinstance(table, Gaussians):
+        return rows
+    deviation = rows[step.row.child].astype(float) - table.means[k]
+    mark = "′" if "x − x̄" in rows or "(x − x̄)²" in rows else ""  # a table may have columns of that name
+    return rows.assign(**{f"x − x̄{mark}": deviation, f"(x − x̄)²{mark}": deviation**2})
+
+
+def values_of(table: Conditional, X: pd.DataFrame, y: pd.Series) -> tuple[Array, ...]:
+    """The known values behind each class's Gaussian, or behind the intervals of a column of numbers, sorted."""
+    x = X[table.variable.name].to_numpy(dtype=float, na_value=np.nan)
+    known, there = ~np.isnan(x), np.ones(len(x), dtype=bool)
+    for cell in table.given:
+        there &= cell.held_by(X[cell.variable.name]).to_numpy(dtype=bool)
+    labels, k_classes = y.to_numpy(), range(len(table.classes))
+    borrowed = [isinstance(table, Gaussians) and table.borrowed(k) for k in k_classes]
+    return tuple(np.sort(x[(labels == table.classes[k]) & known & (there | borrowed[k])]) for k in k_classes)
+
+
+def curve(density: Density, low: float, high: float, points: int = 161) -> tuple[Array, Array]:
+    """x and p(x|class) of one Gaussian from `low` to `high`, with most points near its mean so that a narrow one keeps
+    its peak.
+
+    >>> x, p = curve(Density(0.0, 9, 0.0, 9.0, 0, 1.0, False), -1.0, 4.0)
+    >>> float(x[0]), float(x[-1]), round(float(p.max()), 4)
+    (-1.0, 4.0, 0.3989)
+    """
+    near = density.mean + density.sd * np.linspace(-4.5, 4.5, points)
+    x = np.unique(np.concatenate([[low, high], near[(near > low) & (near < high)]]))
+    return x, exp(normal_log_density(x, np.array(density.mean), np.array(density.variance)))
+
+
+def histogram(values: Sequence[Array], low: float, high: float) -> tuple[Array, tuple[Array, ...]]:
+    """Edges of common bins from `low` to `high`, and each class's relative frequency per unit (its area is 1).
+
+    As many bins as the square root of the number of values, at most 40.
+
+    >>> edges, (heights,) = histogram([np.array([0.0, 1.0, 1.5, 4.0])], 0.0, 4.0)
+    >>> edges.tolist(), heights.tolist()
+    ([0.0, 2.0, 4.0], [0.375, 0.125])
+    """
+    bins = min(max(int(np.sqrt(sum(map(len, values)))), 1), 40)
+    edges = np.linspace(low, high, bins + 1)
+    counts = [np.histogram(v, edges)[0] for v in values]
+    return edges, tuple(c / (max(c.sum(), 1) * np.diff(edges)) for c in counts)
+
+
+def thinned(values: Array, most: int) -> Array:
+    """At most `most` of sorted `values`, evenly by rank: the ends and the shape stay.
+
+    >>> thinned(np.arange(9.0), 3).tolist()
+    [0.0, 4.0, 8.0]
+    """
+    if len(values) <= most:
+        return values
+    return np.asarray(values[np.linspace(0, len(values) - 1, most).round().astype(int)])
+
+
+# what the model believes of a column ----------------------------------------------------------------------------
+
+
+def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
+    """The class prior and a factor a column: the model's own; of a semi-naive one those of naive Bayes; of Gaussian
+    classes their marginals."""
+    factor = model.factor_
+    if isinstance(model, SemiNaive):
+        naive = factor.naive if isinstance(factor, Averaged) else SemiNaive._directed(model, model.stats_, {})
+        return (naive.prior, *naive.families)
+    assert isinstance(factor, Product)
+    if isinstance(model, OnNaiveBayes):
+        return (factor.parts[0], *column_factors(model).values())
+    return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else factor.parts
+
+
+def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[GaussianFactor]:
+    """N(x_j; μ_cj, Σ_jj) of every column that the discriminant uses."""
+    found, tied = factor.gaussian, isinstance(factor.gaussian, LinearFactor)
+    k, ddof = len(model.target_.levels), 1 if getattr(model, "variance", "mle") == "unbiased" else 0
+    variances = np.broadcast_to(np.diagonal(found.covariance, axis1=-2, axis2=-1), (k, len(found.names)))
+    for j, name in enumerate(found.names):
+        m = model.stats_.moments.column(name)
+        offset = found.centre[j] + found.apart[:, j] - m.pivot
+        degrees = (m.weight - ddof).sum(keepdims=True) if tied else m.weight - ddof
+        own = (m.m2.sum(keepdims=True) if tied else m.m2) / np.where(degrees > 0, degrees, 1.0)
+        moments = ColumnMoments(m.weight, offset, m.m2, m.pivot)
+        replaced = ~np.isclose(variances[:, j], own, rtol=1e-9, atol=0.0)
+        variable = model.schema_[name]
+        yield GaussianFactor(variable, model.target_.name, moments, variances[:, j], replaced, ddof, tied)
+
+
+def _prior(model: GenerativeClassifier) -> ClassPrior:
+    factor = model.factor_
+    if isinstance(factor, Directed | Averaged):
+        return factor.prior
+    return next(f for f in _parts(model) if isinstance(f, ClassPrior))
+
+
+def _belief(model: GenerativeClassifier, column: str, super_parent: str | None) -> Belief:
+    for found in _beliefs(model, super_parent):
+        if _variable(found).name == column:
+            return found
+    raise ParameterError("the model has no factor for column '{column}': it is constant, or no feature", column=column)
+
+
+def _beliefs(model: GenerativeClassifier, super_parent: str | None) -> tuple[Belief, ...]:
+    """What the model believes, column by column."""
+    factor = model.factor_
+    if isinstance(factor, Directed):
+        return factor.families  # type: ignore[return-value]
+    if not isinstance(factor, Averaged) or not factor.members:
+        return tuple(f for f in _parts(model) if not isinstance(f, ClassPrior))
+    member = next((m for m in factor.members if m.name == super_parent), factor.members[0])
+    # under a class prior that is not the rows' own P(c, x_i) is P(c) P(x_i | c)
+    alone: Belief = TableFamily(member.domain, (), member.counts, member.alpha) if member.given else member
+    return (alone, *member.families)  # type: ignore[arg-type]
+
+
+def _variable(belief: Belief) -> Variable:
+    return belief.domain.variable if isinstance(belief, Member) else belief.variable
+
+
+def _above(belief: Belief) -> tuple[Domain, ...]:
+    return belief.parents if isinstance(belief, TableFamily | GaussianFamily) else ()
+
+
+def _missing_is_level(belief: Belief) -> bool:
+    if isinstance(belief, TableFactor):
+        return belief.missing_is_level
+    return isinstance(belief, TableFamily | Member) and belief.domain.missing_is_level
+
+
+def _standing(stats: Statistics, domain: Domain, given: Mapping[str, Any]) -> Any:
+    """The value a parent is held at: the one given, if it is one, otherwise the most frequent."""
+    name, values = domain.variable.name, choices(domain)
+    if name in given and given[name] in values:
+        return given[name]
+    often = domain.counted(stats.counts.tables[name], 1).sum(axis=0)
+    return values[int(often.argmax())]
+
+
+def _code(variable: Variable, value: Any) -> int:
+    return MISSING if value is None else 1 + variable.levels.index(value)
+
+
+def _left_out(stats: Statistics, column: str, held: tuple[Cell, ...]) -> Array:
+    """(C,) the weight of the rows whose cell is missing, where the parents have these values; none where that was not
+    counted (a number under three parents)."""
+    variable = stats.schema[column]
+    codes = {cell.variable.name: _code(cell.variable, cell.value) for cell in held}
+    if variable.discrete:
+        return _tallied(stats, {**codes, column: MISSING})
+    name = families.in_order(stats.schema, tuple(codes))
+    everything = _tallied(stats, codes)
+    if not held:
+        return everything - stats.moments.column(column).weight
+    shape = (len(everything), *(1 + len(stats.schema[n].levels) for n in name))
+    known = stats.families.moments[name].column(column).weight.reshape(shape)
+    return np.maximum(everything - _at(known, [codes[n] for n in name]), 0.0)
+
+
+def _tallied(stats: Statistics, codes: Mapping[str, int]) -> Array:
+    """(C,) the weight of each class with these codes."""
+    name = families.in_order(stats.schema, tuple(codes))
+    if not name:
+        return stats.class_weight
+    table = stats.counts.tables[name[0]] if len(name) == 1 else stats.families.tables.get(name)
+    return np.zeros_like(stats.class_weight) if table is None else _at(table, [codes[n] for n in name])
+
+
+def _at(table: Array, codes: Sequence[int]) -> Array:
+    """(C,) the cells of `table` (C, …) at these codes."""
+    where: Any = (slice(None), *codes)
+    return np.asarray(table[where])
+
+
+def _order(model: GenerativeClassifier, classes: Sequence[Any] | None) -> list[int]:
+    own = list(model.target_.levels)
+    return [own.index(c) for c in (own if classes is None else classes)]
+
+
+def _steps(
+    model: GenerativeClassifier,
+    belief: Belief,
+    cells: Sequence[Any],
+    values: Sequence[Any],
+    order: Sequence[int],
+    held: tuple[Cell, ...],
+) -> tuple[Step, ...]:
+    """The working of each of `cells` (codes or numbers), shown as `values`, with the parents' cells as held."""
+    variable = _variable(belief)
+    dtype: Any = code_dtype(len(variable.levels)) if variable.discrete else float
+    column: NDArray[Any] = np.array(cells, dtype=dtype)
+    above = [np.full(len(column), _code(c.variable, c.value), dtype=code_dtype(len(c.variable.levels))) for c in held]
+    table = Table(Schema((*(c.variable for c in held), variable)), (*above, column), len(column))
+    row, term = _term(model, belief, table)
+
+    def step(i: int) -> Step:
+        found = _sources(belief, table.take(slice(i, i + 1)))
+        found *= len(order) // len(found)  # of a column that the class is no parent of: one for all
+        return Step(row, values[i], in_order(exp(term[i]), order), tuple(found[k] for k in order), held, variable)
+
+    return tuple(step(i) for i in range(len(column)))
+
+
+def _term(model: GenerativeClassifier, belief: Belief, table: Table) -> tuple[Row, Array]:
+    """The ledger's row of a column, and (n, C) its term."""
+    if isinstance(belief, TableFactor | GaussianFactor):
+        return next(iter(belief.rows(table)))
+    name, target = _variable(belief).name, model.target_.name
+    if isinstance(belief, Member):
+        log_prior = np.broadcast_to(log(_prior(model).p), (table.n, len(belief.counts)))
+        return Row(name, name, (target,), "log-probability"), belief.first(table, log_prior, None)[0]
+    above, term = tuple(d.variable.name for d in belief.parents), belief.term(table, (), None)
+    if isinstance(belief, TableFamily) and not belief.of_class:
+        return Row(name, name, above, "constant"), np.broadcast_to(term, (table.n, len(model.target_.levels)))
+    kind: Any = "log-probability" if isinstance(belief, TableFamily) else "log-density"
+    return Row(name, name, (target, *above), kind), term
+
+
+def _sources(belief: Belief, table: Table) -> tuple[Source, ...]:
+    """For each class, where the value came from; P(c, x_i) = (n_ci + a)/(n_i + a K S_i)."""
+    if not isinstance(belief, Member):
+        return sources(belief, table)
+    counts = belief.counts[:, int(belief.domain.places(table)[0])]
+    n, cells = float(belief.counts.sum()), belief.counts.size
+    return tuple(Fraction(float(c), n, belief.alpha, cells) for c in counts)

@@ -1,0 +1,377 @@
+"""Dependence of attributes, opened: every pair with its test, its contingency table with the sum behind the number, and
+the tree as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from bayes_engine.errors import hearing
+from bayes_engine.logspace import Array, log
+from bayes_engine.models.one_dependence import TAN, SemiNaive
+from bayes_engine.progress import steps
+from bayes_engine.stats.families import in_order
+from bayes_engine.structure.tree import TIE, Dependence, Edge, TreeStep, directed, ranked, terms_of
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.derive import Cell
+
+LEVEL = 0.05
+"""A pair is called dependent where its corrected p-value is below this."""
+SPARSE = 5.0
+"""Where so few rows are expected in a cell, the p-value of a G-test is rough (Cochran 1954)."""
+
+
+# all pairs ------------------------------------------------------------------------------------------------------------
+
+
+class Judged(NamedTuple):
+    """A dependence with its p-value by Holm's correction for all pairs that can be tested."""
+
+    found: Dependence
+    holm: float
+
+    @property
+    def significant(self) -> bool:
+        return self.holm < LEVEL
+
+
+class Pair(NamedTuple):
+    """Two columns, in the schema's order, and what they say of each other given the class and overall."""
+
+    edge: Edge
+    given_class: Judged
+    overall: Judged
+
+    def of(self, overall: bool) -> Judged:
+        return self.overall if overall else self.given_class
+
+
+def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
+    """Every two columns that take two values or more, from the largest I(x_i; x_j | y) down; equals by name.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> model = TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
+    >>> [(p.edge, round(p.given_class.found.information, 4)) for p in all_tested(model)[:2]]
+    [(('根蒂', '脐部'), 0.5975), (('纹理', '脐部'), 0.382)]
+    """
+    found = model.dependences()
+    names = set(varying(model))
+    edges = [e for e in found.given_class if names.issuperset(e)]
+    tested = []
+    for of in (found.given_class, found.overall):
+        own = [of[e] for e in edges]
+        tested.append({e: Judged(d, p) for e, d, p in zip(edges, own, holm_of(own), strict=True)})
+    order = ranked({e: found.given_class[e].information for e in edges})
+    return tuple(Pair(e, tested[0][e], tested[1][e]) for e in order)
+
+
+def holm_of(found: Sequence[Dependence]) -> list[float]:
+    """p-values by Holm's step-down correction (1979); a pair without a degree of freedom is no test and keeps 1."""
+    tests = [i for i, d in enumerate(found) if d.degrees > 0]
+    corrected = holm([found[i].p_value for i in tests])
+    all_of = [1.0] * len(found)
+    for i, p in zip(tests, corrected, strict=True):
+        all_of[i] = p
+    return all_of
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """max over the k smaller ones of min(1, (m − k) p), so that the chance of any false finding stays below the level.
+
+    >>> [round(p, 4) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    m, least, corrected = len(p_values), 0.0, [1.0] * len(p_values)
+    for k, i in enumerate(sorted(range(m), key=lambda i: p_values[i])):
+        least = max(least, min((m - k) * p_values[i], 1.0))
+        corrected[i] = least
+    return corrected
+
+
+# the map --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Map:
+    """The dependence of every two of `names`, in nats: `nats` (d, d) below the diagonal, NaN elsewhere; `significant`
+    (d, d) where it is so after Holm's correction; `most`, the largest, given the class or overall."""
+
+    names: tuple[str, ...]
+    nats: Array
+    significant: NDArray[np.bool_]
+    most: float
+
+    def place(self, edge: Edge) -> tuple[int, int] | None:
+        """(row, column) of a pair, row > column; None where it is not in the map."""
+        if not set(edge) <= set(self.names):
+            return None
+        i, j = (self.names.index(name) for name in edge)
+        return max(i, j), min(i, j)
+
+
+def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> Map:
+    """The map of these columns in this order.
+
+    >>> one = Judged(Dependence(0.7, 14.0, 1, 2e-4, 10.0), 2e-4)
+    >>> map_of([Pair(("a", "b"), one, one)], ["b", "a"]).nats.tolist()
+    [[nan, nan], [0.7, nan]]
+    """
+    d = len(names)
+    found = Map(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
+    most = 0.0
+    for pair in steps(pairs):
+        if (place := found.place(pair.edge)) is not None:
+            found.nats[place] = pair.of(overall).found.information
+            found.significant[place] = pair.of(overall).significant
+            most = max(most, *(pair.of(o).found.information for o in (False, True)))
+    return Map(found.names, found.nats, found.significant, most)
+
+
+def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[str]:
+    """At most so many of the names, in their order: those that a strong pair, given the class, has.
+
+    >>> one, two = (Judged(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.2))
+    >>> strongest([Pair(("b", "c"), two, two), Pair(("a", "c"), one, one)], "abc", 2)
+    ['b', 'c']
+    """
+    kept = dict.fromkeys(name for p in sorted(pairs, key=lambda p: -p.given_class.found.information) for name in p.edge)
+    chosen = set(list(kept)[:most])
+    return [name for name in names if name in chosen]
+
+
+def clustered(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False) -> list[str]:
+    """The names with those that say much of each other side by side: the leaves of average linkage, in their best
+    order (Bar-Joseph, Gifford & Jaakkola 2001).
+
+    >>> far, near = (Judged(Dependence(v, 0.0, 1, 1.0, 9.0), 1.0) for v in (0.1, 0.9))
+    >>> clustered([Pair(("a", "b"), far, far), Pair(("a", "c"), near, near), Pair(("b", "c"), far, far)], "abc")
+    ['b', 'c', 'a']
+    """
+    if len(names) < 3:
+        return list(names)
+    nats = map_of(pairs, names, overall=overall).nats
+    both = np.fmax(nats, nats.T)
+    distance = np.nanmax(both) - np.nan_to_num(both)
+    np.fill_diagonal(distance, 0.0)
+    leaves = leaves_list(linkage(squareform(distance, checks=False), "average", optimal_ordering=True))
+    return [names[i] for i in leaves]
+
+
+# one pair -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """The rows by the levels of two columns, for each class: `counts` (C, S_a, S_b) weight of the known cells.
+
+    `levels_a`, `levels_b` are the columns' levels, None being the missing cell where it is a level. Without a class
+    (`classes` holds None alone) it is one table of all rows.
+    """
+
+    a: Variable
+    b: Variable
+    target: str
+    classes: tuple[Any, ...]
+    levels_a: tuple[Any, ...]
+    levels_b: tuple[Any, ...]
+    counts: Array
+
+    @property
+    def n(self) -> float:
+        return float(self.counts.sum())
+
+    @cached_property
+    def expected(self) -> Array:
+        """(C, S_a, S_b) n_a n_b / n in each class: what independence would give."""
+        n = self.counts.sum(axis=(1, 2), keepdims=True)
+        product = self.counts.sum(axis=2, keepdims=True) * self.counts.sum(axis=1, keepdims=True)
+        return np.asarray(product / np.where(n > 0, n, 1.0))
+
+    @cached_property
+    def terms(self) -> Array:
+        """(C, S_a, S_b) P(a, b, c) log [P(a, b|c) / (P(a|c) P(b|c))] in nats; their sum is the information."""
+        return terms_of(self.counts)
+
+    @property
+    def by_class(self) -> Array:
+        """(C,) what each class adds."""
+        return np.asarray(self.terms.sum(axis=(1, 2)))
+
+    @property
+    def information(self) -> float:
+        return max(float(self.terms.sum()), 0.0)
+
+    @property
+    def unweighted(self) -> float:
+        """Σ log [P(a, b|c) / (P(a|c) P(b|c))] over the cells that can hold a row, as eq. 7.22 is printed: −∞ where one
+        of them holds none."""
+        possible = self.expected > 0
+        return float((log(self.counts[possible]) - log(self.expected[possible])).sum())
+
+    @property
+    def sparse(self) -> tuple[int, int]:
+        """How many of the cells that can hold a row expect fewer than SPARSE of them, and how many those are."""
+        possible = self.expected > 0
+        return int((possible & (self.expected < SPARSE)).sum()), int(possible.sum())
+
+    @property
+    def weightiest(self) -> tuple[int, int, int]:
+        """The cell with the largest term; among equals the first."""
+        at = int(np.flatnonzero(self.terms.ravel() >= self.terms.max() - TIE)[0])
+        k, i, j = np.unravel_index(at, self.terms.shape)
+        return int(k), int(i), int(j)
+
+    def factors(self, k: int, i: int, j: int) -> tuple[float, float, float, float]:
+        """The counts that a cell's term is made of: of the cell, of the class, of a and of b in the class."""
+        own = self.counts[k]
+        return float(own[i, j]), float(own.sum()), float(own[i].sum()), float(own[:, j].sum())
+
+    def rows(self, frame: pd.DataFrame, k: int, i: int, j: int) -> pd.DataFrame:
+        """The rows of a frame of features and target that a cell counts."""
+        there = Cell(self.a, self.levels_a[i]).held_by(frame[self.a.name])
+        there &= Cell(self.b, self.levels_b[j]).held_by(frame[self.b.name])
+        if self.classes[k] is not None:
+            there &= frame[self.target] == self.classes[k]
+        return frame[there]
+
+
+def contingency(
+    model: SemiNaive, a: str, b: str, classes: Sequence[Any] | None = None, *, overall: bool = False
+) -> Contingency:
+    """The contingency table of two discrete columns in each class, in the order wanted, or `overall`: one for all.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> model = TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"])
+    >>> found = contingency(model, "根蒂", "脐部", ["是", "否"])
+    >>> found.counts[0].tolist(), round(found.information, 4)
+    ([[5.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 0.0]], 0.5975)
+    """
+    stats, schema = model.stats_, model.schema_
+    edge = in_order(schema, (a, b))
+    first = 0 if model.missing == "category" else 1
+    counts = stats.families.tables[edge][:, first:, first:]
+    counts = counts if edge == (a, b) else counts.transpose(0, 2, 1)
+    own = list(stats.target.levels)
+    named = tuple(own if classes is None else classes)
+    counts = counts[[own.index(c) for c in named]]
+    if overall:
+        named, counts = (None,), counts.sum(axis=0, keepdims=True)
+    missing: tuple[None, ...] = () if first else (None,)
+    levels_a, levels_b = ((*missing, *schema[name].levels) for name in (a, b))
+    return Contingency(schema[a], schema[b], stats.target.name, named, levels_a, levels_b, counts)
+
+
+# the tree -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The maximum spanning tree of the columns with two values or more, as it grows: `steps` up to the last edge taken;
+    `left` pairs are not looked at any more. `arcs` are (parent, child) pairs of the whole tree, away from the root."""
+
+    names: tuple[str, ...]
+    steps: tuple[TreeStep, ...]
+    left: int
+    root: str | None
+    arcs: tuple[Edge, ...]
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The columns without a parent, the root first: more than one where nothing joins them."""
+        below = {child for _parent, child in self.arcs}
+        return tuple(sorted((n for n in self.names if n not in below), key=lambda n: n != self.root))
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights taken, in nats."""
+        return self.total_after(len(self.steps))
+
+    @property
+    def most(self) -> float:
+        """The largest weight."""
+        return max((s.weight for s in self.steps), default=0.0)
+
+    def taken(self, after: int) -> list[TreeStep]:
+        """The edges taken in the first steps."""
+        return [s for s in self.steps[:after] if s.taken]
+
+    def total_after(self, after: int) -> float:
+        return sum(s.weight for s in self.taken(after))
+
+    def cycle(self, step: int) -> list[str]:
+        """The way between the two ends of the edge of a step (from 0) along those taken before; [] where there is
+        none."""
+        return path([s.edge for s in self.taken(step)], *self.steps[step].edge)
+
+
+def grow(model: TAN) -> Growth:
+    """How the tree of a model came to be.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> grown = grow(TAN().fit(melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]))
+    >>> len(grown.steps), round(grown.total, 5), grown.root, grown.cycle(4)
+    (6, 1.93324, '纹理', ['根蒂', '脐部', '纹理'])
+    """
+    names = varying(model)
+    trace = [s for s in model.trace_ if set(s.edge) <= set(names)]
+    last = max((k + 1 for k, s in enumerate(trace) if s.taken), default=0)
+    taken = [s.edge for s in trace if s.taken]
+    root = model.root_ if model.root_ in names else next(iter(names), None)
+    arcs = directed(names, taken, root) if root is not None else ()
+    return Growth(names, tuple(trace[:last]), len(trace) - last, root, arcs)
+
+
+def posteriors_by_root(model: TAN, case: pd.DataFrame, roots: Sequence[str]) -> Array:
+    """(R, C) the posterior of a case (a frame of one row) with the tree hung from each of these columns: without
+    smoothing, on complete data, all the same.
+
+    >>> X = pd.DataFrame({"a": list("xxyyxxyy"), "b": list("xyyxxyyx")})
+    >>> posteriors_by_root(TAN(alpha=0).fit(X, list("nynynynn")), X[:1], ["a", "b"]).round(4).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    with hearing():
+        return np.stack([model.with_params(root=name).predict_proba(case)[0] for name in roots])
+
+
+def varying(model: SemiNaive) -> tuple[str, ...]:
+    """The columns of which the rows have two values or more.
+
+    >>> varying(TAN().fit(pd.DataFrame({"a": ["x", "y"], "b": ["x", "x"]}), ["n", "y"]))
+    ('a',)
+    """
+    first = 0 if model.missing == "category" else 1
+    met = {n: int((t[:, first:].sum(axis=0) > 0).sum()) for n, t in model.stats_.counts.tables.items()}
+    return tuple(v.name for v in model.schema_ if met.get(v.name, 2) > 1)
+
+
+def path(edges: Sequence[Edge], a: str, b: str) -> list[str]:
+    """The names on the way from a to b in a forest; [] where they are not joined.
+
+    >>> path([("a", "b"), ("c", "b")], "a", "c"), path([("a", "b")], "a", "c")
+    (['a', 'b', 'c'], [])
+    """
+    near: dict[str, list[str]] = {}
+    for u, v in edges:
+        near.setdefault(u, []).append(v)
+        near.setdefault(v, []).append(u)
+    came: Mapping[str, str] = {a: a}
+    queue = [a]
+    for name in queue:  # it grows while we walk
+        new = {v: name for v in near.get(name, ()) if v not in came}
+        came = {**came, **new}
+        queue += new
+    way = [b] if b in came else []
+    while way and way[-1] != a:
+        way.append(came[way[-1]])
+    return way[::-1]

@@ -1,0 +1,330 @@
+"""What naive Bayes counts twice: the evidence that two attributes share, once the class is known.
+
+Naive Bayes multiplies P(x_j|c) where a tree multiplies P(x_j|c, x_p). Along each edge of the tree the two differ by
+log P(x_j|c, x_p)/P(x_j|c) = log P(x_j, x_p|c)/(P(x_j|c) P(x_p|c)), so that for two classes, exactly,
+
+    log-odds(naive) − log-odds(tree) = − Σ_edges [log P(x_j|c, x_p)/P(x_j|c) − the same under c′].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from bayes_engine.decision.evaluate import HeldOut, held_out
+from bayes_engine.inference.averaged import Averaged
+from bayes_engine.ledger import Ledger
+from bayes_engine.logspace import Array, log, log_normalize, normalize
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.one_dependence import AODE, TAN
+from bayes_engine.structure.tree import conditional_information
+from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.derivation.balance import Balance, Weight
+from bayes_engine.workbench.incoming.batch import free_names
+
+# one case -------------------------------------------------------------------------------------------------------------
+
+
+class Shared(NamedTuple):
+    """Two attributes of a case, and the `nats` by which naive Bayes overstates the log-odds for counting them as if
+    they were independent; negative where it understates them. `edge`: it is an edge of the tree."""
+
+    parent: str
+    child: str
+    nats: float
+    edge: bool
+
+
+@dataclass(frozen=True)
+class Twice:
+    """The log-odds of `for_` against `against`, in nats, by naive Bayes and by a tree, and all between the two.
+
+    `edges` are the tree's in order of size, `rest` what is left (cells not known; classes with a prior of their own):
+    naive − Σ edges − rest = tree. `pairs` are all two known attributes, one of them discrete, in order of size.
+    """
+
+    for_: Any
+    against: Any
+    naive: float
+    tree: float
+    edges: tuple[Shared, ...]
+    rest: float
+    pairs: tuple[Shared, ...]
+
+    @property
+    def nats(self) -> float:
+        """What naive Bayes counts twice (negative: overlooks), all in all."""
+        return self.naive - self.tree
+
+    @property
+    def guilty(self) -> Shared | None:
+        """The edge that does most of it."""
+        same = [e for e in self.edges if e.nats * self.nats > 0]
+        return max(same, key=lambda e: abs(e.nats), default=None)
+
+    def balance(self) -> Balance:
+        """Naive Bayes's log-odds, less each edge (position 1 and on), less the rest: the tree's."""
+        steps = [Weight(0, self.naive), *(Weight(1 + i, -e.nats) for i, e in enumerate(self.edges))]
+        if abs(self.rest) > 1e-9:
+            steps.append(Weight(1 + len(self.edges), -self.rest))
+        return Balance(self.for_, self.against, tuple(steps))
+
+
+def counted_twice(
+    naive: NaiveBayes,
+    tree: TAN,
+    mean: AODE,
+    case: pd.DataFrame,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+) -> Twice | None:
+    """What `naive` counts twice of a case (a frame of one row) by the light of `tree`, for its likeliest class against
+    the next; `mean` gives the pairs that are no edge. All three are fitted to the same rows, with the same smoothing.
+
+    None where one of the two has no posterior, or excludes a class altogether.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    >>> found = counted_twice(NaiveBayes().fit(X, y), TAN().fit(X, y), AODE().fit(X, y), X.iloc[[0]])
+    >>> found.for_, round(found.nats, 4), round(sum(e.nats for e in found.edges), 4)
+    ('是', -1.6769, -1.6769)
+    """
+    ledgers = [m.explain(case).at_prior(m.prior_by_class, prior_of_use) for m in (naive, tree)]
+    joints = [ledger.joint()[0] for ledger in ledgers]
+    best, other = np.argsort(-joints[0], kind="stable")[:2]
+    if any(ledger.status[0] for ledger in ledgers) or not np.isfinite([j[[best, other]] for j in joints]).all():
+        return None
+    own, treed = (_terms(ledger, int(best), int(other)) for ledger in ledgers)
+    known = [name for name in tree.schema_.names if name in own and pd.notna(case[name].iloc[0])]
+    arcs = [(p, c) for p, c in tree.tree_ if p in known and c in known]
+    edges = tuple(Shared(p, c, own[c] - treed[c], True) for p, c in arcs)
+    totals = [float(j[best] - j[other]) for j in joints]
+    classes = naive.classes_.tolist()
+    return Twice(
+        for_=classes[best],
+        against=classes[other],
+        naive=totals[0],
+        tree=totals[1],
+        edges=_by_size(edges),
+        rest=totals[0] - totals[1] - sum(e.nats for e in edges),
+        pairs=_by_size(
+            (*edges, *_other_pairs(mean, case, own, known, {frozenset(a) for a in arcs}, tree, best, other))
+        ),
+    )
+
+
+def most_counted_twice(naive: NaiveBayes, tree: TAN, X: pd.DataFrame) -> tuple[int, float] | None:
+    """The row of X of whose log-odds (likeliest class against the next) naive Bayes counts most twice, by the light of
+    the tree, and how many nats; the first of equals. None where no row has a posterior by both.
+
+    >>> from bayes_engine.datasets import load_dataset
+    >>> melons = load_dataset("watermelon2")
+    >>> X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    >>> row, nats = most_counted_twice(NaiveBayes().fit(X, y), TAN().fit(X, y), X)
+    >>> row, round(nats, 4)
+    (12, 4.3709)
+    """
+    naive_joint, tree_joint = (m.predict_joint_log_proba(X) for m in (naive, tree))
+    order = np.argsort(-naive_joint, axis=1, kind="stable")[:, :2]
+    odds = []
+    for joint in (naive_joint, tree_joint):
+        best, other = np.take_along_axis(joint, order, axis=1).T
+        odds.append(
+            np.where(np.isfinite(best) & np.isfinite(other), best - np.where(np.isfinite(other), other, 0), np.nan)
+        )
+    more = odds[0] - odds[1]
+    if np.isnan(more).all():
+        return None
+    row = int(np.nanargmax(np.round(more, 12)))
+    return row, float(more[row])
+
+
+def _terms(ledger: Ledger, best: int, other: int) -> dict[str, float]:
+    """Each column's term of the log-odds."""
+    return {
+        row.child: float(t[0, best] - t[0, other]) for row, t in ledger.rows if row.parents and row.kind != "entropy"
+    }
+
+
+def _other_pairs(
+    mean: AODE, case: pd.DataFrame, own: Mapping[str, float], known: list[str], arcs: set[frozenset[str]], tree: TAN,
+    best: Any, other: Any,
+) -> list[Shared]:  # fmt: skip
+    """The pairs that are no edge: log P(x_j|c, x_i) is read from the mean's SPODE of x_i, x_i being the one nearer to
+    the tree's root (the two directions differ by smoothing alone)."""
+    factor, table = mean.factor_, mean._encode(case)
+    assert isinstance(factor, Averaged)
+    place = {family.variable.name: i for i, family in enumerate(tree.factor_.upward)}
+    found = []
+    for member in factor.members:
+        for family in member.families:
+            i, j = member.name, family.variable.name
+            if {i, j} <= set(known) and frozenset((i, j)) not in arcs and place[i] < place[j]:
+                term = family.term(table, (), None)[0]
+                found.append(Shared(i, j, own[j] - float(term[best] - term[other]), False))
+    return found
+
+
+def _by_size(shared: tuple[Shared, ...]) -> tuple[Shared, ...]:
+    return tuple(sorted(shared, key=lambda s: -abs(s.nats)))
+
+
+# one column, again and again ------------------------------------------------------------------------------------------
+
+
+def copied(X: pd.DataFrame, schema: Schema, column: str, copies: int) -> tuple[pd.DataFrame, Schema]:
+    """The rows and the schema with `copies` more columns that repeat one of them.
+
+    >>> frame = pd.DataFrame({"a": ["x", "y"]})
+    >>> copied(frame, Schema.from_dtypes(frame), "a", 2)[0].columns.tolist()
+    ['a', 'a 2', 'a 3']
+    """
+    names = free_names([f"{column} {2 + i}" for i in range(copies)], set(schema.names))
+    more = pd.DataFrame(dict.fromkeys(names, X[column])) if names else X[[]]
+    variables = (*schema.variables, *(replace(schema[column], name=name) for name in names))
+    return pd.concat([X, more], axis=1), Schema(variables)
+
+
+def posterior_with_copies(
+    naive: NaiveBayes,
+    case: pd.DataFrame,
+    column: str,
+    copies: int,
+    *,
+    prior_of_use: Mapping[Any, float] | None = None,
+) -> Array:
+    """(C,) naive Bayes's posterior of a case when a column stands there `copies` more times: its term so many times
+    more, log P(c, x) + k log P(x_j|c); what a refit on the longer table gives, without one.
+
+    >>> X = pd.DataFrame({"a": list("xxyy"), "b": list("xyxy")})
+    >>> model = NaiveBayes().fit(X, list("nnyn"))
+    >>> posterior_with_copies(model, X.iloc[[2]], "a", 10).round(4).tolist()
+    [0.0065, 0.9935]
+    """
+    ledger = naive.explain(case).at_prior(naive.prior_by_class, prior_of_use)
+    terms = [term for row, term in ledger.rows if row.child == column and row.parents]
+    joint = ledger.joint() + (copies * sum(terms) if copies and terms else 0.0)
+    return np.asarray(normalize(joint)[0])
+
+
+class Rows(NamedTuple):
+    """The rows a model is fitted on: features, classes, groups that stay together, weights."""
+
+    X: pd.DataFrame
+    y: Any
+    groups: Any = None
+    weight: Any = None
+
+
+def held_out_alone(naive: NaiveBayes, rows: Rows, column: str) -> HeldOut:
+    """Held-out posteriors of naive Bayes on one of its columns by itself, on the folds of the whole table."""
+    return _anew(naive, rows._replace(X=rows.X[[column]]), Schema((_schema(naive)[column],)))[1]
+
+
+def refit_with_copies(
+    model: GenerativeClassifier, rows: Rows, case: pd.DataFrame, column: str, copies: int
+) -> tuple[Ledger, HeldOut]:
+    """A model like this one learnt from the table with `copies` more of a column: what it says of the case, which has
+    them too, and of rows held out."""
+    longer, schema = copied(rows.X, _schema(model), column, copies)
+    anew, held = _anew(model, rows._replace(X=longer), schema)
+    return anew.explain(copied(case, _schema(model), column, copies)[0]), held
+
+
+def _schema(model: GenerativeClassifier) -> Schema:
+    """Kinds and levels as the model was told, or saw, them; a column of intervals is one of numbers again."""
+    if model.schema is not None:
+        return model.schema.features
+    numbers = {v.name for v in model.schema_ if v.cuts is not None}
+    plain = (replace(v, cuts=None, levels=(), declared=False) if v.name in numbers else v for v in model.schema_)
+    return Schema(tuple(plain))
+
+
+def _anew(model: GenerativeClassifier, rows: Rows, schema: Schema) -> tuple[GenerativeClassifier, HeldOut]:
+    anew = clone(model).set_params(schema=schema).fit(rows.X, rows.y, rows.weight)
+    return anew, held_out(anew, rows.X, rows.y, groups=rows.groups, sample_weight=rows.weight)
+
+
+def held_out_with_copies(held: HeldOut, alone: HeldOut, copies: int) -> HeldOut:
+    """The held-out posteriors of naive Bayes when a column stands there `copies` more times: `held` of the whole table,
+    `alone` of that column by itself, on the same folds.
+
+    log P(c|x_j) − log P(c) is log P(x_j|c) up to what no class depends on; so the result is what a refit of every fold
+    on the longer table gives, and for leave-one-out of every row.
+    """
+    if copies == 0:
+        return held
+    prior = alone.prior_by_row
+    possible = prior > 0
+    with np.errstate(invalid="ignore"):
+        term = np.where(possible, alone.log_posterior - log(prior), 0.0)
+    nowhere = np.isneginf(alone.log_posterior).all(axis=1, keepdims=True)  # no posterior: no more with copies
+    joint = held.log_posterior + copies * np.where(nowhere, -np.inf, term)
+    return replace(held, log_posterior=log_normalize(joint))
+
+
+# two live examples ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Example:
+    """Two yes-or-no attributes and a class, known exactly: `joint` (2, 2, 2) is P(y, x₁, x₂), no before yes."""
+
+    joint: Array
+
+    @property
+    def overall(self) -> float:
+        """I(x₁; x₂), in nats."""
+        return conditional_information(self.joint.sum(axis=0, keepdims=True)).information
+
+    @property
+    def given_class(self) -> float:
+        """I(x₁; x₂ | y), in nats."""
+        return conditional_information(self.joint).information
+
+    @property
+    def exact(self) -> Array:
+        """(2, 2) P(y = yes | x₁, x₂)."""
+        return _of_yes(self.joint)
+
+    @property
+    def naive(self) -> Array:
+        """(2, 2) the same by naive Bayes with the true P(y), P(x₁|y), P(x₂|y)."""
+        prior = self.joint.sum(axis=(1, 2), keepdims=True)
+        return _of_yes(self.joint.sum(axis=2, keepdims=True) * self.joint.sum(axis=1, keepdims=True) / prior)
+
+
+def _of_yes(joint: Array) -> Array:
+    both: Array = joint.sum(axis=0)
+    return np.asarray(np.divide(joint[1], both, out=np.full_like(both, 0.5), where=both > 0))
+
+
+def weight_lifters(effect: float) -> Example:
+    """Dependent overall, independent within the class: P(strong|lifter) = P(heavy|lifter) = ½ + ½·effect, and
+    ½ − ½·effect for the others; half of all people are lifters.
+
+    >>> example = weight_lifters(0.8)
+    >>> round(example.overall, 4), round(example.given_class, 4), bool(np.allclose(example.naive, example.exact))
+    (0.2218, 0.0, True)
+    """
+    given = np.array([[1.0 + effect, 1.0 - effect], [1.0 - effect, 1.0 + effect]]) / 2.0  # [y, x]
+    return Example(0.5 * given[:, :, None] * given[:, None, :])
+
+
+def two_switches(effect: float) -> Example:
+    """Independent overall, dependent given the class: two switches of one lamp, each up half of the time; the lamp is
+    lit with ½ + ½·effect where they stand differently, ½ − ½·effect where alike.
+
+    >>> example = two_switches(0.8)
+    >>> example.overall, round(example.given_class, 4), example.naive.tolist()
+    (0.0, 0.3681, [[0.5, 0.5], [0.5, 0.5]])
+    """
+    lit = np.array([[1.0 - effect, 1.0 + effect], [1.0 + effect, 1.0 - effect]]) / 2.0
+    return Example(np.stack([1.0 - lit, lit]) / 4.0)

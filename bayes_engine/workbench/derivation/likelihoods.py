@@ -1,0 +1,278 @@
+"""What a fitted naive Bayes model believes of a column that is neither a table nor a Gaussian: the curve of a kernel
+density, a Poisson rate, the words of a text; and which likelihoods a column can have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import pandas as pd
+
+from bayes_engine.errors import BayesEngineError, ParameterError, hearing
+from bayes_engine.factors.kernel import KernelFactor, log_kernel_density
+from bayes_engine.factors.poisson import PoissonFactor
+from bayes_engine.factors.text import TextFactor
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array, exp, log_sum
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.left_out import OnNaiveBayes
+from bayes_engine.models.likelihoods import Likelihood, possible
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.derivation.sources import Fraction, fraction_of
+
+REACH = 4.0
+"""A kernel density is drawn so many bandwidths beyond its last bumps."""
+NODES = 257
+
+
+@dataclass(frozen=True)
+class Curves:
+    """p(x | class) by a kernel density: `values` (C, m) at the ascending `x` (m,), and for each class in the order of
+    `classes` its `bandwidth`, the training values it stands on with their weights, and the weight of its missing cells.
+    `precision` is Weka's, None of Silverman's."""
+
+    variable: Variable
+    target: str
+    classes: tuple[Any, ...]
+    x: Array
+    values: Array
+    bandwidth: tuple[float, ...]
+    points: tuple[tuple[Array, Array], ...]
+    missing: tuple[float, ...]
+    precision: float | None
+    replaced: tuple[bool, ...]
+    given: ClassVar[tuple[Any, ...]] = ()
+
+    def n(self, k: int) -> float:
+        """The weight of the values that the k-th class's bumps stand on."""
+        return float(self.points[k][1].sum())
+
+    def spread(self, k: int) -> float:
+        """What the bandwidth h of the k-th class was taken from: of Silverman's h = s (4/(3n))^(1/5) the standard
+        deviation s, of Weka's h = max(range/√n, p/6) the range."""
+        if self.precision is None:
+            return float(self.bandwidth[k] / (4.0 / (3.0 * self.n(k))) ** 0.2)
+        values = self.points[k][0]
+        return float(values[-1] - values[0])
+
+    def bumps(self, k: int, most: int) -> tuple[tuple[Array, Array], ...]:
+        """x and height of the bumps of the k-th class, each as it adds to the density; of many values `most`, evenly by
+        rank."""
+        values, weight = self.points[k]
+        chosen = np.unique(np.linspace(0, len(values) - 1, min(len(values), most)).round().astype(int))
+        h, half = self.bandwidth[k], 0.0 if self.precision is None else self.precision / 2
+        away = np.linspace(-half - 3.5 * h, half + 3.5 * h, 61)
+        found = []
+        for i in chosen:
+            x = values[i] + away
+            log_p = log_kernel_density(x, values[i : i + 1], np.ones(1), h, self.precision)
+            found.append((x, exp(log_p) * weight[i] / weight.sum()))
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """P(x | class) of a count: `values` (C, m) at the counts `x` = 0, 1, … (m,), beside the shares `observed` (C, m) of
+    the rows; of each class the rate, the rows and the sum it came from, and what smoothing added: (total + added ·
+    mean)/(n + added)."""
+
+    variable: Variable
+    target: str
+    classes: tuple[Any, ...]
+    x: Array
+    values: Array
+    observed: Array
+    rate: tuple[float, ...]
+    n: tuple[float, ...]
+    total: tuple[float, ...]
+    added: tuple[float, ...]
+    mean: float
+    missing: tuple[float, ...]
+    given: ClassVar[tuple[Any, ...]] = ()
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """P(term | class) of a text: (C, V) `counts`, how often each term stands in the texts of the class, `log_p`, and
+    (C,) the `total` of all terms. Of a Bernoulli, in how many texts it stands, `log_absent` of those without it, and
+    the `total` of all texts."""
+
+    variable: Variable
+    target: str
+    classes: tuple[Any, ...]
+    terms: tuple[str, ...]
+    counts: Array
+    log_p: Array
+    total: tuple[float, ...]
+    log_absent: Array | None
+    added: Array
+    missing: tuple[float, ...]
+    given: ClassVar[tuple[Any, ...]] = ()
+
+    @property
+    def presence(self) -> bool:
+        """Whether it asks of each term if it is there, not how often."""
+        return self.log_absent is not None
+
+    def source(self, k: int, v: int) -> Fraction:
+        """Where the probability of the v-th term in the k-th class was counted: among its terms, or its texts."""
+        width = 2 if self.presence else len(self.terms)
+        added = np.broadcast_to(self.added[k][v] if self.presence else self.added[k], (width,))
+        return fraction_of(float(self.counts[k, v]), self.total[k], added, 1 if self.presence else v)
+
+    def telling(self, n: int = 20) -> pd.DataFrame:
+        """The n terms that say most of the class, one a row: counts by class, log p by class, `nats`.
+
+        `nats` is I(class; term) with classes alike in weight: of a multinomial the term's part of what one word says,
+        Σ_c θ_cw log(θ_cw/θ̄_w)/K; of a Bernoulli what its presence or absence says.
+        """
+        nats = _part(self.log_p)
+        if self.log_absent is not None:
+            nats = nats + _part(self.log_absent)
+        first = np.lexsort((np.array(self.terms), -nats))[:n]
+        columns: dict[Any, Any] = {"term": [self.terms[v] for v in first]}
+        for c, label in enumerate(self.classes):
+            columns[f"n {label}"] = self.counts[c, first]
+            columns[f"log p {label}"] = self.log_p[c, first]
+        return pd.DataFrame({**columns, "nats": nats[first]})
+
+
+Other = Curves | Rates | WordTable
+
+
+def likelihood(model: GenerativeClassifier, column: str, classes: Sequence[Any] | None = None) -> Other:
+    """The class-conditionals of a column with a kernel density, a Poisson rate or a text's terms, with the classes in
+    the order wanted. Raises ParameterError for any other column.
+
+    >>> import pandas as pd
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> mails = pd.DataFrame({"text": ["win a prize", "lunch at noon", "a prize for you"], "links": [4, 0, 3]})
+    >>> kinds = {"text": "multinomial", "links": "poisson"}
+    >>> model = NaiveBayes(likelihoods=kinds).fit(mails, ["spam", "ham", "spam"])
+    >>> likelihood(model, "links", ["spam", "ham"]).rate
+    (3.111111111111111, 1.1666666666666667)
+    >>> likelihood(model, "text").telling(3)["term"].tolist()
+    ['at', 'lunch', 'noon']
+    """
+    own = list(model.target_.levels)
+    order = [own.index(c) for c in (own if classes is None else classes)]
+    factor = column_factors(model).get(column)
+    named, target = tuple(own[k] for k in order), model.target_.name
+    if isinstance(factor, KernelFactor):
+        return _curves(model, factor, named, order)
+    if isinstance(factor, PoissonFactor):
+        return _rates(model, factor, named, order)
+    if isinstance(factor, TextFactor):
+        total = factor.counts.weight if factor.presence else factor.counts.sums.sum(axis=1)
+        absent = None if factor.terms.absent is None else factor.terms.absent[order]
+        shape = (*factor.counts.sums.shape, *factor.added.shape[2:])
+        return WordTable(factor.variable, target, named, factor.counts.names, factor.counts.sums[order],
+                         factor.terms.present[order], tuple(total[order].tolist()), absent,
+                         np.broadcast_to(factor.added, shape)[order],
+                         in_class(model.stats_.class_weight - factor.counts.weight, order))  # fmt: skip
+    raise ParameterError("column '{column}' has no kernel density, Poisson rate or words here", column=column)
+
+
+def _curves(model: GenerativeClassifier, factor: KernelFactor, named: tuple[Any, ...], order: list[int]) -> Curves:
+    widest = float(factor.bandwidth.max()) * REACH
+    ends = np.linspace(factor.points[0] - widest, factor.points[-1] + widest, NODES)
+    x = np.union1d(ends, factor.points if len(factor.points) <= NODES else ends)
+    points = tuple((factor.points[w > 0], w[w > 0]) for w in factor.weight[order])
+    return Curves(factor.variable, factor.target, named, x, exp(factor.at(x).T[order]),
+                  tuple(factor.bandwidth[order].tolist()), points, _missing(model, factor.variable.name, order),
+                  factor.precision, tuple(factor.replaced[k] for k in order))  # fmt: skip
+
+
+def _rates(model: GenerativeClassifier, factor: PoissonFactor, named: tuple[Any, ...], order: list[int]) -> Rates:
+    column = model.stats_.values.columns[factor.variable.name]
+    x = np.arange(column.points[-1] + 2.0) if column.points[-1] < NODES else column.points
+    total = column.total[order]
+    observed = np.zeros((len(order), len(x)))
+    observed[:, np.searchsorted(x, column.points)] = column.weight[order] / np.where(total > 0, total, 1.0)[:, None]
+    rate, n, sums, added = (tuple(a[order].tolist()) for a in (factor.rate, factor.n, factor.total, factor.added))
+    return Rates(factor.variable, factor.target, named, x, exp(factor.at(x).T[order]), observed, rate, n, sums, added,
+                 factor.mean, _missing(model, factor.variable.name, order))  # fmt: skip
+
+
+def _missing(model: GenerativeClassifier, name: str, order: list[int]) -> tuple[float, ...]:
+    known = model.stats_.values.columns[name].total
+    return in_class(model.stats_.class_weight - known, order)
+
+
+def in_class(weight: Array, order: list[int]) -> tuple[float, ...]:
+    """Weights of the classes in this order, without what subtraction left below 0."""
+    return tuple(np.maximum(weight, 0.0)[order].tolist())
+
+
+def column_factors(model: GenerativeClassifier) -> dict[str, Any]:
+    """The factor of each column of a naive Bayes model by name, before any weight or choice of columns; of another
+    model those of its columns that have one of their own.
+
+    >>> from bayes_engine import SelectiveNaiveBayes
+    >>> X = pd.DataFrame({"noise": list("xyyxxyyx"), "sound": list("ddddcccc")})
+    >>> model = SelectiveNaiveBayes().fit(X, list("yyyynnnn"))
+    >>> [row.name for row, _term in model.explain(X).rows], list(column_factors(model))
+    (['class', 'sound'], ['noise', 'sound'])
+    """
+    if isinstance(model, OnNaiveBayes):
+        with hearing():
+            return dict(model._factors(model.stats_)[1])
+    parts = getattr(model.factor_, "parts", ())
+    return {f.variable.name: f for f in parts if getattr(f, "variable", None) is not None}
+
+
+# which likelihoods a column can have ----------------------------------------------------------------------------
+
+
+def suits(variable: Variable, x: pd.Series, y: pd.Series) -> dict[str, Message | None]:
+    """The likelihoods that a column of its kind can have, each with None, or with what its values say against it: what
+    a fit to this column alone raises.
+
+    >>> found = suits(Variable("mass", "continuous"), pd.Series([0.5, 2.0], name="mass"), pd.Series(["a", "b"]))
+    >>> found["kernel"], str(found["poisson"])[:43]
+    (None, "column 'mass' holds 0.5 in row 1, which is ")
+    """
+    return {name: _against(cast(Likelihood, name), variable, x, y) for name in possible(variable)}
+
+
+def _against(likelihood: Likelihood, variable: Variable, x: pd.Series, y: pd.Series) -> Message | None:
+    model = NaiveBayes(likelihoods={variable.name: likelihood}, schema=Schema((variable,)))
+    try:
+        with hearing():
+            model.fit(x.to_frame(variable.name), y)
+    except BayesEngineError as error:
+        return error.message
+    return None
+
+
+# the rows behind ------------------------------------------------------------------------------------------------
+
+
+def rows_of_class(found: Other, frame: pd.DataFrame, label: Any, term: str | None = None) -> pd.DataFrame:
+    """The rows of `frame` (features and target) behind the numbers of class `label`: those with a known cell; of a text
+    those in which `term` stands, where one is said, with how often it does in a column of that name.
+
+    >>> mails = pd.DataFrame({"text": ["a prize", "lunch"], "kind": ["spam", "ham"]})
+    >>> model = NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails[["text"]], mails["kind"])
+    >>> rows_of_class(likelihood(model, "text"), mails, "spam", "prize")["×"].tolist()
+    [1]
+    """
+    name = found.variable.name
+    rows: pd.DataFrame = frame.loc[(frame[found.target] == label) & frame[name].notna()]
+    if not isinstance(found, WordTable) or term is None or found.variable.text is None:
+        return rows
+    read = found.variable.text.vectorizer().build_analyzer()
+    times = [sum(t == term for t in read(str(text))) for text in rows[name]]
+    there: pd.DataFrame = rows.assign(**{"×": times})
+    return there[there["×"] > 0]
+
+
+def _part(log_p: Array) -> Array:
+    """(V,) Σ_c p_c log(p_c/p̄)/K of log probabilities (C, V), 0 log 0 = 0."""
+    p = exp(log_p)
+    middle = log_sum(log_p, axis=0) - np.log(len(log_p))
+    with np.errstate(invalid="ignore"):
+        return np.where(p > 0, p * (log_p - middle), 0.0).sum(axis=0) / len(log_p)  # type: ignore[no-any-return]

@@ -1,0 +1,98 @@
+"""Misprints of a source, matched to the very numbers of a working: a note appears where its right number stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.sources import Density
+
+_NUMBER = re.compile(r"\d+(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
+
+
+class Misprint(Protocol):
+    """What a data set's erratum says: the number it belongs to, and the `right` text, which ends in that number."""
+
+    @property
+    def right(self) -> str: ...
+    @property
+    def column(self) -> str: ...
+    @property
+    def level(self) -> Any: ...
+    @property
+    def class_(self) -> Any: ...
+    @property
+    def step(self) -> str: ...
+
+
+M = TypeVar("M", bound=Misprint)
+
+
+class Place(NamedTuple):
+    """A number of a working: of class `k`, in step `step` (None: the joint); `part` is the factor itself, or "mean"."""
+
+    step: int | None
+    k: int
+    part: str
+
+
+def misprints(working: Working, errata: Iterable[M]) -> list[tuple[Place, M]]:
+    """The errata that speak of a number of this working: same column, level and class, and the number is the right one.
+
+    >>> from types import SimpleNamespace as Erratum
+    >>> import pandas as pd
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> from bayes_engine.workbench.derivation.derive import derive
+    >>> X, y = pd.DataFrame({"navel": ["hollow", "hollow", "flat"]}), ["good", "bad", "bad"]
+    >>> working = derive(NaiveBayes(smoothing="none").fit(X, y), X.iloc[[0]])
+    >>> slip = Erratum(right="1/2 = 0.5", column="navel", level="hollow", class_="bad", step="")
+    >>> [place for place, _slip in misprints(working, [slip])]
+    [Place(step=1, k=0, part='factor')]
+    """
+    numbers = _numbers(working)
+    return [
+        (place, m)
+        for m in errata
+        for place, value in numbers
+        if _anchored(working, place, m) and agrees(value, m.right)
+    ]
+
+
+def agrees(value: float, right: str) -> bool:
+    """Whether `value`, rounded as the last number of `right` is, is that number.
+
+    >>> agrees(0.0523787, "0.052"), agrees(0.0628545, "0.052"), agrees(1.95899, "0.57375, 0.12921 → 1.959")
+    (True, False, True)
+    """
+    numbers = list(_NUMBER.finditer(right))
+    if not numbers:
+        return False
+    last = numbers[-1]
+    digits, form = len(last[1] or ""), "f" if last[2] is None else "e"
+    return float(f"{value:.{digits}{form}}") == float(last[0])
+
+
+def _numbers(working: Working) -> list[tuple[Place, float]]:
+    found: list[tuple[Place, float]] = []
+    for i, step in enumerate(working.steps):
+        for k, (factor, source) in enumerate(zip(step.factors, step.sources, strict=True)):
+            found.append((Place(i, k, "factor"), factor))
+            if isinstance(source, Density):
+                found.append((Place(i, k, "mean"), source.mean))
+    return found + [(Place(None, k, "joint"), joint) for k, joint in enumerate(working.joint)]
+
+
+def _anchored(working: Working, place: Place, misprint: Misprint) -> bool:
+    """Whether the erratum names this place; a level it does not name may be any."""
+    part = {"": "factor", "density": "factor"}.get(misprint.step, misprint.step)
+    if part != place.part or misprint.class_ not in ("", working.classes[place.k]):
+        return False
+    if place.step is None:
+        return misprint.column == ""
+    step = working.steps[place.step]
+    if step.given or step.joint:  # the sources' misprints are of naive Bayes
+        return False
+    named = step.row.child if step.row.parents else ""
+    return misprint.column == named and misprint.level in ("", step.value)

@@ -1,0 +1,541 @@
+"""The working as Markdown or plain text, in the language of the context and with the labels of the screen.
+
+`digits` asks for so many significant digits of a factor; a joint and a posterior get two more. A working rounded by
+hand (`Working.digits`) is printed as it was rounded.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from math import inf
+from typing import Any, NamedTuple, Protocol
+
+import pandas as pd
+
+from bayes_engine.factors import Row
+from bayes_engine.inference.averaged import AVERAGE, SUPER_PARENT
+from bayes_engine.inference.directed import HIDDEN_CELLS
+from bayes_engine.language import _
+from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.derive import Step, Working, bare, by_hand, variance_from
+from bayes_engine.workbench.derivation.sources import (
+    Bump,
+    Density,
+    Estimated,
+    Fraction,
+    Given,
+    Kernel,
+    Linear,
+    Power,
+    Rate,
+    Shift,
+    Source,
+    Summed,
+    Term,
+    Words,
+    WordTerm,
+)
+
+
+class Names(Protocol):
+    """How columns, values and actions are called on screen."""
+
+    def column(self, name: str) -> str: ...
+    def level(self, column: str, value: Any) -> str: ...
+    def action(self, action: Any) -> str: ...
+
+
+class _AsInFile:
+    def column(self, name: str) -> str:
+        return name
+
+    def level(self, column: str, value: Any) -> str:
+        return str(value)
+
+    def action(self, action: Any) -> str:
+        return str(action)
+
+
+AS_IN_FILE: Names = _AsInFile()
+MOST_OPENED = 12
+"""So many words or training values are written out beneath a number."""
+MOST_OF_TEXT = 80
+"""So many characters of a text stand in the name of its factor."""
+
+# numbers --------------------------------------------------------------------------------------------------------
+
+
+def hand(value: float, digits: int) -> str:
+    """A number as `by_hand` rounds it.
+
+    >>> hand(0.375, 3), hand(1.21518e-09, 3), hand(0.0, 3)
+    ('0.375', '1.22e-09', '0')
+    """
+    if value == 0:
+        return "0"
+    return f"{by_hand(value, digits):.{digits}f}" if abs(value) >= 0.01 else f"{value:.{digits - 1}e}"
+
+
+def factor(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
+    """The value of a factor of class k; where the steps are log terms that add up, its log in nats, signed."""
+    if working.additive:
+        return signed(step.log_factors[k], digits if working.digits is None else working.digits)
+    if working.digits is not None:
+        return hand(step.factors[k], working.digits)
+    return number_of_log(step.log_factors[k], digits)
+
+
+def joint(working: Working, k: int, digits: int = DIGITS) -> str:
+    """p(c, x) of class k."""
+    return number_of_log(working.log_joint[k], digits + 2)
+
+
+def log_joint(working: Working, k: int, digits: int = DIGITS) -> str:
+    """log p(c, x) of class k in nats."""
+    return signed(working.log_joint[k], digits)
+
+
+def evidence(working: Working, digits: int = DIGITS) -> str:
+    """P(x)."""
+    return number_of_log(working.log_evidence, digits + 2)
+
+
+def posterior(working: Working, k: int, digits: int = DIGITS) -> str:
+    """P(c|x) of class k, never rounded to a certainty that it is not; a dash where there is none."""
+    if working.position < 0:
+        return "–"
+    return certain(working.posterior[k], digits + 2)
+
+
+def moment_of(working: Working, value: float) -> str:
+    return plain(value if working.digits is None else by_hand(value, working.digits))
+
+
+# names ----------------------------------------------------------------------------------------------------------
+
+
+def shown(step: Step, names: Names = AS_IN_FILE) -> str:
+    """The case's cell: a level by its name, a number without needless zeros, or the word for missing; of a column of
+    intervals the number and the interval it lies in."""
+    if step.value is None or pd.isna(step.value):
+        return _("missing")
+    if step.variable is not None and step.variable.cuts is not None:
+        interval = step.value if len(step.variable.levels) > 1 else "∈ ℝ"
+        return interval if step.raw is None else f"{_number(step.raw)} ({interval})"
+    if step.row.kind == "log-density" or (step.variable is not None and step.variable.numeric):
+        return _number(step.value)
+    text = one_line(names.level(step.row.child, step.value))
+    return _beginning(text) if step.variable is not None and step.variable.kind == "text" else text
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= MOST_OF_TEXT else text[: MOST_OF_TEXT - 1] + "…"
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.10g}"
+
+
+class Relation(NamedTuple):
+    """A cell as it stands in a formula, colour = green or 0.38 < density ≤ 0.57, in parts."""
+
+    before: str
+    column: str
+    sign: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.column}={self.after}" if self.sign == "=" else self.spaced
+
+    @property
+    def spaced(self) -> str:
+        """With room about the sign."""
+        said = f"{self.column} {self.sign} {self.after}" if self.sign else self.column
+        return f"{self.before} < {said}" if self.before else said
+
+
+def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = False) -> Relation:
+    """A cell of the case in a formula; of a column of intervals (a, b] the interval; `hidden` when summed over."""
+    column = names.column(variable.name)
+    if value is None or pd.isna(value):
+        return Relation("", column, *(("", "") if hidden else ("=", _("missing"))))
+    if variable.cuts is None:
+        written = _number(value) if variable.numeric else one_line(names.level(variable.name, value))
+        return Relation("", column, "=", _beginning(written) if variable.kind == "text" else written)
+    at, last = variable.levels.index(value), len(variable.levels) - 1
+    if last == 0:
+        return Relation("", column, "∈", "ℝ")
+    if at == 0:
+        return Relation("", column, "≤", str(value).removeprefix("≤ "))
+    if at == last:
+        return Relation("", column, ">", str(value).removeprefix("> "))
+    low, _dash, high = str(value).partition(" – ")
+    return Relation(low, column, "≤", high)
+
+
+def cell_of(step: Step, names: Names = AS_IN_FILE) -> Relation:
+    """The case's own cell that a step speaks of."""
+    variable = step.variable
+    if variable is None:
+        numeric = step.row.kind == "log-density"
+        variable = Variable(step.row.child, "continuous" if numeric else "categorical")
+    return relation(variable, step.value, names, hidden=step.row.kind == "expected")
+
+
+def given_of(step: Step, names: Names = AS_IN_FILE) -> list[Relation]:
+    """The cells of a step's parents besides the class."""
+    return [relation(c.variable, c.value, names, hidden=step.row.kind == "expected") for c in step.given]
+
+
+def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> str:
+    """P(colour=green | good=yes, root=curled), p(density=0.697 | good=yes), P(good=yes), P(good=yes, colour=green); of
+    a class with parents P(good=yes | root=curled), of a column that the class is no parent of P(colour=green | …); the
+    shift to the prior of use, or what a log term is."""
+    of = f"{names.column(target)}={names.level(target, label)}"
+    beyond = [r.text for r in given_of(step, names)]
+    if step.row.kind == "prior" or step.alike:
+        own = of if step.row.kind == "prior" else cell_of(step, names).text
+        return f"P({own} | {', '.join(beyond)})" if beyond else f"P({own})"
+    if step.joint:
+        return f"P({of}, {cell_of(step, names).text})"
+    word = row_word(step.row)
+    if word:
+        return f"{word} ({of})" if step.row.parents else word
+    if step.row.kind == "expected":
+        beyond += [_("super-parent")] if SUPER_PARENT in step.row.parents else []
+        own = of if step.row.child == target else cell_of(step, names).text
+        beyond = [*([of] if target in step.row.parents else []), *beyond]
+        return f"E log P({own} | {', '.join(beyond)})" if beyond else f"E log P({own})"
+    if not step.counted:
+        return _("term of {cell} | {given}").format(cell=cell_of(step, names).text, given=", ".join([of, *beyond]))
+    return f"{letter_of(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])}){weight_mark(step)}"
+
+
+def weight_mark(step: Step) -> str:
+    """^0.5 after the name of a factor that is weighted."""
+    source = step.sources[0]
+    return f"^{plain(source.weight)}" if isinstance(source, Power) else ""
+
+
+def joint_word(working: Working) -> str:
+    """What the product of the factors is called: the joint, or with weights a score, which is the probability of
+    nothing."""
+    return _("score") if working.scores else _("joint")
+
+
+def log_joint_word(working: Working) -> str:
+    """What the sum of log terms is called."""
+    return _("log score (nats)") if working.scores else _("log joint (nats)")
+
+
+def evidence_word(working: Working) -> str:
+    """What the sum over the classes is called: P(x), which a sum of scores is not."""
+    return _("sum of the scores") if working.scores else "P(x)"
+
+
+def function_of(working: Working, step: Step) -> str:
+    """What the number of a step is of its name: the log where terms add up, exp of an expectation that multiplies."""
+    if working.additive:
+        return "log " if step.counted else ""
+    return "exp " if step.row.kind == "expected" else ""
+
+
+def heading(working: Working, step: Step, k: int, names: Names = AS_IN_FILE) -> str:
+    """The name of a factor of class k, or of its log where terms add up."""
+    return function_of(working, step) + name_of(step, working.classes[k], working.target, names)
+
+
+def title_of(step: Step, names: Names = AS_IN_FILE) -> str:
+    """A factor whatever the class: colour = green, density = 0.4 (≤ 0.57), class prior, prior of use; of what no column
+    has alone its word."""
+    return row_word(step.row) or f"{names.column(step.row.child)} = {shown(step, names)}"
+
+
+def given_title(step: Step, names: Names = AS_IN_FILE) -> str:
+    """The title with what it is conditioned on besides the class: colour = green | root = curled."""
+    beyond = ", ".join(r.spaced for r in given_of(step, names))
+    return f"{title_of(step, names)} | {beyond}" if beyond else title_of(step, names)
+
+
+def row_word(row: Row) -> str:
+    """What a row of the ledger that is of no single column is called; "" for a column's."""
+    if row.kind == "prior":
+        return _("class prior")
+    words = {
+        "prior of use": _("prior of use"),
+        "calibration": _("calibration"),
+        HIDDEN_CELLS: _("cells not known"),
+        SUPER_PARENT: _("which super-parent"),
+        AVERAGE: _("average"),
+        "−½ (x−x̄)ᵀΣ⁻¹(x−x̄)": _("distance from the overall mean"),
+        "−½ (x−μ)ᵀΣ⁻¹(x−μ)": _("distance from the class mean"),
+        "−½ log det Σ": _("spread of the class"),
+        "−½ log det Σ − (d/2) log 2π": _("constant term"),
+        "−(d/2) log 2π": _("constant term"),
+    }
+    return words.get(row.name, "") if row.kind in ("constant", "entropy") or row.child != row.name else ""
+
+
+def where(step: Step, label: str, names: Names = AS_IN_FILE) -> str:
+    """The class and the parents' cells, to follow `good = ` in a sentence: yes, root = curled."""
+    return ", ".join([label, *(r.spaced for r in given_of(step, names))])
+
+
+def fraction(source: Source, digits: int | None = None) -> str:
+    """Where a factor came from, in plain text: 3/8, (3+1)/(8+3), N(0.697; 0.57375, 0.129211²), 0.3/0.4706.
+
+    >>> fraction(Fraction(3.0, 8.0, 1.0, 3)), fraction(Fraction(3.0, 8.0, 0.0, 3)), fraction(Shift(0.3, 8 / 17))
+    ('(3+1)/(8+3)', '3/8', '0.3/0.470588')
+    """
+    if isinstance(source, Fraction):
+        if source.imagined == 0:
+            return f"{count(source.count)}/{count(source.total)}"
+        up = f"({count(source.count)}+{imagined_rows(source.added)})"
+        return f"{up}/({count(source.total)}+{imagined_rows(source.imagined)})"
+    if isinstance(source, Density | Shift):
+        pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
+        first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
+        return f"N({count(source.x)}; {first}, {second}²)" if isinstance(source, Density) else f"{first}/{second}"
+    if isinstance(source, Linear):
+        weight, middle = (plain(v if digits is None else by_hand(v, digits)) for v in (source.weight, source.middle))
+        return f"{weight} × ({count(source.x)} − {middle})".replace("− -", "+ ")
+    if isinstance(source, Power):
+        inner = fraction(source.base, digits)
+        inner = f"({inner})" if isinstance(source.base, Fraction | Words) else inner
+        return f"{inner}^{plain(source.weight)}"
+    if isinstance(source, Rate):
+        return f"Poisson({count(source.x)}; {plain(source.rate if digits is None else by_hand(source.rate, digits))})"
+    if isinstance(source, Kernel):
+        width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
+        return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
+    if isinstance(source, Term):
+        return f"e^{exponent_of(source, digits)}"
+    return _("summed") if isinstance(source, Summed) else _("as set")
+
+
+def exponent_of(source: Term, digits: int | None) -> str:
+    return signed(source.log_value, DIGITS if digits is None else digits).removeprefix("+")
+
+
+def _origin(working: Working, step: Step, k: int) -> str:
+    """What stands before a number: `3/8 = `, where terms add up `log 8/17 = `, nothing before a number that was set."""
+    source = step.sources[k]
+    if isinstance(source, Linear) and working.additive:
+        return f"{fraction(source, working.digits)} = "
+    if isinstance(source, Given) or (working.additive and isinstance(source, Term)):
+        return ""
+    return f"{'log ' if working.additive else ''}{fraction(source, working.digits)} = "
+
+
+# plain text -----------------------------------------------------------------------------------------------------
+
+
+def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+    """The derivation in lines of plain text: factors and joint of each class, then evidence, posterior, risk; the
+    latter of `final` where the factors are those of one model among several that are averaged."""
+    lines = []
+    for k, label in enumerate(working.classes):
+        lines.append(f"{names.column(working.target)} = {names.level(working.target, label)}")
+        for step in working.steps:
+            number = _origin(working, step, k) + factor(working, step, k, digits)
+            lines.append(f"  {heading(working, step, k, names)} = {number}")
+            lines += ["    " + line for line in behind(working, step, k, names)]
+        if working.additive:
+            lines.append(f"  {log_joint_word(working)} = {log_joint(working, k, digits)}")
+        lines.append(f"  {joint_word(working)} = {joint(working, k, digits)}")
+    lines += _omissions(working, names)
+    working = final or working
+    if working.position < 0:
+        return "\n".join([*lines, _("no posterior")])
+    joints = " + ".join(joint(working, k, digits) for k in range(len(working.classes)))
+    lines.append(f"{evidence_word(working)} = {joints} = {evidence(working, digits)}")
+    for k, label in enumerate(working.classes):
+        ratio = f"{joint(working, k, digits)} / {evidence(working, digits)}"
+        lines.append(f"P({names.level(working.target, label)} | x) = {ratio} = {posterior(working, k, digits)}")
+    lines += [f"R({names.action(a)} | x) = {risk_sum(working, i, digits)}" for i, a in enumerate(working.loss.actions)]
+    lines.append(_("decision") + _(": ") + names.action(working.action))
+    return "\n".join(lines)
+
+
+def moments(working: Working, step: Step, k: int) -> str:
+    """How a Gaussian was fitted, in a line: n, mean, variance, standard deviation."""
+    d = step.sources[k]
+    assert isinstance(d, Density)
+
+    def show(value: float) -> str:
+        return moment_of(working, value)
+
+    over = f" = {plain(d.m2)}/{degrees_of(d)}" if variance_from(step, k) == "own" else ""
+    if d.lent is not None:
+        more = f" + {count(d.lent.rows)}"
+        return (f"n = {count(d.n)}{more}, x̄ = {show(d.lent.mean)} → {show(d.mean)}, s² = {show(d.variance)}, "
+                f"s = {show(d.sd)}")  # fmt: skip
+    return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
+
+
+def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most: int = MOST_OPENED) -> list[str]:
+    """What the number of a step was made of, in lines: of a Gaussian its moments; of a Poisson its rate; of a kernel
+    density the training values that add most; of a text its terms, those that move the posterior most first. Up to
+    `most` of these; of a weighted factor, of what the weight acts on."""
+    step = bare(step)
+    source = step.sources[k]
+    if isinstance(source, Density):
+        return [moments(working, step, k)]
+    if isinstance(source, Rate):
+        return [f"λ = {_rate(source)} = {moment_of(working, source.rate)}"]
+    if isinstance(source, Kernel):
+        shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
+        rest = 1.0 - sum(share for _said, share in shares)
+        more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
+        return ["x_i" + _(": ") + ", ".join([*(said for said, _share in shares), *more])] if shares else []
+    if isinstance(source, Words):
+        lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
+                 for t in (source.terms[v] for v in telling(step)[:most])]  # fmt: skip
+        rest = sum(source.terms[v].log_value for v in telling(step)[most:])
+        if len(source.terms) > most:
+            lines.append(_("{n} other terms: {nats}").format(n=len(source.terms) - most, nats=signed(rest, DIGITS)))
+        if source.absent:
+            lines.append(_("all terms that do not stand in it: {nats}").format(nats=signed(source.absent, DIGITS)))
+        return lines
+    return []
+
+
+def loudest(source: Kernel) -> list[Bump]:
+    """The training values that add most to a kernel density, the first of them first; what adds next to nothing is left
+    out.
+
+    >>> loudest(Kernel(-0.9, 0.5, 3.0, 1.0, None, (Bump(0.0, 1.0, 0.3), Bump(1.0, 2.0, 0.7)), False))[0].value
+    1.0
+    """
+    return sorted((b for b in source.bumps if b.share >= 0.0005), key=lambda b: -b.share)
+
+
+def telling(step: Step) -> list[int]:
+    """The places of the terms of a text, those first whose contributions differ most between the classes; of equals in
+    their order.
+
+    >>> from bayes_engine.workbench.derivation.sources import WordTerm
+    >>> hi, free = (WordTerm(t, 1.0, v, Fraction(1.0, 2.0, 0.0, 2)) for t, v in (("hi", -0.7), ("free", -0.7)))
+    >>> texts = (Words(-1.4, (hi, free)), Words(-3.0, (hi, free._replace(log_value=-2.3))))
+    >>> telling(Step(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
+    [1, 0]
+    """
+    each = [s.terms for s in step.sources if isinstance(s, Words)]
+    spread = [max(t.log_value for t in of) - min(t.log_value for t in of) for of in zip(*each, strict=True)]
+    return sorted(range(len(spread)), key=lambda v: -spread[v] if spread[v] == spread[v] else inf)  # −∞ in all of them
+
+
+def _times(term: WordTerm) -> str:
+    return f" × {count(term.times)}" if term.times != 1 else ""
+
+
+def _log_of(source: Fraction, times: float) -> str:
+    return f"{count(times)} log {fraction(source)}" if times != 1 else f"log {fraction(source)}"
+
+
+def _rate(source: Rate) -> str:
+    """(total + a · mean)/(n + a) with its numbers."""
+    if not source.added:
+        return f"{count(source.total)}/{count(source.n)}"
+    up = f"({count(source.total)}+{imagined_rows(source.added)}×{plain(source.mean)})"
+    return f"{up}/({count(source.n)}+{imagined_rows(source.added)})"
+
+
+def risk_sum(working: Working, i: int, digits: int = DIGITS) -> str:
+    """Σ_j λ_ij P(c_j|x) of action i with the numbers filled in: 0 × 0.998692 + 5 × 0.001308 = 0.006541."""
+    losses = working.loss.table[i].tolist()
+    terms = " + ".join(f"{bracketed(v)} × {posterior(working, k, digits)}" for k, v in enumerate(losses))
+    return f"{terms} = {certain(working.risk[i], digits + 2)}"
+
+
+def bracketed(loss: float) -> str:
+    return count(loss) if loss >= 0 else f"({count(loss)})"
+
+
+def degrees_of(d: Density) -> str:
+    return f"({count(d.n)}−{d.ddof})" if d.ddof else count(d.n)
+
+
+def _omissions(working: Working, names: Names) -> list[str]:
+    reasons = {
+        "missing": _("missing, no factor"),
+        "constant": _("one value in every row, no factor"),
+        "not kept": _("left out by the selection, no factor"),
+    }
+    return [names.column(o.name) + _(": ") + reasons[o.reason] for o in working.omitted]
+
+
+# Markdown -------------------------------------------------------------------------------------------------------
+
+
+def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+    """The derivation as Markdown: a table with a row for each factor and a column for each class, and the risks; with
+    `final` as in `to_text`."""
+    target = names.column(working.target)
+    head = [_("factor"), *(f"{target} = {names.level(working.target, c)}" for c in working.classes)]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for step in working.steps:
+        cells = [_origin(working, step, k) + factor(working, step, k, digits) for k in range(len(step.sources))]
+        lines.append(_row([given_title(step, names), *cells]))
+    span = range(len(working.classes))
+    if working.additive:
+        lines.append(_row([log_joint_word(working), *(log_joint(working, k, digits) for k in span)]))
+    lines.append(_row([joint_word(working), *(joint(working, k, digits) for k in span)]))
+    if working.position >= 0 and final is None:
+        lines.append(_row([_("posterior"), *(posterior(working, k, digits) for k in span)]))
+    if opened := _opened(working, names):
+        lines += ["", *(f"- {escaped(line)}" for line in opened)]
+    lines += ["", *(f"- {escaped(line)}" for line in _omissions(working, names))] if working.omitted else []
+    working = final or working
+    if working.position < 0:
+        return "\n".join([*lines, "", _("no posterior")])
+    lines += ["", f"{evidence_word(working)} = {evidence(working, digits)}", ""]
+    if final is not None:
+        labels = [escaped(names.level(working.target, c)) for c in working.classes]
+        lines += [f"- P({label} \\| x) = {posterior(working, k, digits)}" for k, label in enumerate(labels)]
+    for i, action in enumerate(working.loss.actions):
+        lines.append(f"- R({escaped(names.action(action))} \\| x) = {risk_sum(working, i, digits)}")
+    return "\n".join([*lines, "", f"{_('decision')}{_(': ')}**{escaped(names.action(working.action))}**"])
+
+
+def _opened(working: Working, names: Names) -> list[str]:
+    """What the rates, the kernel densities and the texts among the factors were made of."""
+    return [
+        f"{name_of(step, working.classes[k], working.target, names)}{_(': ')}{_('; ').join(lines)}"
+        for step in working.steps
+        for k, source in enumerate(bare(step).sources)
+        if isinstance(source, Estimated) and (lines := behind(working, step, k, names))
+    ]
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(map(escaped, cells)) + " |"
+
+
+def markdown_table(rows: list[list[str]]) -> str:
+    """Rows of text as a Markdown table, the first its head."""
+    head, *rest = rows
+    return "\n".join([_row(head), _row(["---"] * len(head)), *map(_row, rest)])
+
+
+def escaped(text: str) -> str:
+    """A name that Markdown takes literally, on one line."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>|#$~" else c for c in one_line(text))
+
+
+def one_line(text: Any) -> str:
+    """Control, direction and zero-width characters become a space."""
+    return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in str(text))
+
+
+def letter_of(step: Step) -> str:
+    dense = any(isinstance(s, Density | Kernel) for s in bare(step).sources)
+    return "p" if dense or step.row.kind == "log-density" else "P"
+
+
+def imagined_rows(rows: float) -> str:
+    """What is added to a count: as it was set, or where it is a share of that, to four digits."""
+    exact = count(rows)
+    return exact if len(exact) <= 8 else f"{rows:.4g}"

@@ -1,0 +1,567 @@
+"""What is wrong with a column by itself: no class is asked but where a sentence says so."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+from sklearn.linear_model import LogisticRegression
+
+from bayes_engine.language import Listing, Message
+from bayes_engine.logspace import Array, log
+from bayes_engine.progress import steps
+from bayes_engine.structure.tree import information
+from bayes_engine.table.dates import DATE
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.doctor.finding import (
+    AddModel,
+    Finding,
+    Mend,
+    ReadText,
+    Repair,
+    SetKind,
+    SetKnob,
+    SetLikelihood,
+    SetRole,
+)
+from bayes_engine.workbench.doctor.look import SAMPLE, TOO_LARGE, Look, as_numbers, contingency, holm
+from bayes_engine.workbench.doctor.outliers import FAR, FEW, outlying, robust, sentinel
+
+UNIQUE = 0.95
+"""A share of different values from which on a column of text names rows: what comes back is an exception."""
+LONG_NUMBER = 100_000
+"""Whole numbers of six digits and more, all different and all as long, are numbers of cases, not amounts; unless all
+are round, as prices and incomes are."""
+VERY_LONG, MOSTLY = 1e10, 0.8
+"""So long numbers, nearly all with as many digits as the longest, were drawn by lot as keys: amounts spread wider."""
+MANY = 30
+"""So many whole numbers that rise from row to row are numbers of rows; a few may have been put in order by hand."""
+ONE_WORD = 2.0
+"""Cells of fewer words, on average, are no texts: long ones that differ are names, such as keys, mails and links."""
+NEARLY = 0.99
+"""One value in so many of the rows: at most one row in a hundred can learn from the column."""
+CARDINALITY, ROWS_A_LEVEL = 10, 5.0
+"""With more levels and fewer rows to each, P(level | class) rests on one or two rows a class, which is no estimate."""
+LONG_TAIL = 50
+"""Of so many levels and more it is said, too, if most have so few rows, however many the others have."""
+WORDS = 5.0
+"""Cells of so many words, on average, are texts."""
+CODES, ROWS_A_CODE = 10, 10.0
+"""So few different whole numbers, with so many rows each, can be names as well as amounts."""
+ONE_VALUE = 0.75
+"""A number that fills so much of a column is a count's zero rather than one name of several."""
+CODES_GAIN = 0.01
+"""Nats a row that whole numbers must tell of the class as names beyond what a line through them tells, after the price
+of the parameters (BIC): a hundredth is what a weak column tells altogether."""
+SLIP = 0.2
+"""A spelling this frequent beside another is likelier meant than a slip."""
+MISSING = 0.5
+"""A column that is missing in half of the rows and more speaks for the minority of them."""
+LEVEL, TELLS = 0.01, 0.1
+"""Holm-adjusted level of tests, and least Cramér V of missing cells with the class: 0.1 is the usual "small" effect."""
+
+
+def infinite(look: Look) -> Iterator[Finding]:
+    """Cells that are ±∞, or too large to be squared: no likelihood has a density there, so that no model is fitted.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"x": [1.0, np.inf, 3.0]}))
+    >>> [(finding.columns, finding.rows) for finding in infinite(seen)]
+    [(('x',), (1,))]
+    """
+    for v in steps(look.features):
+        if v.numeric:
+            column = look.whole[v.name]
+            told = column if column.dtype.kind in "fiu" else column.astype(object)  # a text may say "inf"
+            x = pd.to_numeric(told, errors="coerce").to_numpy(float, na_value=np.nan)
+            bad, large = np.abs(x) >= TOO_LARGE, np.isfinite(x) & (np.abs(x) >= TOO_LARGE)
+            if bad.any():
+                said = Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
+                               {"n": int(bad.sum()), "column": v.name})  # fmt: skip
+                if large.any():
+                    said = Message("{n} cell(s) of '{column}' are too large to be squared, such as {value:g}: no model "
+                                   "can be fitted. Take a larger unit, or mend the column.",
+                                   {"n": int(bad.sum()), "column": v.name, "value": float(x[large][0])})  # fmt: skip
+                yield Finding(
+                    "infinite", "serious", (v.name,), said,
+                    ((Message("infinite cells"), int((bad & ~large).sum())),
+                     *(((Message("cells too large to be squared"), int(large.sum())),) if large.any() else ())),
+                    (*(() if bad.sum() == (~np.isnan(x)).sum() else (Repair("infinite-missing", v.name),)),
+                     SetRole(v.name, "ignore")),
+                    tuple(int(i) for i in np.flatnonzero(bad)[:20]),
+                )  # fmt: skip
+
+
+def identifiers(look: Look) -> Iterator[Finding]:
+    """Columns that name the row: unique text, whole numbers that count or are long. They fit every row seen, and say
+    nothing of the next.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}))
+    >>> [finding.columns for finding in identifiers(seen)]
+    [('case',)]
+    """
+    for v in _looked_at(look):
+        settled = v.role != "feature"
+        cells = look.frame[v.name].dropna()
+        n, distinct = len(cells), cells.nunique()
+        if n < FEW or distinct < UNIQUE * n or v.kind == "date":
+            continue
+        if (v.kind == "text" and not _keys(v, cells)) or _wordy(cells) >= WORDS:
+            continue
+        if (v.numeric or cells.dtype.kind in "iuf") and not _counting(look.whole[v.name]):
+            continue
+        if v.kind == "continuous" and v.role == "feature" and cells.min() == 0:  # whole, yet measured: days of a date
+            continue
+        yield Finding(
+            "identifier", "note" if settled else "serious", (v.name,),
+            Message("'{column}' names the row: {distinct:,} different values in {n:,} rows. A model that reads it "
+                    "learns the rows by heart.", {"column": v.name, "distinct": int(distinct), "n": n}),
+            ((Message("different values"), int(distinct)), (Message("rows"), n),
+             (Message("for example"), Listing(str(x) for x in cells.iloc[:3]))),
+            () if settled else (SetRole(v.name, "id"), SetRole(v.name, "ignore")), settled=settled,
+        )  # fmt: skip
+
+
+def _keys(v: Variable, cells: pd.Series) -> bool:
+    """Whether a column of long texts that no model reads holds keys: one word each, and hardly one twice."""
+    return v.kind == "text" and not v.textual and _wordy(cells) < ONE_WORD and cells.nunique() >= UNIQUE * len(cells)
+
+
+def _counting(column: pd.Series) -> bool:
+    """Whether whole numbers count the rows, here and there one of them twice; or, all different, rise with the rows, or
+    are as long as case numbers are.
+
+    >>> [_counting(pd.Series(x)) for x in ([7, 3, 1, 4, 2, 6, 9, 8, 5, 10], [12, 15, 19, 20, 31, 44, 50, 62, 70, 71])]
+    [True, False]
+    """
+    cells = column.dropna()
+    x = as_numbers(cells)
+    if len(x) < FEW or np.isnan(x).any() or not (x == np.round(x)).all():
+        return False
+    distinct = len(np.unique(x))
+    if distinct < len(x):  # by lot, numbers of so small a range would come again far more often
+        return distinct >= UNIQUE * len(x) and float(x.max() - x.min()) < distinct / UNIQUE
+    guess = Schema.infer(pd.DataFrame({str(column.name): cells}))[str(column.name)]
+    rising = bool((np.diff(x) > 0).all() or (np.diff(x) < 0).all())
+    digits = np.array([len(str(int(v))) for v in x])
+    long = digits == digits.max()
+    as_long = (x.min() >= LONG_NUMBER and long.all()) or (x.max() >= VERY_LONG and long.mean() >= MOSTLY)
+    return guess.role == "id" or (len(x) >= MANY and (rising or (as_long and (x % 10 != 0).any())))
+
+
+def constants(look: Look) -> Iterator[Finding]:
+    """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}))
+    >>> [str(finding.said) for finding in constants(seen)]
+    ["'unit' has the same value in every row: it says nothing of the class."]
+    """
+    for v in _looked_at(look):
+        settled = v.role != "feature"
+        counts = look.frame[v.name].value_counts()
+        counts = counts[counts > 0]
+        n = int(counts.sum())
+        if len(counts) <= 1:
+            if len(look.whole) > look.n and look.whole[v.name].nunique() > 1:
+                continue
+            said = Message("'{column}' has no value at all: it says nothing.", {"column": v.name})
+            gaps = look.n - n
+            if n and gaps:
+                said = Message("'{column}' has one value, '{level}', and is missing in {gaps:,} of the {n:,} rows: "
+                               "where it has any, it says nothing of the class.",
+                               {"column": v.name, "level": str(counts.index[0]), "gaps": gaps,
+                                "n": look.n})  # fmt: skip
+            elif n:
+                said = Message("'{column}' has the same value in every row: it says nothing of the class.",
+                               {"column": v.name})  # fmt: skip
+            yield Finding("constant", "note" if settled else "warning", (v.name,), said,
+                          ((Message("rows with a value"), n), (Message("missing cells"), gaps)),
+                          () if settled else (SetRole(v.name, "ignore"),), settled=settled)  # fmt: skip
+        elif not settled and counts.iloc[0] >= NEARLY * n and n >= 5 * FEW:
+            usual = look.frame[v.name].eq(counts.index[0]).fillna(False).to_numpy(dtype=bool)
+            known = look.frame[v.name].notna().to_numpy(dtype=bool)
+            table = contingency(np.where(known, usual, -1).astype(np.intp), look.y, 2, max(look.k, 1))
+            if look.k and information(table).p_value < LEVEL:
+                continue
+            yield Finding(
+                "nearly-constant", "note", (v.name,),
+                Message("'{column}' has one value in {share:.1%} of the rows, and the others say nothing of the class.",
+                        {"column": v.name, "share": float(counts.iloc[0] / n)}),
+                ((Message("rows with another value"), int(n - counts.iloc[0])), (Message("rows"), n)),
+                (SetRole(v.name, "ignore"),), look.shown(known & ~usual),
+            )  # fmt: skip
+
+
+def spellings(look: Look) -> Iterator[Finding]:
+    """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}))
+    >>> [str(finding.said) for finding in spellings(seen)]
+    ["1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and 'rome '."]
+    """
+    for v in steps(look.schema):
+        if v.discrete and v.cuts is None and v.role in ("feature", "target"):
+            counts = look.whole[v.name].value_counts()
+            alike = [g for g in same_spelling(v.levels).values() if sum(counts.get(level, 0) > 0 for level in g) > 1]
+            if alike:
+                shown = tuple(
+                    (Message("'{level}'", {"level": str(s)}), int(counts.get(s, 0))) for g in alike for s in g
+                )
+                rarest = max(min(counts.get(s, 0) for s in g) / max(counts.get(s, 0) for s in g) for g in alike)
+                yield Finding(
+                    "spellings", "note" if rarest >= SLIP else "warning", (v.name,),
+                    Message("{n} level(s) of '{column}' differ from others only in case, blanks or the width of "
+                            "letters, such as '{level}' and '{other_level}'.",
+                            {"n": sum(len(g) - 1 for g in alike), "column": v.name, "level": str(alike[0][0]),
+                             "other_level": str(alike[0][1])}),
+                    shown, (Repair("merge-spellings", v.name),),
+                )  # fmt: skip
+
+
+def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
+    """The levels that are text, by what is left of them without case, width and superfluous blanks.
+
+    >>> same_spelling(("yes", " Yes", "no"))
+    {'yes': ['yes', ' Yes'], 'no': ['no']}
+    """
+    found: dict[str, list[Any]] = {}
+    for level in levels:
+        if isinstance(level, str):
+            folded = " ".join(unicodedata.normalize("NFKC", level).casefold().split())
+            found.setdefault(folded, []).append(level)
+    return found
+
+
+def mixed_types(look: Look) -> Iterator[Finding]:
+    """Columns of numbers that are read as text because of a few cells.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"x": [*map(str, range(30)), "about 7"]}))
+    >>> [str(finding.said) for finding in mixed_types(seen)]
+    ["'x' holds numbers but for 1 cell, such as 'about 7', for which it is read as text."]
+    """
+    for v in _features(look):
+        column = look.frame[v.name]
+        if v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
+            continue
+        known = column.notna().to_numpy(dtype=bool)
+        first = column[known].iloc[: 20 * FEW]
+        if not len(first) or np.isnan(as_numbers(first)).mean() > 0.5:  # words, and no need to try them all
+            continue
+        numbers = as_numbers(column)
+        said = ~np.isnan(numbers)
+        if said.sum() >= 0.8 * known.sum() and (known & ~said).any() and len(np.unique(numbers[said])) >= FEW:
+            odd = column[known & ~said].astype(str)
+            yield Finding(
+                "mixed-types", "warning", (v.name,),
+                Message("'{column}' holds numbers but for {n} cell(s), such as '{level}', for which it is read as "
+                        "text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
+                ((Message("numbers"), int(said.sum())), (Message("cells that are none"), len(odd))),
+                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), look.shown(known & ~said),
+            )  # fmt: skip
+
+
+def dates(look: Look) -> Iterator[Finding]:
+    """Dates: no model here reads them, and as levels each would be its own.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}))
+    >>> [(finding.code, finding.columns) for finding in dates(seen)]
+    [('date', ('day',))]
+    """
+    for v in steps(look.schema):
+        if v.role not in ("feature", "ignore") or v.cuts is not None or v.textual:
+            continue
+        if v.kind == "date":
+            days = pd.to_datetime(look.whole[v.name], errors="coerce", utc=True)
+            yield Finding(
+                "date", "note", (v.name,),
+                Message("'{column}' holds dates, which no model reads; as days since the first it would be a number.",
+                        {"column": v.name}),
+                ((Message("different values"), int(days.nunique())),
+                 (Message("the first and the last"), Listing(f"{d:%Y-%m-%d}" for d in (days.min(), days.max())))),
+                (Repair("days", v.name),),
+            )  # fmt: skip
+        elif v.numeric:
+            found = compact_days(as_numbers(look.frame[v.name]))
+            if v.kind == "count" and v.role == "feature" and found is not None:
+                yield Finding(
+                    "date", "warning", (v.name,),
+                    Message("'{column}' holds dates written as whole numbers, such as {value:.0f}: as an amount, from "
+                            "one day to the next it is now 1, now 70, now 8,870.",
+                            {"column": v.name, "value": float(look.frame[v.name].dropna().iloc[0])}),
+                    ((Message("different values"), int(look.frame[v.name].nunique())),
+                     (Message("the first and the last"),
+                      Listing(f"{d:%Y-%m-%d}" for d in (found.min(), found.max())))),
+                    (Repair("days", v.name), SetRole(v.name, "ignore")),
+                )  # fmt: skip
+        elif v.role == "feature":
+            some = look.frame[v.name].dropna().drop_duplicates().astype(str).iloc[:200]
+            if len(some) >= 3 and sum(DATE.fullmatch(s.strip()) is not None for s in some) >= 0.9 * len(some):
+                yield Finding(
+                    "date", "warning", (v.name,),
+                    Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
+                            {"column": v.name, "level": str(some.iloc[0])}),
+                    ((Message("different values"), int(look.frame[v.name].nunique())),),
+                    (Repair("days", v.name), SetRole(v.name, "ignore")),
+                )  # fmt: skip
+
+
+def compact_days(x: Array) -> pd.Series | None:
+    """(n,) days written as whole numbers, YYYYMMDD; None where they are not: every number must be a day of the calendar
+    from 1900 to 2100, which of such numbers by lot one in 27 is.
+
+    >>> compact_days(np.array([20240229.0, 20240301.0, 20231224.0])).dt.day.tolist()
+    [29, 1, 24]
+    >>> compact_days(np.array([20240229.0, 20240301.0, 20240230.0]))
+    """
+    known = x[~np.isnan(x)]
+    if len(np.unique(known)) < 3 or known.min() < 1900_01_01 or known.max() > 2100_12_31 or (known % 1).any():
+        return None
+    written = pd.Series(x).map(lambda v: "" if np.isnan(v) else f"{v:.0f}")
+    days = pd.to_datetime(written, format="%Y%m%d", errors="coerce", utc=True)
+    return days if int(days.notna().sum()) == len(known) else None
+
+
+def texts(look: Look) -> Iterator[Finding]:
+    """Columns of texts that no model reads yet, or reads as levels.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"note": [f"this is the long note number {i}" for i in range(30)]}))
+    >>> [(finding.code, finding.columns) for finding in texts(seen)]
+    [('text', ('note',))]
+    """
+    for v in steps(look.schema):
+        if v.role not in ("feature", "ignore") or v.numeric or v.textual or v.kind in ("date", "constant", "empty"):
+            continue
+        cells = look.frame[v.name].dropna()
+        as_levels = v.role == "feature" and v.kind != "text"
+        if not len(cells) or not (v.kind == "text" or as_levels) or _keys(v, cells):
+            continue
+        words = _wordy(cells)
+        if as_levels and (words < WORDS or cells.nunique() < len(cells) / 2):
+            continue
+        said = Message("'{column}' holds texts, of {words:.1f} words on average, which are left out.",
+                       {"column": v.name, "words": words})  # fmt: skip
+        if as_levels:
+            said = Message("'{column}' holds texts, of {words:.1f} words on average: as levels, nearly every row has "
+                           "its own.", {"column": v.name, "words": words})  # fmt: skip
+        yield Finding(
+            "text", "warning" if as_levels else "note", (v.name,), said,
+            ((Message("words a cell"), round(words, 1)), (Message("different values"), int(cells.nunique()))),
+            (ReadText(v.name), *((SetRole(v.name, "ignore"),) if as_levels else ())),
+        )  # fmt: skip
+
+
+def cardinality(look: Look) -> Iterator[Finding]:
+    """Columns of many levels with few rows each.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"shop": [f"s{i % 12}" for i in range(40)]}))
+    >>> [str(finding.said) for finding in cardinality(seen)]
+    ["'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by."]
+    """
+    for name, codes in steps(look.codes.items()):
+        counts = np.bincount(codes[codes >= 0])
+        levels, n = int((counts > 0).sum()), int(counts.sum())
+        rare = int(((counts > 0) & (counts < ROWS_A_LEVEL)).sum())
+        sparse = levels >= CARDINALITY and n < ROWS_A_LEVEL * levels
+        if not (sparse or (levels >= LONG_TAIL and rare > levels / 2)) or levels >= UNIQUE * n:
+            continue
+        if _wordy(look.frame[name].dropna()) >= WORDS:
+            continue
+        said = Message("{rare:,} of the {levels:,} levels of '{column}' have fewer than {least:.0f} rows: too few to "
+                       "estimate anything by.",
+                       {"column": name, "levels": levels, "rare": rare, "least": ROWS_A_LEVEL})  # fmt: skip
+        if sparse:
+            said = Message("'{column}' has {levels:,} levels in {n:,} rows, {rows:.1f} rows each: too few to estimate "
+                           "anything by.",
+                           {"column": name, "levels": levels, "n": n, "rows": n / levels})  # fmt: skip
+        yield Finding(
+            "high-cardinality", "warning" if sparse else "note", (name,), said,
+            ((Message("levels"), levels), (Message("rows a level"), round(n / levels, 2)),
+             (Message("levels in one row only"), int((counts == 1).sum()))),
+            (SetRole(name, "ignore"),),
+        )  # fmt: skip
+
+
+def codes(look: Look) -> Iterator[Finding]:
+    """Few different whole numbers that tell more of the class as names than as amounts.
+
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> x = [1.0, 2.0, 3.0] * 40
+    >>> frame = pd.DataFrame({"x": x, "y": ["a" if v == 2 else "b" for v in x]})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("y", "target"))
+    >>> [(finding.code, finding.columns) for finding in codes(seen)]
+    [('codes', ('x',))]
+    """
+    for name, x in steps(look.numbers.items()):
+        known = ~np.isnan(x)
+        values, at = np.unique(x[known], return_inverse=True)
+        whole = bool((values == np.round(values)).all())
+        if not (3 <= len(values) <= CODES and whole and len(at) >= ROWS_A_CODE * len(values)) or look.k < 2:
+            continue
+        if sentinel(x) is not None:  # of an answer that is none a line knows nothing
+            continue
+        if np.bincount(at).max() > ONE_VALUE * len(at):
+            continue
+        y = look.y[known]
+        table = contingency(at.astype(np.intp), y, len(values), look.k)
+        gain = _told(table, values) - (len(values) - 2) * (look.k - 1) / 2.0 * float(log(float(len(y)))) / len(y)
+        if gain >= CODES_GAIN:
+            yield Finding(
+                "codes", "note", (name,),
+                Message("'{column}' holds {distinct} different whole numbers, {values}: they tell more of the class as "
+                        "names than as amounts.",
+                        {"column": name, "distinct": len(values), "values": Listing(f"{v:g}" for v in values)}),
+                ((Message("nats a row gained by counting them"), round(gain, 3)),),
+                (SetKind(name, "categorical"), SetLikelihood((name,), "categorical")),
+            )  # fmt: skip
+
+
+def _told(table: Array, values: Array) -> float:
+    """Nats a row by which log P(c|x) of counts (S, K) exceeds that of a logistic regression on x, on the rows
+    themselves: what the numbers tell as names beyond what they tell as amounts."""
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2:
+        return 0.0
+    x = (values - values.mean()) / values.std()
+    terms = np.repeat(x[:, None], table.shape[1], axis=0)
+    classes = np.tile(np.arange(table.shape[1]), len(x))
+    smooth = LogisticRegression(C=1e4, max_iter=200).fit(terms, classes, sample_weight=table.ravel())
+    amounts = log(smooth.predict_proba(x[:, None]))
+    names = log(table) - log(table.sum(axis=1, keepdims=True))
+    met = table > 0
+    return float(table[met] @ (names[met] - amounts[met]) / table.sum())
+
+
+def missing(look: Look) -> Iterator[Finding]:
+    """Columns that are mostly missing, and columns whose gaps are not the same in all classes.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"x": [1.0, None, None, None]}))
+    >>> [str(finding.said) for finding in missing(seen)]
+    ["'x' is missing in 75% of the rows."]
+    """
+    asked: list[tuple[Variable, Array, float, float]] = []
+    aside = [v for v in look.schema if v.kind == "constant" and v.role == "ignore"]  # its gaps may be a second value
+    for v in steps((*look.features, *aside)):
+        gaps = look.frame[v.name].isna().to_numpy(dtype=bool)
+        share = float(gaps.mean()) if look.n else 0.0
+        if v.role == "feature" and MISSING <= share < 1.0:
+            yield Finding(
+                "missing", "warning", (v.name,),
+                Message("'{column}' is missing in {share:.0%} of the rows.", {"column": v.name, "share": share}),
+                ((Message("missing cells"), int(gaps.sum())), (Message("rows"), look.n)),
+                (SetRole(v.name, "ignore"),), look.shown(gaps),
+            )  # fmt: skip
+        if look.k >= 2 and gaps.sum() >= ROWS_A_LEVEL and not v.textual:
+            table = contingency(gaps.astype(np.intp), look.y, 2, look.k)
+            expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
+            chi2 = float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
+            asked.append((v, table, chi2, float(chdtrc(max(information(table).degrees, 1), chi2))))
+    adjusted = holm(np.array([p for *_rest, p in asked]))
+    for (v, table, chi2, _p), p in zip(asked, adjusted, strict=True):
+        cramer = float(np.sqrt(chi2 / max(table.sum(), 1.0)))
+        if p >= LEVEL or cramer < TELLS:
+            continue
+        assert look.target is not None
+        rate = table[1] / np.maximum(table.sum(axis=0), 1.0)
+        high, low = int(rate.argmax()), int(np.where(table.sum(axis=0) > 0, rate, 2.0).argmin())
+        cut = AddModel("naive-bayes", "laplace", (("discretize", "mdlp"), ("missing", "category")))
+        absent, share = int(table[1].sum()), float(table[1].sum() / table.sum())
+        mostly = v.role == "feature" and share >= MISSING
+        mends: tuple[Mend, ...] = (SetKnob("missing", "category") if v.discrete else cut,)
+        if v.role == "ignore":
+            mends = (SetKind(v.name, "categorical"),)
+        elif mostly:  # one or the other: a column that is left out has no gaps to count
+            mends = (*mends, SetRole(v.name, "ignore"))
+        facts = {"column": v.name, "high": float(rate[high]), "label": str(look.target.levels[high]), "share": share,
+                 "low": float(rate[low]), "other_label": str(look.target.levels[low])}  # fmt: skip
+        said = Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', in "
+                       "{low:.0%} of '{other_label}'.", facts)  # fmt: skip
+        if mostly:
+            said = Message("'{column}' is missing in {share:.0%} of the rows, but that says something of the class: it "
+                           "is in {high:.0%} of '{label}', in {low:.0%} of '{other_label}'. Count its gaps, or leave "
+                           "it out.", facts)  # fmt: skip
+        yield Finding(
+            "missing-tells", "warning" if mostly else "note", (v.name,), said,
+            ((Message("χ²"), round(chi2, 2)), (Message("p (Holm)"), float(p)),
+             (Message("Cramér's V"), round(cramer, 3)), (Message("missing cells"), absent)),
+            mends,
+        )  # fmt: skip
+
+
+def sentinels(look: Look) -> Iterator[Finding]:
+    """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known".
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}))
+    >>> [finding.mends[0] for finding in sentinels(seen)]
+    [Repair(what='value-missing', column='age', value=999.0)]
+    """
+    for name, x in steps(look.numbers.items()):
+        value = sentinel(x)
+        if value is not None:
+            n = int((x == value).sum())
+            rest = x[(x != value) & ~np.isnan(x)]
+            yield Finding(
+                "sentinel", "warning", (name,),
+                Message("{n} cell(s) of '{column}' hold {value:.12g}, apart from all others ({low:g} to {high:g}): it "
+                        "may mean that the value is not known.",
+                        {"n": n, "column": name, "value": value, "low": float(rest.min()), "high": float(rest.max())}),
+                ((Message("cells with this value"), n), (Message("median of the others"), float(np.median(rest)))),
+                (Repair("value-missing", name, value), SetLikelihood((name,), "mdlp")), look.shown(x == value),
+            )  # fmt: skip
+
+
+def outliers(look: Look) -> Iterator[Finding]:
+    """Single cells far from all others, on the scale of the numbers and of their logarithms.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> seen = look(pd.DataFrame({"size": [*np.arange(160.0, 190.0), 1750.0]}))
+    >>> [(finding.columns, finding.rows) for finding in outliers(seen)]
+    [(('size',), (30,))]
+    """
+    for name, x in steps(look.numbers.items()):
+        if sentinel(x) is not None:
+            continue
+        far = outlying(x)
+        if far.any():
+            cells = x[far]
+            yield Finding(
+                "outliers", "warning", (name,),
+                Message("{n} cell(s) of '{column}' lie more than {times:g} robust standard deviations from the median, "
+                        "such as {value:g} (median {middle:g}).",
+                        {"n": len(cells), "column": name, "times": FAR, "value": float(cells[0]),
+                         "middle": float(np.nanmedian(x))}),
+                ((Message("cells"), len(cells)), (Message("median"), float(np.nanmedian(x))),
+                 (Message("robust standard deviation"), float(f"{robust(x[~np.isnan(x)]):.4g}"))),
+                (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), look.shown(far),
+            )  # fmt: skip
+
+
+def _looked_at(look: Look) -> Iterator[Variable]:
+    """Features, and the columns that were set aside: a person shall see why."""
+    return (v for v in steps(look.schema) if v.role in ("feature", "id", "ignore"))
+
+
+def _features(look: Look) -> Iterator[Variable]:
+    """The columns with the role of a feature, whether a model can read them or not."""
+    return (v for v in steps(look.schema) if v.role == "feature")
+
+
+def _wordy(cells: pd.Series) -> float:
+    """Words a cell, on average; Chinese characters count as half a word each."""
+    if cells.dtype.kind in "biufM" or not len(cells):
+        return 0.0
+    some = cells.iloc[: min(len(cells), SAMPLE // 20)].astype(str)
+    return float(np.mean([len(s.split()) + sum("\u4e00" <= ch <= "\u9fff" for ch in s) / 2 for s in some]))

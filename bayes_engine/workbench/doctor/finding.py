@@ -1,0 +1,315 @@
+"""What the doctor says of a table, and what can be done about it, as data: a page makes one button of each mend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bayes_engine.language import Listing, Message, Word
+from bayes_engine.table.schema import Kind, Role
+
+Severity = Literal["serious", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
+"""From what makes answers wrong, over what makes them worse, to what is good to know."""
+FLOOR = 1e-4
+"""The least floor of a variance, as a share of the column's own, that answers a tiny one: a hundredth of its sd."""
+Code = Literal[
+    "infinite", "identifier", "leak", "copy-of-target", "single-row-class", "rare-class", "imbalance",
+    "constant", "nearly-constant", "duplicate-column", "duplicate-rows", "spellings", "mixed-types", "date", "text",
+    "high-cardinality", "codes", "missing", "missing-tells", "sentinel", "outliers", "zero-cells", "tiny-variance",
+    "collinear", "skew", "heavy-tails", "not-normal", "covariances", "dependence",
+]  # fmt: skip
+
+
+# mends ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SetRole:
+    """Give a column another role."""
+
+    column: str
+    role: Role
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        if self.role == "ignore":
+            return Message("Leave out '{column}'", {"column": self.column})
+        return Message("Make '{column}' {role}", {"column": self.column, "role": Word(self.role)})
+
+
+@dataclass(frozen=True)
+class SetKind:
+    """Read a column as another kind."""
+
+    column: str
+    kind: Kind
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        return Message("Read '{column}' as {kind}", {"column": self.column, "kind": Word(self.kind)})
+
+
+@dataclass(frozen=True)
+class SetLikelihood:
+    """Give some columns of the active model another likelihood (its knob `likelihoods`); where its family has no such
+    knob, of a naive Bayes model that is added."""
+
+    columns: tuple[str, ...]
+    likelihood: Literal["kernel", "mdlp", "categorical"]
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        if self.likelihood == "kernel":
+            return Message("Kernel density for {names}", {"names": Listing(self.columns)})
+        if self.likelihood == "mdlp":
+            return Message("Cut {names} by MDLP", {"names": Listing(self.columns)})
+        return Message("Count the values of {names}", {"names": Listing(self.columns)})
+
+
+@dataclass(frozen=True)
+class SetKnob:
+    """Set a knob of the active model; where its family has no such knob, of a naive Bayes model that is added."""
+
+    name: Literal["smoothing", "var_floor", "tied_variance", "missing"]
+    value: Any
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        if self.name == "smoothing" and self.value == "zero-only":
+            return Message("Repair the zeros only")
+        if self.name == "smoothing":
+            return Message("Smooth everywhere")
+        if self.name == "var_floor":
+            return Message("Set the variance floor to {value:g}", {"value": self.value})
+        if self.name == "tied_variance":
+            return Message("One variance for all classes")
+        return Message("Count missing as a level of its own")
+
+
+@dataclass(frozen=True)
+class AddModel:
+    """Put a further model on the shelf and make it active: a family, for naive Bayes an estimation preset, and the
+    knobs that differ."""
+
+    family: str
+    preset: str = "laplace"
+    knobs: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        family, knobs = FAMILY_NAMES.get(self.family, Word(self.family)), dict(self.knobs)
+        if knobs.get("discretize") is not None and knobs.get("missing") == "category":
+            return Message("Add {family}, numbers cut by MDLP, missing cells counted", {"family": family})
+        if knobs.get("discretize") is not None:
+            return Message("Add {family}, numbers cut by MDLP", {"family": family})
+        if knobs.get("shrinkage") is not None:
+            return Message("Add {family} with shrinkage", {"family": family})
+        if "kernel" in dict(knobs.get("likelihoods", ())).values():
+            return Message("Add {family} with kernel densities", {"family": family})
+        if "bernoulli" in dict(knobs.get("likelihoods", ())).values():
+            return Message("Add {family} of words that are there or not", {"family": family})
+        if knobs.get("priors") == "uniform":
+            return Message("Add {family} with a uniform prior", {"family": family})
+        if self.preset == "zero-only":
+            return Message("Add {family}, zeros repaired only", {"family": family})
+        return Message("Add {family}", {"family": family})
+
+
+FAMILY_NAMES: Mapping[str, Word] = {
+    "naive-bayes": Word("naive Bayes"),
+    "tan": Word("TAN"),
+    "aode": Word("AODE"),
+    "lda": Word("LDA"),
+    "qda": Word("QDA"),
+    "network": Word("a network"),
+}
+"""How a button calls a family."""
+
+
+@dataclass(frozen=True)
+class BalanceLosses:
+    """Losses inverse to the class frequencies: λ(decision, truth) = n/(K n_truth) off the diagonal, as `cost` says for
+    each class in the target's order; such losses decide as 0-1 losses do among equally frequent classes."""
+
+    cost: tuple[tuple[Any, float], ...]
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        return Message("Make an error dearer the rarer its class")
+
+
+@dataclass(frozen=True)
+class ReadText:
+    """Read a column of texts by its words: role feature, likelihood "multinomial"."""
+
+    column: str
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        return Message("Count the words of '{column}'", {"column": self.column})
+
+
+Mended = Literal[
+    "drop-duplicates", "drop-rare", "merge-spellings", "infinite-missing", "value-missing", "outliers-missing",
+    "text-missing", "days",
+]  # fmt: skip
+"""What a `Repair` can do."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A change of cells or rows, done by `bayes_engine.workbench.doctor.repair.repaired`. It holds no cell of the table
+    but, for "value-missing", the number itself, and can travel in a link.
+
+    `what`: "drop-duplicates" (of equal rows the first stays), "drop-rare" (rows of classes with too few rows lose their
+    class and so are left out), "merge-spellings" (levels that differ only in case, blanks and width become the most
+    frequent of them), "infinite-missing", "value-missing" (the number `value`), "outliers-missing", "text-missing"
+    (what is no number, in a column of numbers), "days" (a date becomes the days since the first).
+    """
+
+    what: Mended
+    column: str = ""
+    value: float = 0.0
+
+    @property
+    def said(self) -> Message:
+        """What a button says."""
+        if self.what == "drop-duplicates":
+            return Message("Keep one of equal rows")
+        if self.what == "drop-rare":
+            return Message("Leave out the rows of these classes")
+        if self.what == "merge-spellings":
+            return Message("Make one level of the spellings in '{column}'", {"column": self.column})
+        if self.what == "value-missing":
+            return Message("{value:.12g} in '{column}' means missing", {"column": self.column, "value": self.value})
+        if self.what == "days":
+            return Message("Count '{column}' in days", {"column": self.column})
+        return Message("Make these cells of '{column}' missing", {"column": self.column})
+
+
+Mend = SetRole | SetKind | SetLikelihood | SetKnob | AddModel | BalanceLosses | ReadText | Repair
+
+
+# findings -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found: `columns` in whose heads it stands (the target for the classes, none for the whole table),
+    `said` in a sentence, the numbers of it as `evidence` (label, value), the first `rows` it is seen in (positions in
+    the frame, from 0), and `mends`, the best first.
+
+    In the parameters of `said` and of the labels, `column`, `other` and `names` (joined by ", ") are columns, `level`
+    is a value of `column`, `label` and `other_label` are classes. `settled`: the column's role takes care of it
+    already, so that there is nothing to mend.
+    """
+
+    code: Code
+    severity: Severity
+    columns: tuple[str, ...]
+    said: Message
+    evidence: tuple[tuple[Message, Any], ...] = ()
+    mends: tuple[Mend, ...] = ()
+    rows: tuple[int, ...] = ()
+    settled: bool = False
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A model that fits the table, why, and the rate of errors leaving out one row at a time, where that was cheap."""
+
+    model: AddModel
+    reason: Message
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelInUse:
+    """What the findings need to know of a model: its `family`, and `settings`, all knobs with their values (of
+    `likelihoods` pairs of a feature's position and a name)."""
+
+    family: str = "naive-bayes"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings, the worst first, and three models that fit. `rows` the table has, `looked_at` of them were looked
+    at: where there are fewer, `sampled` says so. `features` are the names of the columns that models read."""
+
+    findings: tuple[Finding, ...]
+    suggestions: tuple[Suggestion, ...]
+    rows: int
+    looked_at: int
+    features: tuple[str, ...] = ()
+
+    @property
+    def sampled(self) -> Message | None:
+        """That only some rows were looked at; None where all were."""
+        if self.looked_at == self.rows:
+            return None
+        return Message(
+            "The table has {n:,} rows; cells were looked at in {some:,} of them, chosen by lot with a fixed seed.",
+            {"n": self.rows, "some": self.looked_at},
+        )
+
+    def open(self, model: ModelInUse | None = None, losses_stated: bool = False) -> tuple[Finding, ...]:
+        """The findings that are left: without those that a column's role takes care of already, and under the active
+        model and the losses without those that these answer: smoothing answers zero cells, a kernel a
+        column that is not normal, TAN a dependence, losses of one's own an imbalance."""
+        return tuple(f for f in self.findings if not self._answered(f, model, losses_stated))
+
+    def settled(self, model: ModelInUse | None = None, losses_stated: bool = False) -> tuple[Finding, ...]:
+        """The findings that the columns' roles, the active model or the losses answer already."""
+        return tuple(f for f in self.findings if self._answered(f, model, losses_stated))
+
+    def _answered(self, finding: Finding, model: ModelInUse | None, losses_stated: bool) -> bool:
+        if finding.settled:
+            return True
+        if finding.code == "imbalance":
+            return losses_stated
+        if model is None:
+            return False
+        settings, family = model.settings, model.family
+        gaussian = any(self._is_gaussian(name, model) for name in finding.columns)
+        if finding.code == "zero-cells":
+            return settings.get("smoothing", "all") != "none" and settings.get("alpha", 1.0) not in (0, 0.0)
+        if finding.code == "tiny-variance":
+            floor = float(settings.get("var_floor", 0.0)) >= FLOOR
+            return not gaussian or floor or family == "lda" or bool(settings.get("tied_variance"))
+        if finding.code in ("skew", "heavy-tails", "not-normal", "outliers", "sentinel", "codes"):
+            return not gaussian
+        if finding.code == "covariances":
+            return not gaussian or family == "qda"
+        if finding.code == "collinear":
+            return settings.get("shrinkage") is not None
+        if finding.code == "missing-tells":
+            cut = not any(isinstance(mend, SetKnob) for mend in finding.mends)  # a number: only its interval has levels
+            return bool(settings.get("missing") == "category") and not (cut and gaussian)
+        if finding.code == "dependence":
+            return any(_is(model, mend, gaussian) for mend in finding.mends if isinstance(mend, AddModel))
+        return False
+
+    def _is_gaussian(self, name: str, model: ModelInUse) -> bool:
+        """Whether a column of numbers is a Gaussian to the model."""
+        if model.family in ("lda", "qda"):
+            return True
+        said = dict(model.settings.get("likelihoods") or ())
+        usual = "gaussian" if model.settings.get("discretize") is None else "mdlp"
+        return bool(said.get(self.features.index(name) if name in self.features else -1, usual) == "gaussian")
+
+
+def _is(model: ModelInUse, mend: AddModel, gaussian: bool) -> bool:
+    """Whether the model is one like that of the mend; where this one cuts numbers, so must the model."""
+    joined = model.family in ("tan", "aode", "spode", "k-db", "network") and mend.family in ("tan", "aode")
+    cut = not gaussian or dict(mend.knobs).get("discretize") is None
+    return (joined or model.family == mend.family) and cut

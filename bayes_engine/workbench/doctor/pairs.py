@@ -1,0 +1,555 @@
+"""What columns say of one another: copies, rows that stand twice, and what naive Bayes would count twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from bayes_engine.language import Message
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.progress import steps, tick
+from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
+from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
+from bayes_engine.workbench.doctor.look import Look, holm
+from bayes_engine.workbench.doctor.outliers import without_strays
+
+BY_CHANCE = 7.0
+"""Nats beyond the logarithm of the number of pairs: two columns of these shares agree throughout by chance once in a
+thousand such tables."""
+LINEAR = 1e-4
+"""1 − r² of two columns that are one in other units: what rounding to a hundredth of the standard deviation leaves."""
+NEARLY_LINEAR = 0.05
+"""1 − r² beyond which, around the means of all their cells, two columns with gaps are not looked at again."""
+TWICE, BEYOND_CHANCE = 0.01, 10.0
+"""A share of rows that stand a second time, and how many times more such pairs there are than the columns make by
+themselves: rounded measurements meet by chance."""
+VIF = 10.0
+"""The variance inflation 1/(1 − R²) from which on collinearity is usually feared: R² = 0.9. Ten times that is R² =
+0.99, where coefficients have lost their sign."""
+ENDLESS = 1e9
+"""A variance inflation, or a condition number, from which on it is infinite but for the rounding of the last digits."""
+LEVEL = 0.01
+"""The Holm-adjusted level of the tests of dependence."""
+DEPENDENT, OF_NUMBERS, STRONG = 0.25, 0.4, 0.5
+"""Nats a row that two columns share given the class, more than chance makes, and that naive Bayes counts twice. Two
+columns of two levels share 0.69 at most; two Gaussians share 0.4 at r = 0.74, and half a nat at r = 0.8."""
+WEAK = 0.1
+"""Nats that say nothing of naive Bayes being wrong, but of what else could be tried: r = 0.43."""
+LEAST_ROWS = 20
+"""With fewer rows three columns exclude one another by chance."""
+NEEDLE = 1e-6
+"""A class's share of the column's variance up to which it has no spread there."""
+MOST, WIDEST = 60, 50
+"""Columns whose pairs are looked at (those that tell most of the class), and levels of a column among them."""
+BLOCK, WIDE, ROOM = 64, 1_000, 20_000_000
+"""Columns of numbers whose products with all others are taken at once; the first so many whose pairs are looked at; and
+cells of all classes' covariances up to which discriminant analysis is thought of."""
+CELLS, AT_ONCE = 50_000, 4_000_000
+"""Cells of a pair's table up to which it is looked at, for more than twice as many as there are rows show nothing; and
+cells that are kept at once."""
+
+
+def duplicate_columns(look: Look) -> Iterator[Finding]:
+    """Columns that are equal, equal up to the names of their levels, or equal up to units.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> x = np.sin(np.arange(50.0))
+    >>> seen = look(pd.DataFrame({"cm": x, "inch": x / 2.54}))
+    >>> [(finding.code, finding.columns) for finding in duplicate_columns(seen)]
+    [('duplicate-column', ('inch', 'cm'))]
+    """
+    partitions: dict[bytes, list[str]] = {}
+    pairs = max(len(look.features) * (len(look.features) - 1) / 2, 1.0)
+    for v in steps(look.features):
+        if not v.discrete and not v.numeric:
+            continue
+        codes = pd.factorize(look.frame[v.name])[0]
+        counts = np.bincount(codes[codes >= 0])
+        if len(counts) < 2 or len(counts) > look.n / 2:
+            continue
+        share = counts / counts.sum()
+        if -float(share @ log(share)) * look.n >= log(pairs) + BY_CHANCE:
+            partitions.setdefault(codes.astype(np.int32).tobytes(), []).append(v.name)
+    said: set[str] = set()
+    for names in partitions.values():
+        for other in names[1:]:
+            same = _equal(look.frame[names[0]], look.frame[other])
+            said.add(other)
+            yield _twice(look, names[0], other, same)
+    numeric = [name for name in look.numbers if name not in said]
+    if len(numeric) >= 2 and look.n >= 10:
+        Z, M = _standardized([look.numbers[name] for name in numeric])
+        for i, j in _nearly_linear(Z, M):
+            a, b = numeric[i], numeric[j]
+            shared = (M[:, i] * M[:, j]) > 0  # where one of them has gaps, the rest must agree as well
+            x, z = look.numbers[a][shared], look.numbers[b][shared]
+            if a in said or b in said or shared.sum() < 10 or x.std() == 0.0 or z.std() == 0.0:
+                continue
+            r = float(np.corrcoef(x, z)[0, 1])
+            if 1.0 - r**2 < LINEAR:
+                if M[:, i].sum() < M[:, j].sum():  # the one with more gaps is the one to do without
+                    a, b = b, a
+                said.add(b)
+                yield _twice(look, a, b, bool((x == z).all()), r)
+
+
+def _equal(a: pd.Series, b: pd.Series) -> bool:
+    return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
+
+
+def _twice(look: Look, a: str, b: str, same: bool, r: float | None = None) -> Finding:
+    known = (look.frame[a].notna() & look.frame[b].notna()).to_numpy(dtype=bool)
+    n = int(known.sum())
+    gaps = bool((look.frame[a].isna() != look.frame[b].isna()).any())
+    facts = {"column": b, "other": a, "r": r, "n": n}
+    said = Message("'{column}' and '{other}' are one column under other names for the same values: what it says counts "
+                   "twice.", facts)  # fmt: skip
+    if same and gaps:
+        said = Message("'{column}' is the same as '{other}' in all {n:,} rows where both are known: what it says "
+                       "counts twice.", facts)  # fmt: skip
+    elif same:
+        said = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.", facts)
+    elif r is not None:
+        said = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.", facts)
+    evidence: tuple[tuple[Message, object], ...] = (
+        (Message("rows in which both are known"), n),
+        (Message("different values"), int(look.frame[a][known].nunique())),
+    )
+    if r is not None:
+        evidence = (*evidence, (Message("correlation"), r))
+    return Finding("duplicate-column", "warning", (b, a), said, evidence, (SetRole(b, "ignore"), SetRole(a, "ignore")))
+
+
+def duplicate_rows(look: Look) -> Iterator[Finding]:
+    """Rows that stand twice, where the columns' own shares do not make as many pairs.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> x = np.sin(np.arange(50.0))
+    >>> seen = look(pd.DataFrame({"x": [*x, *x[:5]], "y": [*x, *x[:5]]}))
+    >>> [finding.evidence[0][1] for finding in duplicate_rows(seen)]
+    [5]
+    """
+    names = [v.name for v in look.features]
+    if not names or look.n < 10:
+        return
+    codes = np.stack([pd.factorize(look.frame[name])[0] for name in steps(names)] + [look.y])
+    group = pd.factorize(pd.util.hash_pandas_object(pd.DataFrame(codes.T), index=False))[0]
+    sizes = np.bincount(group)
+    again = look.n - len(sizes)
+    met = float((sizes * (sizes - 1)).sum()) / 2.0
+    y, k = (look.y, look.k) if look.k else (np.zeros_like(look.y), 1)
+    rows = np.bincount(y, minlength=k).astype(float)
+    pairs, alike = rows * (rows - 1.0), np.zeros(k)
+    for column in steps(codes[:-1]):
+        cells, counts = np.unique(column * k + y, return_counts=True)  # a missing cell is -1, and -1 // k of its class
+        met_in = np.bincount(cells % k, counts * (counts - 1.0), minlength=k)
+        alike += log(met_in / np.maximum(pairs, 1.0))
+    by_chance = float(pairs @ exp(alike)) / 2.0
+    if again >= TWICE * look.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
+        second = pd.Series(group).duplicated().to_numpy()
+        yield Finding(
+            "duplicate-rows", "note", (),
+            Message("{n} rows stand a second time, class and all ({share:.1%}); a row held out may have been seen.",
+                    {"n": again, "share": again / look.n}),
+            ((Message("rows that stand a second time"), again), (Message("pairs of equal rows"), int(met)),
+             (Message("pairs expected by chance"), round(by_chance, 2))),
+            (Repair("drop-duplicates"),), look.shown(second),
+        )  # fmt: skip
+
+
+# numbers --------------------------------------------------------------------------------------------------------------
+
+
+def _standardized(columns: Sequence[Array]) -> tuple[Array, Array]:
+    """(n, d) the columns in units of their sd around their mean, 0 where missing; and (n, d) 1 where known."""
+    X = np.stack(columns, axis=1)
+    known = ~np.isnan(X)
+    count = np.maximum(known.sum(axis=0), 1)
+    centred = np.where(known, X, 0.0)
+    centred = np.where(known, X - centred.sum(axis=0) / count, 0.0)
+    sd = np.sqrt((centred**2).sum(axis=0) / count)
+    return np.divide(centred, sd, out=np.zeros_like(centred), where=sd > 0), known.astype(float)
+
+
+def _nearly_linear(Z: Array, M: Array) -> Iterator[tuple[int, int]]:
+    """The pairs of columns, known in half of the rows and more, one of which is nearly the other in other units."""
+    (n, d), complete = Z.shape, bool(M.all())
+    for at in steps(range(0, d, BLOCK)):
+        own, known = Z[:, at : at + BLOCK], M[:, at : at + BLOCK]
+        r = own.T @ Z / n if complete else _correlations(own.T @ Z, (own**2).T @ M, known.T @ Z**2)
+        near = np.triu((1.0 - r**2 < NEARLY_LINEAR) & (complete or n / 2.0 <= known.T @ M), at + 1)
+        yield from ((int(i) + at, int(j)) for i, j in zip(*np.nonzero(near), strict=True))
+
+
+def _shared(A: Array, M: Array) -> Array:
+    """(d, d) AᵀM, which is the sums of A where all is known."""
+    return np.repeat(A.sum(axis=0)[:, None], A.shape[1], axis=1) if M.all() else _products(A, M)
+
+
+def _products(A: Array, B: Array) -> Array:
+    """(d, d) AᵀB, some columns at a time, so that a long look can be called off."""
+    return np.concatenate([A[:, at : at + BLOCK].T @ B for at in steps(range(0, A.shape[1], BLOCK))])
+
+
+def _correlations(products: Array, squares: Array, of_others: Array) -> Array:
+    """Σ z_i z_j / √(Σ z_i² Σ z_j²), all sums over the rows where both are known."""
+    scale = np.sqrt(squares) * np.sqrt(of_others)
+    return np.asarray(np.clip(np.divide(products, scale, out=np.zeros_like(scale), where=scale > 0), -1.0, 1.0))
+
+
+class Within(NamedTuple):
+    """Correlations given the class of the columns `names`, (d, d) each: `pooled` around the class means, `n` the rows
+    that they rest on, `lost` −½ Σ n_c log(1 − r_c²) in nats over the classes that have more than three rows, which are
+    the `degrees` of freedom."""
+
+    names: tuple[str, ...]
+    pooled: Array
+    n: Array
+    lost: Array
+    degrees: Array
+
+
+def within(look: Look) -> Within | None:
+    """Correlations of the numbers within classes; None where there are fewer than two columns with any spread.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> found = within(seen)
+    >>> found.names[2:], round(float(found.pooled[2, 3]), 4)
+    (('petal length', 'petal width'), 0.4845)
+    """
+    return look.once("within", lambda: _within(look))
+
+
+def _within(look: Look) -> Within | None:
+    spread = (n for n, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf))
+    names = tuple(islice(spread, WIDE))
+    if len(names) < 2:
+        return None
+    X = np.stack([without_strays(look.numbers[name]) for name in steps(names)], axis=1)
+    n, lost, degrees, products, squares = np.zeros((5, len(names), len(names)))
+    for rows in steps(look.rows_of if look.k else [np.arange(look.n)]):
+        own = X[rows]
+        known = ~np.isnan(own)
+        M = known.astype(float)
+        mean = np.where(known, own, 0.0).sum(axis=0) / np.maximum(M.sum(axis=0), 1.0)
+        Z = np.where(known, own - mean, 0.0)
+        of_class, around, there = _products(Z, Z), _shared(Z**2, M), _shared(M, M)
+        r = _correlations(of_class, around, around.T)
+        enough = there > 3  # of two rows r is always 1
+        lost += np.where(enough, -0.5 * there * log(np.maximum(1.0 - r**2, 1e-12)), 0.0)
+        n, degrees, products, squares = n + there, degrees + enough, products + of_class, squares + around
+    return Within(names, _correlations(products, squares, squares.T), n, lost, degrees)
+
+
+class Collinear(NamedTuple):
+    """`vif` (d,) of the columns `names`, the `condition` number of their correlations within classes, and the `partner`
+    (d,) each has the largest partial correlation with."""
+
+    names: tuple[str, ...]
+    vif: Array
+    condition: float
+    partner: NDArray[np.intp]
+
+
+def inflation(look: Look) -> Collinear | None:
+    """Variance inflation within classes, 1/(1 − R²) of each column on the others: the diagonal of the inverse of their
+    correlations. None where there are too few rows to tell (n − K < 2d).
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> inflation(seen).vif.round(2).tolist()
+    [2.87, 1.64, 2.74, 1.54]
+    """
+    found = within(look)
+    if found is None:
+        return None
+    known = np.diagonal(found.n)
+    spread = (np.diagonal(found.pooled) > 0) & (known >= look.n / 2.0)
+    names = tuple(name for name, there in zip(found.names, spread, strict=True) if there)
+    if len(names) < 2 or look.n - look.k < 2 * len(names):
+        return None
+    R = found.pooled[np.ix_(spread, spread)]
+    np.fill_diagonal(R, 1.0)
+    values = np.linalg.eigvalsh(R)
+    precision = np.linalg.inv(R + max(1e-12 - float(values[0]), 0.0) * np.eye(len(R)))
+    own = np.maximum(np.diagonal(precision), 1.0)
+    partial = np.abs(precision) / np.sqrt(np.outer(own, own))
+    np.fill_diagonal(partial, 0.0)
+    return Collinear(names, own, float(values[-1] / max(values[0], 1e-12)), partial.argmax(axis=1))
+
+
+def collinear(look: Look) -> Iterator[Finding]:
+    """Columns of numbers that the others determine, or nearly, within the classes.
+
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> x, z = np.sin(np.arange(60.0)), np.cos(np.arange(60.0) ** 2)
+    >>> seen = look(pd.DataFrame({"a": x, "b": z, "sum": x + z + 0.01 * x * z}))
+    >>> [finding.code for finding in collinear(seen)]
+    ['collinear']
+    """
+    found = inflation(look)
+    if found is None or found.vif.max() < VIF:
+        return
+    worst = int(found.vif.argmax())
+    order = [int(j) for j in np.argsort(-found.vif) if found.vif[j] >= VIF]
+    name, other, vif = found.names[worst], found.names[int(found.partner[worst])], float(found.vif[worst])
+    shrunk: tuple[Mend, ...] = ()
+    if look.k and discriminable(look):
+        shrunk = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),)
+    facts = {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}
+    said = Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all from "
+                   "'{other}': their covariance is hardly invertible, and coefficients mean little.",
+                   facts)  # fmt: skip
+    if not look.k:
+        said = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': their "
+                       "covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
+    yield Finding(
+        "collinear", "warning" if vif >= VIF**2 else "note", tuple(found.names[j] for j in order), said,
+        ((Message("condition number of the correlations"), float(f"{_finite(found.condition):.4g}")),
+         *((Message("variance inflation of '{column}'", {"column": found.names[j]}), _finite(found.vif[j]))
+           for j in order[:6])),
+        (SetRole(name, "ignore"), *shrunk),
+    )  # fmt: skip
+
+
+def _finite(value: float) -> float:
+    return round(float(value), 1) if value < ENDLESS else np.inf
+
+
+def discriminable(look: Look) -> bool:
+    """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing, and no covariances that
+    take long and much room.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> discriminable(seen)
+    True
+    """
+    numbers = look.numbers
+    return (
+        2 <= len(numbers) <= WIDE
+        and len(numbers) == len(look.features)
+        and look.k * len(numbers) ** 2 <= ROOM
+        and not any(np.isnan(x).any() for x in numbers.values())
+    )
+
+
+# dependence -----------------------------------------------------------------------------------------------------------
+
+
+class Shared(NamedTuple):
+    """A pair of columns, `nats` a row that they share given the class beyond chance (information less degrees/2n; none
+    in a row where one of them is missing), and the `p_value`, adjusted over all pairs."""
+
+    pair: tuple[str, str]
+    nats: float
+    p_value: float
+
+
+def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Shared, ...]]:
+    """The pairs that share `least` nats given the class, `WEAK` or more, the strongest first: those with a column of
+    levels, and those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two
+    numbers.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> iris = load_dataset("iris")
+    >>> seen = look(iris.frame, iris.schema)
+    >>> _levels, numbers = dependences(seen, 0.2)
+    >>> [(shared.pair, round(shared.nats, 2)) for shared in numbers]
+    [(('sepal length', 'petal length'), 0.37), (('sepal length', 'sepal width'), 0.22)]
+    """
+    pairs = look.once("pairs", lambda: _pairs(look))
+    strong = sorted((s for s in pairs if s.p_value < LEVEL and s.nats >= least), key=lambda s: -s.nats)
+    both = [all(name in look.numbers for name in s.pair) for s in strong]
+    return (
+        tuple(s for s, numeric in zip(strong, both, strict=True) if not numeric),
+        tuple(s for s, numeric in zip(strong, both, strict=True) if numeric),
+    )
+
+
+def all_looked_at(look: Look) -> bool:
+    """Whether `dependences` looks at every two columns.
+
+    >>> from bayes_engine import load_dataset
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> mushroom = load_dataset("mushroom")
+    >>> all_looked_at(look(mushroom.frame, mushroom.schema))
+    True
+    """
+    sizes = sorted(len(look.schema[name].levels) for name in look.codes)
+    known = len(sizes) <= MOST and max(sizes, default=0) <= WIDEST
+    return known and max(look.k, 1) * math.prod(sizes[-2:]) <= CELLS and len(look.numbers) <= (MOST if sizes else WIDE)
+
+
+def _pairs(look: Look) -> list[Shared]:
+    """All that share WEAK nats and more; p-values are adjusted for the others as well."""
+    levels, numbers, n = _with_levels(look), within(look), max(look.n, 1)
+    i, j = np.triu_indices(len(numbers.names) if numbers else 0, 1)
+    lost, degrees = (a[i, j] for a in (numbers.lost, numbers.degrees)) if numbers else np.zeros((2, 0))
+    p = holm(np.r_[[d.p_value for d in levels.values()], chdtrc(np.maximum(degrees, 1.0), 2.0 * lost)])
+    of_levels = zip(levels.items(), p, strict=False)
+    found = [Shared(pair, (d.statistic - d.degrees) / (2.0 * n), float(own)) for (pair, d), own in of_levels]
+    nats = (lost - degrees / 2.0) / n
+    if numbers:
+        names = numbers.names
+        found += [Shared((names[i[at]], names[j[at]]), float(nats[at]), float(p[len(levels) + at]))
+                  for at in np.flatnonzero(nats >= WEAK).tolist()]  # fmt: skip
+    return [shared for shared in found if shared.nats >= WEAK]
+
+
+def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
+    k, names = max(look.k, 1), [n for n in look.codes if 2 <= len(look.schema[n].levels) <= WIDEST]
+    y = look.y if look.k else np.zeros(look.n, dtype=np.intp)
+    told = {n: information(look.table(n)).information if look.k else 0.0 for n in steps(names)}
+    names = sorted(names, key=lambda n: -told[n])[:MOST]
+    found: dict[tuple[str, str], Dependence] = {}
+    alike: dict[tuple[int, int, int], list[tuple[str, str]]] = {}
+    for a, b in combinations(names, 2):
+        shape = (k, len(look.schema[a].levels), len(look.schema[b].levels))
+        if math.prod(shape) <= CELLS:
+            alike.setdefault(shape, []).append((a, b))
+    for shape, pairs in alike.items():
+        size = max(1, AT_ONCE // math.prod(shape))
+        for some in (pairs[at : at + size] for at in range(0, len(pairs), size)):
+            tables = np.stack([_met(look.codes[a], look.codes[b], y, shape) for a, b in some])
+            found.update(zip(some, conditional_informations(tables), strict=True))
+    numeric = [(n, without_strays(x)) for n, x in list(look.numbers.items())[:MOST] if np.isfinite(x).any()]
+    without = {name: _needles(x, y, k)[y] for name, x in numeric}
+    for a in steps(names):
+        size = len(look.schema[a].levels)
+        cell = y * size + look.codes[a]
+        for name, x in numeric:
+            known = (look.codes[a] >= 0) & ~np.isnan(x) & ~without[name]
+            at, values = cell[known], x[known] - (x[known].mean() if known.any() else 0.0)
+            weight = np.bincount(at, minlength=k * size).astype(float)
+            mean = np.bincount(at, values, minlength=k * size) / np.maximum(weight, 1.0)
+            m2 = np.bincount(at, (values - mean[at]) ** 2, minlength=k * size).astype(float)
+            found[a, name] = gaussian_information(ColumnMoments(weight, mean, m2, 0.0), k, 1e-9)
+    return found
+
+
+def _met(u: NDArray[np.intp], v: NDArray[np.intp], y: NDArray[np.intp], shape: tuple[int, ...]) -> Array:
+    """(K, S_u, S_v) how often the levels of two columns meet in each class, where both are known."""
+    tick(0, 0)
+    known = (u >= 0) & (v >= 0)
+    flat = (y * shape[1] + u) * shape[2] + v
+    met = np.bincount(flat if known.all() else flat[known], minlength=math.prod(shape))
+    return met.reshape(shape).astype(float)
+
+
+def _needles(x: Array, y: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
+    """(k,) the classes in which a column has next to no spread: it shares nothing there."""
+    whole = NEEDLE * float(np.nanvar(x))
+    own = (x[(y == c) & ~np.isnan(x)] for c in range(k))
+    return np.array([len(cells) > 0 and float(cells.var()) <= whole for cells in own])
+
+
+def dependent(look: Look) -> Iterator[Finding]:
+    """Columns that depend on one another given the class, against what naive Bayes assumes; nothing without a class.
+
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> frame = pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30, "c": ["p", "p", "q"] * 20})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("c", "target"))
+    >>> [(finding.code, finding.columns) for finding in dependent(seen)]
+    [('dependence', ('a', 'b'))]
+    """
+    if look.target is None:
+        return
+    with_levels, of_numbers = dependences(look, DEPENDENT)
+    with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(look.numbers))
+    one = [set(names) for names, _on in _indicators(look)]  # of these `indicators` speaks
+    with_levels = tuple(s for s in with_levels if not any(own.issuperset(s.pair) for own in one))
+    of_numbers = tuple(s for s in of_numbers if s.nats >= OF_NUMBERS)
+    cut = AddModel("tan", "laplace", (("discretize", "mdlp"),))
+    normal: tuple[Mend, ...] = (AddModel("lda"), AddModel("qda")) if discriminable(look) else ()
+    averaged: tuple[Mend, ...] = (AddModel("aode"),) if len(look.codes) >= 2 else ()
+    for strong, mends in ((with_levels, (AddModel("tan"), *averaged)), (of_numbers, (*normal, cut))):
+        if not strong:
+            continue
+        (a, b), nats, _p = strong[0]
+        more = len(strong) - 1
+        said = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
+                       "Bayes counts twice.", {"column": a, "other": b, "nats": nats})  # fmt: skip
+        if more:
+            said = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
+                           "Bayes counts twice; so do {more} other pair(s) of columns.",
+                           {"column": a, "other": b, "nats": nats, "more": more})  # fmt: skip
+        columns = tuple(dict.fromkeys(name for s in strong for name in s.pair))
+        yield Finding(
+            "dependence", "warning" if nats >= STRONG else "note", columns, said,
+            tuple((Message("'{column}' – '{other}', nats", {"column": s.pair[0], "other": s.pair[1]}), round(s.nats, 3))
+                  for s in strong[:6]),
+            mends,
+        )  # fmt: skip
+
+
+def indicators(look: Look) -> Iterator[Finding]:
+    """One variable that is written in three columns of two levels and more; nothing without a class.
+
+    >>> from bayes_engine.table.schema import Schema
+    >>> from bayes_engine.workbench.doctor.look import look
+    >>> city = np.arange(60) % 3
+    >>> frame = pd.DataFrame({**{name: city == j for j, name in enumerate("abc")}, "y": ["u", "v"] * 30})
+    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("y", "target"))
+    >>> [(finding.code, finding.columns) for finding in indicators(seen)]
+    [('dependence', ('a', 'b', 'c'))]
+    """
+    if look.target is not None:
+        yield from (_one_variable(look, names, on) for names, on in _indicators(look))
+
+
+def _indicators(look: Look) -> list[tuple[tuple[str, ...], int]]:
+    """The columns that are one variable, and which of their levels only one of them has in a row."""
+    return look.once("indicators", lambda: list(_grouped(look)))
+
+
+def _grouped(look: Look) -> Iterator[tuple[tuple[str, ...], int]]:
+    two = [name for name in look.codes if len(look.schema[name].levels) == 2 and (look.codes[name] >= 0).all()]
+    end = 0
+    for at in steps(range(len(two) if look.n >= LEAST_ROWS else 0)):
+        found = ((_one_of(look, two[at : at + WIDEST], on), on) for on in (1, 0) if at >= end)
+        for names, on in (own for own in found if own[0]):
+            end = at + len(names)
+            yield names, on
+            break
+
+
+def _one_of(look: Look, names: list[str], on: int) -> tuple[str, ...]:
+    """The first of these columns, three and more, of which in every row exactly one has this level; () if none."""
+    levels, taken = look.schema[names[0]].levels, np.zeros(look.n, dtype=bool)
+    for i, name in enumerate(names):
+        own = look.codes[name] == on
+        if look.schema[name].levels != levels or not own.any() or (taken & own).any():
+            return ()
+        taken |= own
+        if taken.all():
+            return tuple(names[: i + 1]) if i >= 2 else ()
+    return ()
+
+
+def _one_variable(look: Look, names: tuple[str, ...], on: int) -> Finding:
+    level = str(look.schema[names[0]].levels[on])
+    counts = [int((look.codes[name] == on).sum()) for name in names]
+    said = Message("{n} columns, '{column}' to '{other}', are one variable: in every row exactly one of them is "
+                   "'{level}'. Naive Bayes counts it {n} times; one column with their names would count once.",
+                   {"n": len(names), "column": names[0], "other": names[-1], "level": level})  # fmt: skip
+    evidence = tuple((Message("rows in which '{column}' is '{level}'", {"column": name, "level": level}), count)
+                     for name, count in list(zip(names, counts, strict=True))[:6])  # fmt: skip
+    return Finding("dependence", "note", names, said, evidence, (AddModel("aode"), AddModel("tan")))

@@ -1,0 +1,106 @@
+"""Carrying out what the doctor proposes for cells and rows: pure functions from a table to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.decision.evaluate import TINY
+from bayes_engine.errors import TableError
+from bayes_engine.table.dates import Dates, dates
+from bayes_engine.table.roles import put
+from bayes_engine.table.schema import Schema, middle
+from bayes_engine.workbench.doctor.classes import FOLDS
+from bayes_engine.workbench.doctor.columns import compact_days, same_spelling
+from bayes_engine.workbench.doctor.finding import Repair
+from bayes_engine.workbench.doctor.look import TOO_LARGE, as_numbers
+from bayes_engine.workbench.doctor.outliers import outlying
+
+
+def repaired(frame: pd.DataFrame, schema: Schema, repairs: Iterable[Repair]) -> tuple[pd.DataFrame, Schema]:
+    """The table with these repairs done, one after the other; neither argument is changed. A row that is dropped leaves
+    its number in the index.
+
+    Raises TableError on a column that is not there, and on dates that cannot be read.
+
+    >>> table = pd.DataFrame({"ok": ["yes", "Yes", "no", "yes"], "x": [1.0, 2.0, -999.0, 4.0]})
+    >>> repairs = [Repair("merge-spellings", "ok"), Repair("value-missing", "x", -999.0)]
+    >>> mended, schema = repaired(table, Schema.from_dtypes(table), repairs)
+    >>> mended["ok"].tolist(), int(mended["x"].isna().sum()), schema["ok"].levels
+    (['yes', 'yes', 'no', 'yes'], 1, ('no', 'yes'))
+    """
+    for repair in repairs:
+        frame, schema = _repaired(frame, schema, repair)
+    return frame, schema
+
+
+def _repaired(frame: pd.DataFrame, schema: Schema, repair: Repair) -> tuple[pd.DataFrame, Schema]:
+    if repair.what == "drop-duplicates":
+        read = [v.name for v in (*schema.features, *([schema.target] if schema.target else []))]
+        return frame[~frame.duplicated(read)], schema
+    name = repair.column
+    variable, column = schema[name], frame[name]
+    if repair.what == "drop-rare":
+        counts = column.value_counts()
+        least = 2 if counts.sum() <= TINY else FOLDS
+        rare = set(counts.index[counts < least])
+        kept = replace(variable, levels=tuple(v for v in variable.levels if v not in rare))
+        return put(frame, {name: _without(column, column.isin(rare).to_numpy())}), schema.with_variable(kept)
+    if repair.what == "merge-spellings":
+        counts = column.value_counts()
+        usual: dict[Any, Any] = {}
+        for group in same_spelling(variable.levels).values():
+            best = max(group, key=lambda level: counts.get(level, 0))
+            usual |= {level: best for level in group if level != best}
+        cells = pd.Series([usual.get(v, v) if isinstance(v, str) else v for v in column], column.index, dtype=object)
+        levels = tuple(v for v in variable.levels if v not in usual)
+        merged = replace(variable, levels=levels, kind="binary" if len(levels) == 2 else variable.kind)
+        return put(frame, {name: cells}), schema.with_variable(merged)
+    if repair.what == "days":
+        dated = when(column)
+        if dated.notna().sum() < column.notna().sum() / 2:
+            raise TableError("column '{column}' holds dates that cannot be read; set it aside", column=name)
+        days = ((dated - dated.min()) / pd.Timedelta(days=1)).astype(float)
+        counted = replace(variable, kind="continuous", role="feature", levels=(), declared=False,
+                          pivot=middle(as_numbers(days)))  # fmt: skip
+        return put(frame, {name: days}), schema.with_variable(counted)
+    numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if repair.what == "infinite-missing":
+        numbers = np.where(np.abs(numbers) >= TOO_LARGE, np.nan, numbers)
+    elif repair.what == "value-missing":
+        numbers = np.where(numbers == repair.value, np.nan, numbers)
+    elif repair.what == "outliers-missing":
+        while (far := outlying(as_numbers(pd.Series(numbers)))).any():  # what was behind a far cell may be far now
+            numbers = np.where(far, np.nan, numbers)
+    numeric = replace(variable, pivot=middle(numbers))
+    if repair.what == "text-missing":
+        numeric = replace(numeric, kind="continuous", levels=(), declared=False, role="feature")
+    return put(frame, {name: numbers}), schema.with_variable(numeric)
+
+
+def when(column: pd.Series, month_first: bool | None = None) -> pd.Series:
+    """The dates of a column, read as the reader of files reads them, and what it does not read one by one.
+
+    >>> when(pd.Series(["2 Jan 2024", "3 Feb 2024", "soon"])).dt.strftime("%Y-%m-%d").tolist()
+    ['2024-01-02', '2024-02-03', nan]
+    """
+    if column.dtype.kind in "fiu":
+        days = compact_days(as_numbers(column))
+        none = pd.Series(pd.NaT, column.index, dtype="datetime64[ns, UTC]")
+        return none if days is None else days.set_axis(column.index)
+    if column.dtype.kind != "M":
+        cells = column.dropna().astype(str).str.strip()
+        distinct = cells.unique().tolist()
+        found = dates(distinct, month_first)
+        if isinstance(found, Dates):
+            column = cells.map(dict(zip(distinct, found.values, strict=True))).reindex(column.index)
+    return pd.to_datetime(column, format="mixed", errors="coerce", utc=True)
+
+
+def _without(column: pd.Series, gone: NDArray[np.bool_]) -> pd.Series:
+    return column.mask(pd.Series(gone, index=column.index))

@@ -1,0 +1,95 @@
+"""What the next question is worth: for each open one the expected fall of the risk beside its cost, and the nats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bayes_engine.decision.ask import Question
+from bayes_engine.language import _
+from bayes_engine.numerals import number, signed
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, INK, MUTED, template
+
+
+def questions(ranked: Sequence[Question], labels: Sequence[str], *, chosen: int = 0, dark: bool = False) -> go.Figure:
+    """One row a question, in the order given: the bar is the gain, the upright mark the cost, beside them the value;
+    bars that pass their mark pay and are full. On the right the fall of the entropy. `labels` are already escaped; the
+    `chosen` one is bold (−1: none)."""
+    figure = make_subplots(
+        cols=2,
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        column_widths=[0.72, 0.28],
+        column_titles=[_("expected fall of the risk"), _("nats")],
+    )
+    rows = list(range(len(ranked)))
+    tone = CLASS_COLOURS[2][dark]
+    pays = [q.value > 0 for q in ranked]
+    figure.add_bar(
+        x=[q.gain for q in ranked],
+        y=rows,
+        orientation="h",
+        marker={"color": [tone if p else MUTED["other"] for p in pays], "opacity": [1.0 if p else 0.45 for p in pays]},
+        hovertext=[
+            _("fall of the risk {gain}, cost {cost}, value {value}").format(
+                gain=number(q.gain), cost=number(q.cost), value=signed(q.value, 4)
+            )
+            for q in ranked
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        row=1,
+        col=1,
+    )
+    figure.add_scatter(
+        x=[q.cost for q in ranked],
+        y=rows,
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 15, "line": {"width": 2, "color": MUTED["cost"]}},
+        hoverinfo="skip",
+        row=1,
+        col=1,
+    )
+    ends = [max(q.gain, q.cost, 0.0) for q in ranked]
+    figure.add_scatter(
+        x=ends,
+        y=rows,
+        mode="text",
+        text=[f"  {signed(q.value, 4)}" for q in ranked],
+        textposition="middle right",
+        textfont={"color": INK[dark]},
+        cliponaxis=False,
+        hoverinfo="skip",
+        row=1,
+        col=1,
+    )
+    figure.add_bar(
+        x=[q.information for q in ranked],
+        y=rows,
+        orientation="h",
+        marker={"color": MUTED["other"], "opacity": 0.6},
+        text=[number(q.information, 3) if q.information >= 5e-4 else "0" for q in ranked],
+        textposition="outside",
+        cliponaxis=False,
+        hoverinfo="skip",
+        row=1,
+        col=2,
+    )
+    least = min(0.0, *(q.cost for q in ranked))
+    reach = max(*ends, 0.0) or 1.0
+    figure.update_xaxes(range=[1.3 * least, 1.3 * reach], showgrid=False, ticks="", showticklabels=False, row=1, col=1)
+    nats = max(q.information for q in ranked) or 1.0
+    figure.update_xaxes(range=[0, 1.8 * nats], showgrid=False, ticks="", showticklabels=False, row=1, col=2)
+    figure.update_yaxes(range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False, ticks="")
+    named = [f"<b>{label}</b>" if i == chosen else label for i, label in enumerate(labels)]
+    figure.update_yaxes(tickvals=rows, ticktext=named, ticklabelstandoff=6, row=1, col=1)
+    figure.update_annotations(font={"size": 12, "color": INK[dark]}, yshift=2)
+    figure.update_layout(
+        template=template(dark),
+        height=48 + 24 * len(rows),
+        showlegend=False,
+        bargap=0.3,
+        margin={"l": 4, "r": 4, "t": 28, "b": 4},
+    )
+    return figure

@@ -1,0 +1,272 @@
+"""Models beside each other: the dial's readings, how far to trust a confidence, what naive Bayes counts twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.double_counting import Example, Twice
+from bayes_engine.workbench.figures.contributions import Side, waterfall
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
+
+
+class Reading(NamedTuple):
+    """One quantity of all models: its `title`, a value for each (NaN: there is none) with the words beside it, the
+    ends of its interval where it has one, and whether `more` is better."""
+
+    title: str
+    values: Sequence[float]
+    words: Sequence[str]
+    intervals: Sequence[tuple[float, float]] = ()
+    more: bool = False
+
+
+def dial(models: Sequence[str], readings: Sequence[Reading], *, active: int = -1, dark: bool = False) -> go.Figure:
+    """The readings of all models, one panel each, one line a model; the best of a panel is drawn full and the `active`
+    model's line is shaded. `models` (already escaped) go from the simplest down."""
+    figure = make_subplots(
+        cols=len(readings), shared_yaxes=True, horizontal_spacing=0.022, column_titles=[r.title for r in readings]
+    )
+    rows = list(range(len(models)))
+    tone, ink = CLASS_COLOURS[0][dark], INK[dark]
+    for col, reading in enumerate(readings, start=1):
+        known = [v for v in reading.values if math.isfinite(v)]
+        best = (max(known) if reading.more else min(known)) if known else math.nan
+        ends = [v for pair in reading.intervals for v in pair if math.isfinite(v)]
+        low, high = (min([*known, *ends]), max([*known, *ends])) if known else (0.0, 1.0)
+        reach = (high - low) or abs(high) or 1.0
+        figure.add_scatter(
+            x=[v for pair in reading.intervals for v in (*pair, None)],
+            y=[v for row in range(len(reading.intervals)) for v in (row, row, None)],
+            mode="lines", line={"width": 1.5, "color": EXTRA_COLOURS[0][dark]}, opacity=0.55, hoverinfo="skip",
+            row=1, col=col,
+        )  # fmt: skip
+        near = [math.isfinite(v) and abs(v - best) <= 1e-9 * max(abs(best), 1.0) for v in reading.values]
+        figure.add_scatter(
+            x=[v if math.isfinite(v) else None for v in reading.values],
+            y=rows,
+            mode="markers",
+            unselected={"marker": {"opacity": 1}},
+            marker={
+                "size": 11,
+                "color": [tone if n else GROUND[dark] for n in near],
+                "line": {"width": 2, "color": tone},
+            },
+            hovertext=[f"{m}<br>{reading.title}: {w}" for m, w in zip(models, reading.words, strict=True)],
+            hovertemplate="%{hovertext}<extra></extra>",
+            row=1,
+            col=col,
+        )
+        # the numbers stand in a column of their own at the right: one trace, for an annotation each is slow to build
+        right = low + 2.05 * reach
+        figure.add_scatter(
+            x=[right] * len(rows),
+            y=rows,
+            mode="text",
+            text=[f"<b>{w}</b>" if n else w for n, w in zip(near, reading.words, strict=True)],
+            textposition="middle left",
+            textfont={"size": 12.5, "color": ink},
+            hoverinfo="skip",
+            row=1,
+            col=col,
+        )
+        figure.update_xaxes(range=[low - 0.12 * reach, right], row=1, col=col, showticklabels=False, ticks="")
+    if active >= 0:
+        shade = "rgba(255,255,255,0.08)" if dark else "rgba(31,36,48,0.06)"
+        figure.add_shape(
+            type="rect", xref="paper", x0=0, x1=1, yref="y", y0=active - 0.46, y1=active + 0.46, fillcolor=shade,
+            line={"width": 0}, layer="below",
+        )  # fmt: skip
+    figure.update_xaxes(showgrid=False, zeroline=False)
+    figure.update_yaxes(range=[len(models) - 0.45, -0.55], showgrid=False, zeroline=False, ticks="", fixedrange=True)
+    named = [f"<b>{m}</b>" if i == active else m for i, m in enumerate(models)]
+    figure.update_yaxes(tickvals=rows, ticktext=named, ticklabelstandoff=6, row=1, col=1)
+    figure.update_annotations(font={"size": 13, "color": ink}, yshift=4)
+    figure.update_layout(
+        template=template(dark),
+        height=52 + 34 * len(models),
+        showlegend=False,
+        dragmode=False,
+        clickmode="event+select",
+        margin={"l": 4, "r": 4, "t": 34, "b": 8},
+    )
+    return figure
+
+
+def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = False) -> go.Figure:
+    """For each model the share that is right against the confidence, a point a bin, as large as the bin's share;
+    on the diagonal a confidence means what it says. `curves`: escaped names, and frames of `compare.reliability`."""
+    ink, figure = INK[dark], go.Figure(layout={"template": template(dark)})
+    low = min([0.5, *(float(f["confidence"].min()) for _name, f in curves)])
+    figure.add_scatter(
+        x=[low, 1], y=[low, 1], mode="lines", line={"dash": "dot", "width": 1.5, "color": ink}, hoverinfo="skip",
+        showlegend=False,
+    )  # fmt: skip
+    for i, (name, frame) in enumerate(curves):
+        colour = EXTRA_COLOURS[0][dark] if i == 0 else CLASS_COLOURS[0][dark]
+        figure.add_scatter(
+            x=frame["confidence"].tolist(),
+            y=frame["right"].tolist(),
+            mode="lines+markers",
+            name=name,
+            line={"width": 1.5, "color": colour},
+            marker={
+                "size": [6 + 16 * math.sqrt(s) for s in frame["share"]],
+                "color": colour,
+                "opacity": 0.9,
+                "symbol": "circle" if i else "diamond",
+            },
+            customdata=frame["share"].tolist(),
+            hovertemplate=f"{name}<br>" + _("confidence") + " %{x:.3f}<br>" + _("share that is right") + " %{y:.3f}<br>"
+            + _("share of the rows") + " %{customdata:.3f}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title=_("confidence: largest posterior"), range=[low - 0.03, 1.04])
+    figure.update_yaxes(title=_("share that is right"), range=[-0.04, 1.08])
+    figure.update_layout(height=260, margin={"l": 4, "r": 8, "t": 34, "b": 4})
+    return figure
+
+
+def recount(
+    found: Twice,
+    labels: Sequence[str],
+    sides: tuple[Side, Side],
+    *,
+    needed: float | None = None,
+    dark: bool = False,
+) -> go.Figure:
+    """From naive Bayes's log-odds, less what each edge shares, to the tree's. `labels` (already escaped): naive Bayes,
+    each edge, the rest, the tree."""
+    balance = found.balance()
+    figure = waterfall(balance, labels[: len(balance.weights)], sides, needed=needed, dark=dark)
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    low, high = figure.layout.xaxis.range  # the totals are long, and so are their numbers
+    figure.update_xaxes(range=[low - 0.08 * (high - low), high + 0.08 * (high - low)])
+    bars[0].update(width=bars[-1].width, marker_line=bars[-1].marker.line)  # a total, as the last one is
+    return figure.update_yaxes(ticktext=[*labels[: len(balance.weights)], f"<b>{labels[-1]}</b>"])
+
+
+def example(
+    shown: Example, attributes: tuple[tuple[str, str], tuple[str, str]], classes: tuple[str, str], *, dark: bool = False
+) -> go.Figure:
+    """The exact tables of an example, overall and within each class, and what naive Bayes says of each cell beside the
+    truth. `attributes` name the levels (no, yes) of x₁ and x₂, `classes` the classes no and yes; all escaped."""
+    first, second = attributes
+    titles = [_("overall"), classes[1], classes[0], _("P({name} | x)").format(name=classes[1])]
+    figure = make_subplots(
+        cols=5,
+        column_widths=[0.18, 0.18, 0.18, 0.14, 0.32],
+        horizontal_spacing=0.025,
+        specs=[[{}, {}, {}, None, {}]],
+        subplot_titles=titles,
+    )
+    parts = (shown.joint.sum(axis=0), shown.joint[1], shown.joint[0])
+    tones = (EXTRA_COLOURS[0][dark], CLASS_COLOURS[0][dark], CLASS_COLOURS[1][dark])
+    for col, (part, tone) in enumerate(zip(parts, tones, strict=True), start=1):
+        share = part / part.sum()
+        figure.add_heatmap(
+            z=share.tolist(), x=list(second), y=list(first), zmin=0.0, zmax=0.75, showscale=False, xgap=3, ygap=3,
+            colorscale=[[0.0, "rgba(128,128,128,0.08)"], [1.0, _pale(tone)]], textfont={"color": INK[dark]},
+            text=[[f"{v:.3f}" for v in row] for row in share.tolist()], texttemplate="%{text}",
+            hovertemplate="%{y}, %{x}: %{z:.4f}<extra></extra>", row=1, col=col,
+        )  # fmt: skip
+        figure.update_yaxes(showticklabels=col == 1, row=1, col=col)
+    cells = [(i, j) for i in (1, 0) for j in (1, 0)]
+    at = list(range(4))
+    exact, naive = ([float(table[c]) for c in cells] for table in (shown.exact, shown.naive))
+    figure.add_scatter(
+        x=[v for e, n in zip(exact, naive, strict=True) for v in (e, n, None)],
+        y=[v for y in at for v in (y, y, None)],
+        mode="lines",
+        line={"width": 2, "color": EXTRA_COLOURS[0][dark]},
+        hoverinfo="skip",
+        showlegend=False,
+        row=1,
+        col=5,
+    )
+    for name, values, marker in (
+        (_("true value"), exact, {"size": 13, "color": CLASS_COLOURS[0][dark]}),
+        (
+            _("naive Bayes"),
+            naive,
+            {"size": 13, "symbol": "circle-open", "color": INK[dark], "line": {"width": 2.5, "color": INK[dark]}},
+        ),
+    ):
+        figure.add_scatter(
+            x=values, y=at, mode="markers", name=name, marker=marker, hovertemplate=f"{name} %{{x:.4f}}<extra></extra>",
+            row=1, col=5,
+        )  # fmt: skip
+    figure.update_yaxes(showgrid=False, zeroline=False, ticks="")
+    figure.update_xaxes(showgrid=False, zeroline=False, ticks="")
+    figure.update_xaxes(range=[-0.04, 1.04], showgrid=True, row=1, col=5)
+    figure.update_yaxes(
+        tickvals=at, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
+    )
+    figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
+    figure.update_layout(
+        template=template(dark),
+        height=250,
+        margin={"l": 4, "r": 8, "t": 30, "b": 52},
+        legend={"x": 1, "xanchor": "right", "y": -0.16, "yanchor": "top"},
+    )
+    return figure
+
+
+def _pale(colour: str) -> str:
+    """A colour through which the page shows, so that ink stands out on it."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.62)"
+
+
+class Line(NamedTuple):
+    """A model over the number of copies: its escaped name, and for each panel its points (copies, value)."""
+
+    name: str
+    panels: Sequence[Sequence[tuple[int, float]]]
+
+
+def copies(lines: Sequence[Line], titles: Sequence[str], *, at: int = 0, dark: bool = False) -> go.Figure:
+    """What happens to each model when one column stands there again and again; `at` marks the number chosen. The second
+    and the third panel, confidence and accuracy, have one scale."""
+    figure = make_subplots(cols=len(titles), horizontal_spacing=0.05, column_titles=list(titles))
+    looks = [
+        {"colour": CLASS_COLOURS[1][dark], "symbol": "circle"},
+        {"colour": CLASS_COLOURS[0][dark], "symbol": "square"},
+        {"colour": CLASS_COLOURS[2][dark], "symbol": "diamond"},
+    ]
+    for line, look in zip(lines, looks, strict=False):
+        for col, points in enumerate(line.panels, start=1):
+            shown = [(k, v) for k, v in points if math.isfinite(v)]
+            figure.add_scatter(
+                x=[k for k, _v in shown],
+                y=[v for _k, v in shown],
+                mode="lines+markers",
+                name=line.name,
+                legendgroup=line.name,
+                showlegend=col == 1,
+                line={"width": 2, "color": look["colour"]},
+                marker={"size": 6, "symbol": look["symbol"]},
+                hovertemplate=f"{line.name}<br>%{{x}}: %{{y:.5g}}<extra></extra>",
+                row=1,
+                col=col,
+            )
+    for col in range(1, len(titles) + 1):
+        figure.add_vline(x=at, line={"dash": "dot", "width": 1.5, "color": INK[dark]}, row=1, col=col)
+    shared = [v for line in lines for points in line.panels[1:3] for _k, v in points]
+    room = 0.05 * (1.0 - min(shared)) + 1e-3
+    for col in (2, 3):
+        figure.update_yaxes(range=[min(shared) - room, 1.0 + room], row=1, col=col)
+    figure.update_xaxes(range=[-0.4, 10.4], dtick=2, title={"text": _("copies"), "font": {"size": 12}})
+    figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
+    figure.update_layout(
+        template=template(dark),
+        height=300,
+        margin={"l": 4, "r": 8, "t": 30, "b": 4},
+        legend={"x": 0, "y": -0.3, "yanchor": "top"},
+    )
+    return figure

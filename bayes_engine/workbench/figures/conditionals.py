@@ -1,0 +1,391 @@
+"""Class-conditionals as figures: grouped bars, density curves over the values behind them, and the class prior.
+
+Labels come in escaped for Plotly, in the order of the result's classes; a class's place there is its colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bayes_engine.language import _
+from bayes_engine.logspace import Array, exp
+from bayes_engine.numerals import near, number
+from bayes_engine.workbench.derivation.conditionals import Gaussians, LevelTable, curve, histogram, thinned
+from bayes_engine.workbench.derivation.derive import Step
+from bayes_engine.workbench.derivation.likelihoods import Curves, Rates
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.derivation.sources import Density, Fraction
+from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of
+
+WIDTH = 400
+"""At least so many pixels of a figure are left for its bars: decides which text finds room over one."""
+STRIP = 250
+"""At most this many values of a class are drawn beneath the curves."""
+HISTOGRAM_FROM = 40
+"""From this many values in a class on, a histogram stands behind the curves."""
+BUMPS = 40
+"""Up to so many bumps of a class are drawn beneath its kernel density."""
+SEEN = 0.18
+"""The highest bump is drawn at least so high, as a share of the curve."""
+SEPARATE = 30
+"""Up to so many counts the shares of each class stand beside each other."""
+
+
+def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
+    """P(level | class) as grouped bars; where smoothing acts, the bare fraction of counts stands behind each, wide and
+    pale."""
+    figure = go.Figure()
+    places = list(range(len(levels)))
+    plain = [[table.plain(s)[k] or 0.0 for s in places] for k in range(len(classes))]
+    written = _texts(table, len(levels) * (len(classes) + 0.5))
+    tallest = max([p for step in table.steps for p in step.factors] + [p for row in plain for p in row])
+    wide = 0.74 / len(classes)
+    at = [[s + wide * (k - (len(classes) - 1) / 2) for s in places] for k in range(len(classes))]
+    for k in range(len(classes)) if table.smoothed else ():
+        figure.add_bar(
+            x=at[k],
+            y=plain[k],
+            width=0.97 * wide,
+            opacity=0.3,
+            hoverinfo="skip",
+            name=_("counted, without smoothing"),
+            legendgroup="plain",
+            legendrank=2000,
+            showlegend=k == 0,
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
+        )
+    for k, name in enumerate(classes):
+        heights = [step.factors[k] for step in table.steps]
+        figure.add_bar(
+            x=at[k],
+            y=heights,
+            width=(0.62 if table.smoothed else 0.94) * wide,
+            name=name,
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
+            legendgroup=str(k),
+            hovertext=[_bar_hover(table, s, k, levels[s], name) for s in places],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+        figure.add_scatter(
+            x=at[k],
+            y=[
+                (max(p, bare) if table.smoothed else p) + 0.012 * tallest
+                for p, bare in zip(heights, plain[k], strict=True)
+            ],
+            text=written[k],
+            mode="text",
+            textposition="top center",
+            cliponaxis=False,
+            hoverinfo="skip",
+            legendgroup=str(k),
+            showlegend=False,
+        )
+    height = 360 if table.variable.cuts is None else 270  # the values that were cut stand above
+    figure.update_layout(height=height, barmode="overlay", **_frame())
+    figure.update_xaxes(tickvals=places, ticktext=list(levels), showgrid=False, automargin=True)
+    title = _("P(class, level)") if table.joint else _("P(level | class)")
+    figure.update_yaxes(title=title, range=[0.0, tallest * 1.18], nticks=6)
+    return figure
+
+
+def _bar_hover(table: LevelTable, s: int, k: int, level: str, name: str) -> str:
+    step, source = table.steps[s], table.fractions(s)[k]
+    asked = f"{name}, {level}" if table.joint else f"{level} | {name}" + (", …" if table.given else "")
+    lines = [f"P({asked}) = {fraction(source)} = {number(step.factors[k])}"]
+    plain = table.plain(s)[k]
+    if source.added and plain is not None:
+        bare = Fraction(source.count, source.total, 0.0, source.levels)
+        lines.append(_("without smoothing {fraction} = {value}").format(fraction=fraction(bare), value=number(plain)))
+    return "<br>".join(lines)
+
+
+def _texts(table: LevelTable, bars: float) -> list[list[str]]:
+    """(class, level) what can stand over a bar without touching its neighbour: the fraction, the number, or nothing."""
+    k_classes = range(len(table.classes))
+    fractions = [[fraction(step.sources[k]).replace(")/(", ")/<br>(") for step in table.steps] for k in k_classes]
+    wide = WIDTH / bars
+    if wide >= 7.0 * max(len(line) for row in fractions for text in row for line in text.split("<br>")):
+        return fractions
+    plain = [[number(step.factors[k], 3) for step in table.steps] for k in k_classes]
+    return [[text if wide >= 7.0 * len(text) else "" for text in row] for row in plain]
+
+
+def density_curves(
+    table: Gaussians, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+) -> go.Figure:
+    """p(x | class) of each class with its mean and, between the points of inflection, mean ± sd; the known values of
+    each class beneath, and behind the curves as a histogram where there are many. `name` is the column's."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
+    low, high = _span(table.densities, values)
+    ceiling = 1.1 * _peak(table.densities)
+    ceiling = _histograms(figure, values, (low, high), ceiling, dark)
+    for k, density in enumerate(table.densities):
+        _curve(figure, density, (low, high), {"name": classes[k], "legendgroup": str(k)}, colour_of(k, dark))
+    return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
+
+
+def kernel_curves(
+    found: Curves, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+) -> go.Figure:
+    """p(x | class) of each class as a kernel density, with the bumps it is the sum of, `magnified` times as high where
+    they would be too low to see; values and histograms as in `density_curves`."""
+    figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
+    low, high = float(found.x[0]), float(found.x[-1])
+    peaks = found.values.max(axis=1)
+    lowest = float(peaks.min())
+    ceiling = 1.1 * float(max(p for p in peaks if p <= 100.0 * lowest))
+    ceiling = _histograms(figure, values, (low, high), ceiling, dark)
+    times = magnified(found)
+    for k, label in enumerate(classes):
+        colour = colour_of(k, dark)
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for at, height in found.bumps(k, BUMPS):
+            x += [*at.tolist(), None]
+            y += [*(times * height).tolist(), None]
+        figure.add_scatter(x=x, y=y, mode="lines", opacity=0.45, hoverinfo="skip", showlegend=False,
+                           line={"color": colour, "width": 0.9}, legendgroup=str(k), row=1, col=1)  # fmt: skip
+        figure.add_scatter(x=found.x.tolist(), y=found.values[k].tolist(), mode="lines", name=label,
+                           legendgroup=str(k), line={"color": colour, "width": 2.4}, row=1, col=1,
+                           hovertemplate="x = %{x}<br>p = %{y:.5g}<extra>" + label + "</extra>")  # fmt: skip
+    return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
+
+
+def magnified(found: Curves) -> int:
+    """How many times as high as they are the bumps are drawn: a whole number, 1 where they can be seen as they are."""
+    tallest = max(float(h.max()) for k in range(len(found.classes)) for _x, h in found.bumps(k, BUMPS))
+    return max(1, round(SEEN * float(found.values.max(axis=1).min()) / tallest))
+
+
+def rate_bars(found: Rates, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
+    """P(x | class) of a count by its Poisson rate, full, over the shares of the rows, pale; of many counts the former
+    is a line. `name` is the column's."""
+    figure = go.Figure()
+    wide = 0.74 / len(classes) if len(found.x) <= SEPARATE else 1.0
+    apart = len(found.x) <= SEPARATE
+    for k, label in enumerate(classes):
+        colour = colour_of(k, dark)
+        at = found.x + (wide * (k - (len(classes) - 1) / 2) if apart else 0.0)
+        hover = [f"P({name} = {x:g} | {label}) = {number(p)}<br>" + _("share of the rows {p}").format(p=number(o))
+                 for x, p, o in zip(found.x, found.values[k], found.observed[k], strict=True)]  # fmt: skip
+        figure.add_bar(x=at, y=found.observed[k], width=0.97 * wide, opacity=0.3, hoverinfo="skip",
+                       name=_("share of the rows"), legendgroup="seen", legendrank=2000, showlegend=k == 0,
+                       marker={"color": colour, "line": {"width": 0}})  # fmt: skip
+        drawn = {"name": label, "legendgroup": str(k), "hovertext": hover,
+                 "hovertemplate": "%{hovertext}<extra></extra>"}  # fmt: skip
+        if apart:
+            figure.add_bar(x=at, y=found.values[k], width=0.55 * wide, marker={"color": colour, "line": {"width": 0}},
+                           **drawn)  # fmt: skip
+        else:
+            figure.add_scatter(x=at, y=found.values[k], mode="lines", line={"color": colour, "width": 2.2}, **drawn)
+        figure.add_scatter(x=[found.rate[k]], y=[0.0], mode="markers", showlegend=False, legendgroup=str(k),
+                           cliponaxis=False, marker={"symbol": "triangle-up", "size": 11, "color": colour},
+                           hovertemplate=f"λ = {number(found.rate[k])}<extra>{label}</extra>")  # fmt: skip
+    figure.update_layout(height=340, barmode="overlay", hovermode="closest", **_frame())
+    figure.update_xaxes(title=name, showgrid=False, nticks=16)
+    figure.update_yaxes(title=_("P(x | class)"), rangemode="tozero", nticks=6)
+    return figure
+
+
+def _histograms(
+    figure: go.Figure, values: Sequence[Array], span: tuple[float, float], ceiling: float, dark: bool
+) -> float:
+    """A histogram of each class behind its curve where there are many values; the ceiling that both then need."""
+    if max(map(len, values)) < HISTOGRAM_FROM:
+        return ceiling
+    edges, heights = histogram(values, *span)
+    middle, wide = ((edges[1:] + edges[:-1]) / 2).tolist(), float(edges[1] - edges[0])
+    for k, bars in enumerate(heights):
+        figure.add_bar(
+            x=middle,
+            y=bars.tolist(),
+            width=wide,
+            marker={"color": colour_of(k, dark), "line": {"width": 0}},
+            opacity=0.2,
+            hoverinfo="skip",
+            showlegend=False,
+            legendgroup=str(k),
+            row=1,
+            col=1,
+        )
+    return max(ceiling, min(max(float(h.max()) for h in heights), 1.6 * ceiling))
+
+
+def _over_values(
+    figure: go.Figure,
+    values: Sequence[Array],
+    window: tuple[float, float, float],
+    classes: Sequence[str],
+    name: str,
+    dark: bool,
+) -> go.Figure:
+    """The figure with the very values of each class beneath; `window` is low, high and the ceiling of the densities."""
+    low, high, ceiling = window
+    for k, there in enumerate(values):
+        shown = thinned(there, STRIP).tolist()
+        marker = {"symbol": "line-ns-open", "size": 11, "color": colour_of(k, dark), "line": {"width": 1.3}}
+        figure.add_scatter(
+            x=shown,
+            y=[-k] * len(shown),
+            mode="markers",
+            showlegend=False,
+            legendgroup=str(k),
+            row=2,
+            col=1,
+            marker={**marker, "opacity": 0.75},
+            hovertemplate="%{x}<extra>" + classes[k] + "</extra>",
+        )
+    figure.update_layout(height=360 + 12 * max(len(classes) - 3, 0), barmode="overlay", hovermode="closest", **_frame())
+    figure.update_xaxes(range=[low, high], showgrid=False, nticks=7)
+    figure.update_xaxes(title=name, row=2, col=1)
+    figure.update_yaxes(title=_("density p(x | class)"), range=[0.0, ceiling], nticks=6, row=1, col=1)
+    figure.update_yaxes(visible=False, range=[0.7 - len(classes), 0.7], row=2, col=1)
+    return figure
+
+
+def cut_histogram(
+    table: LevelTable, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+) -> go.Figure:
+    """The values that a column of numbers was cut from, with a line at every cut point: a histogram of each class (its
+    area is 1), or where there are few the very values. `name` is the column's."""
+    figure = go.Figure()
+    known, cuts = [v for v in values if len(v)], table.variable.cuts or ()
+    ends = [*cuts, *(float(v[i]) for v in known for i in (0, -1))]
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    edges, heights = histogram(values, low, high if high > low else low + 1.0)
+    few = max(map(len, values)) < HISTOGRAM_FROM
+    for k, (bars, there) in enumerate(zip(heights, values, strict=True)):
+        colour = colour_of(k, dark)
+        if few:
+            figure.add_scatter(x=there.tolist(), y=[-k] * len(there), **_strip(colour, classes[k]))
+            continue
+        figure.add_bar(
+            x=((edges[1:] + edges[:-1]) / 2).tolist(),
+            y=bars.tolist(),
+            width=float(edges[1] - edges[0]),
+            name=classes[k],
+            opacity=0.5,
+            marker={"color": colour, "line": {"width": 0}},
+            customdata=np.histogram(there, edges)[0].tolist(),
+            hovertemplate="%{x:.4g} · n = %{customdata}<extra>" + classes[k] + "</extra>",
+        )
+    for cut in cuts:
+        figure.add_vline(x=cut, line={"color": INK[dark], "width": 1.3, "dash": "dash"})
+    alone = not cuts  # no bars of intervals below, which would say whose colour is whose
+    height = 80 + 24 * len(classes) + 30 * alone if few else 300 if alone else 150
+    figure.update_layout(**{**_frame(), "height": height, "barmode": "overlay", "bargap": 0, "showlegend": alone})
+    if not alone:
+        figure.update_layout(margin={"l": 8, "r": 8, "t": 6, "b": 8})
+    figure.update_xaxes(title=name, showgrid=False, nticks=9)
+    figure.update_yaxes(title=None if few else _("density"), showticklabels=False, showgrid=False, zeroline=not few)
+    if few:
+        figure.update_yaxes(range=[0.7 - len(classes), 0.7])
+    return figure
+
+
+def _strip(colour: str, name: str) -> dict[str, object]:
+    """How the very values of a class are drawn."""
+    return {
+        "mode": "markers",
+        "name": name,
+        "marker": {"symbol": "line-ns-open", "size": 13, "color": colour, "line": {"width": 1.5}},
+        "hovertemplate": "%{x}<extra>" + name + "</extra>",
+    }
+
+
+def _curve(figure: go.Figure, density: Density, span: tuple[float, float], named: dict[str, str], colour: str) -> None:
+    """The curve of one class, a dotted line at its mean and a bar from mean − sd to mean + sd."""
+    x, p = curve(density, *span)
+    figure.add_scatter(
+        x=x.tolist(),
+        y=p.tolist(),
+        mode="lines",
+        line={"color": colour, "width": 2.4},
+        hovertemplate="x = %{x}<br>p = %{y:.5g}<extra>" + named["name"] + "</extra>",
+        row=1,
+        col=1,
+        **named,
+    )
+    mean, sd, peak = density.mean, density.sd, density.value
+    about = f"x̄ = {near(mean, sd)} ± {number(sd)}<extra>{named['name']}</extra>"
+    figure.add_scatter(
+        x=[mean, mean],
+        y=[0.0, peak],
+        mode="lines",
+        line={"color": colour, "width": 1.2, "dash": "dot"},
+        hovertemplate=about,
+        showlegend=False,
+        legendgroup=named["legendgroup"],
+        row=1,
+        col=1,
+    )
+    waist = peak * float(exp(-0.5))  # a Gaussian's height one sd from its mean
+    figure.add_scatter(
+        x=[mean - sd, mean, mean + sd],
+        y=[waist] * 3,
+        mode="lines+markers",
+        line={"color": colour, "width": 1.2},
+        marker={"symbol": ["line-ns-open", "circle", "line-ns-open"], "size": [9, 6, 9], "color": colour},
+        hovertemplate=about,
+        showlegend=False,
+        legendgroup=named["legendgroup"],
+        row=1,
+        col=1,
+    )
+
+
+def _span(densities: Sequence[Density], values: Sequence[Array]) -> tuple[float, float]:
+    """From the least value or mean − 3.2 sd to the greatest value or mean + 3.2 sd."""
+    ends = [d.mean + side * 3.2 * d.sd for d in densities for side in (-1, 1)]
+    ends += [float(v[i]) for v in values if len(v) for i in (0, -1)]
+    return min(ends), max(ends)
+
+
+def _peak(densities: Sequence[Density]) -> float:
+    """The highest peak; but a class without spread, a hundred times higher than the lowest, is to be cut off."""
+    peaks = [d.value for d in densities]
+    return max(p for p in peaks if p <= 100.0 * min(peaks))
+
+
+def prior_bars(prior: Step, *, classes: Sequence[str], dark: bool = False) -> go.Figure:
+    """P(class) as one bar each, with the fraction it is."""
+    figure = go.Figure(
+        go.Bar(
+            x=list(prior.factors),
+            y=list(range(len(classes))),
+            orientation="h",
+            cliponaxis=False,
+            textposition="auto",
+            textangle=0,
+            constraintext="none",
+            insidetextfont={"color": GROUND[dark]},
+            marker={"color": [colour_of(k, dark) for k in range(len(classes))], "line": {"width": 0}},
+            text=[f"{fraction(s)} = {number(p)}" for s, p in zip(prior.sources, prior.factors, strict=True)],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=40 + 30 * len(classes), bargap=0.35, showlegend=False, margin={"l": 8, "r": 8, "t": 4, "b": 8}
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(classes))),
+        ticktext=list(classes),
+        autorange="reversed",
+        showgrid=False,
+        ticksuffix="  ",
+        automargin=True,
+    )
+    figure.update_xaxes(range=[0.0, max(prior.factors)], showticklabels=False, showgrid=False)
+    return figure
+
+
+def _frame() -> dict[str, object]:
+    return {
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    }

@@ -1,0 +1,221 @@
+"""How sure the numbers are, drawn: estimates with credible intervals, Gaussians that few rows leave plausible, and
+P(c|x) over all plausible models. Labels come in escaped for Plotly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bayes_engine.language import _
+from bayes_engine.logspace import Array, exp
+from bayes_engine.numerals import certain, number
+from bayes_engine.uncertainty.plausible import Plausible
+from bayes_engine.workbench.derivation.conditionals import thinned
+from bayes_engine.workbench.derivation.estimates import Estimate, Estimates
+from bayes_engine.workbench.figures.conditionals import STRIP
+from bayes_engine.workbench.figures.theme import GROUND, INK, MUTED, colour_of
+
+POINTS = 121
+"""So many points make a curve."""
+
+
+def estimate_marks(found: Estimates, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
+    """Each level of each class on a line of its own: the plain share as a ring, Laplace's estimate as a diamond, the
+    estimate under the prior in use as a dot on its credible interval."""
+    figure = go.Figure()
+    n, prior = len(classes), _("Jeffreys") if found.bare else _("prior in use")
+    for k, name in enumerate(classes):
+        rows = [s + 0.8 * (k + 0.5) / n - 0.4 for s in range(len(levels))]
+        colour = colour_of(k, dark)
+        _bars(figure, found.used, k, rows, colour)
+        for estimate, symbol, size, what in (
+            (found.likely, "circle-open", 11, _("maximum likelihood")),
+            (found.laplace, "diamond-open", 8, "Laplace"),
+            (found.used, "circle", 7, prior),
+        ):
+            figure.add_scatter(
+                x=estimate.value[k].tolist(),
+                y=rows,
+                mode="markers",
+                name=name,
+                showlegend=False,
+                cliponaxis=False,
+                marker={"symbol": symbol, "size": size, "color": colour, "line": {"width": 1.6, "color": colour}},
+                hovertext=[_hover(estimate, k, s, f"P({level} | {name})", what) for s, level in enumerate(levels)],
+                hovertemplate="%{hovertext}<extra></extra>",
+            )
+    for symbol, size, what in (
+        ("circle-open", 11, _("maximum likelihood")),
+        ("diamond-open", 8, "Laplace"),
+        ("circle", 7, prior + _(", with its 95 % interval")),
+    ):
+        mark = {"symbol": symbol, "size": size, "color": INK[dark], "line": {"width": 1.6, "color": INK[dark]}}
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=what)
+    figure.update_layout(
+        height=70 + max(22 * len(levels) * n, 90),
+        margin={"l": 8, "r": 12, "t": 30, "b": 8},
+        legend={"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom"},
+    )
+    figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
+    places = list(range(len(levels)))
+    figure.update_yaxes(range=[len(levels) - 0.5, -0.5], tickvals=places, ticktext=list(levels), showgrid=False)
+    for between in places[1:]:
+        figure.add_hline(y=between - 0.5, line={"width": 1, "color": "rgba(128,128,128,0.25)"})
+    return figure
+
+
+def _bars(figure: go.Figure, estimate: Estimate, k: int, rows: Sequence[float], colour: str) -> None:
+    """The credible intervals of a class."""
+    assert estimate.interval is not None
+    low, high = estimate.interval
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for s, row in enumerate(rows):
+        x += [float(low[k, s]), float(high[k, s]), None]
+        y += [row, row, None]
+    line = {"width": 3, "color": colour}
+    figure.add_scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip", showlegend=False)
+
+
+def _hover(estimate: Estimate, k: int, s: int, name: str, what: str) -> str:
+    said = f"{name} = {number(float(estimate.value[k, s]))}<br>{what}"
+    if estimate.interval is None:
+        return said
+    low, high = (number(float(end[k, s])) for end in estimate.interval)
+    return f"{said}, {low} – {high}"
+
+
+def gaussian_fans(
+    drawn: Sequence[tuple[Array, Array]],
+    fitted: Sequence[tuple[float, float]],
+    values: Sequence[Array],
+    *,
+    classes: Sequence[str],
+    name: str,
+    dark: bool = False,
+) -> go.Figure:
+    """Of each class the fitted Gaussian (mean, sd) and, faint behind it, those drawn from its posterior; beneath, the
+    values that all of this is known from. `name` is the column's."""
+    figure = go.Figure()
+    spans = [(m - 3.4 * s, m + 3.4 * s) for m, s in fitted]
+    low, high = min(a for a, _b in spans), max(b for _a, b in spans)
+    x = np.linspace(low, high, POINTS)
+    top = 1.9 * max(1.0 / s for _m, s in fitted) / np.sqrt(2 * np.pi)
+    for k, (means, sds) in enumerate(drawn):
+        curves = [(x, _density(x, m, s)) for m, s in zip(means, sds, strict=True)]
+        figure.add_scatter(
+            x=[v for a, _p in curves for v in (*_short(a, high - low), None)],
+            y=[v for _a, p in curves for v in (*_short(p, top), None)],
+            mode="lines",
+            line={"width": 1, "color": colour_of(k, dark)},
+            opacity=0.16,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    for k, (mean, sd) in enumerate(fitted):
+        colour = colour_of(k, dark)
+        curve = {"mode": "lines", "line": {"width": 2.6, "color": colour}, "name": classes[k]}
+        figure.add_scatter(x=x.tolist(), y=_density(x, mean, sd).tolist(), hoverinfo="skip", **curve)
+        marks = {"symbol": "line-ns-open", "size": 10, "color": colour, "line": {"width": 1.3}}
+        shown = thinned(values[k], STRIP).tolist()
+        beneath = [-(k + 1) * 0.055 * top] * len(shown)
+        figure.add_scatter(x=shown, y=beneath, mode="markers", marker=marks, showlegend=False,
+                           hovertemplate="%{x}<extra>" + classes[k] + "</extra>")  # fmt: skip
+    figure.update_layout(
+        height=320 + 12 * max(len(classes) - 3, 0),
+        margin={"l": 8, "r": 8, "t": 34, "b": 8},
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+    )
+    figure.update_xaxes(title=name, range=[low, high], showgrid=False, nticks=7)
+    floor = -(len(classes) + 0.8) * 0.055 * top
+    figure.update_yaxes(title=_("density p(x | class)"), range=[floor, top], nticks=5)
+    return figure
+
+
+def _short(values: Array, span: float) -> list[float]:
+    """Written to a hundred-thousandth of what is in sight: finer than any screen, in a third of the digits.
+
+    >>> _short(np.array([123456.123456, 123457.5]), 40.0)
+    [123456.1235, 123457.5]
+    """
+    magnitude = int(f"{span:e}".rpartition("e")[2])
+    return np.round(values, 5 - magnitude).tolist()  # type: ignore[no-any-return]
+
+
+def _density(x: Array, mean: float, sd: float) -> Array:
+    return np.asarray(exp(-0.5 * ((x - mean) / sd) ** 2) / (sd * np.sqrt(2 * np.pi)))
+
+
+def bands(
+    found: Plausible, order: Sequence[int], *, classes: Sequence[str], colours: Sequence[str], dark: bool = False
+) -> go.Figure:
+    """P(c|x) of each class: 95 % of the plausible models as a bar, their median as a stroke, the model's own as a dot.
+    `order` are the classes' positions in `found`."""
+    figure = go.Figure()
+    low, middle, high = found.band()
+    for row, (k, colour) in enumerate(zip(order, colours, strict=True)):
+        text = _("95 % from {low} to {high}, median {median}, the model's own {own}")
+        places = {"low": low, "high": high, "median": middle, "own": found.own}
+        said = f"P({classes[row]} | x)<br>" + text.format(**{n: number(float(v[k])) for n, v in places.items()})
+        hover = {"hovertext": said, "hovertemplate": "%{hovertext}<extra></extra>", "showlegend": False}
+        ends = [float(low[k]), float(high[k])]
+        figure.add_scatter(
+            x=ends, y=[row, row], mode="lines", line={"width": 9, "color": colour}, opacity=0.35, **hover
+        )
+        stroke = {"symbol": "line-ns-open", "size": 15, "line": {"width": 2}, "color": colour}
+        figure.add_scatter(x=[float(middle[k])], y=[row], mode="markers", marker=stroke, cliponaxis=False, **hover)
+        dot = {"size": 9, "color": colour, "line": {"width": 1.5, "color": GROUND[dark]}}
+        figure.add_scatter(x=[float(found.own[k])], y=[row], mode="markers", marker=dot, cliponaxis=False, **hover)
+    figure.update_layout(height=44 + 34 * len(order), margin={"l": 8, "r": 14, "t": 6, "b": 8}, showlegend=False)
+    figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
+    figure.update_yaxes(
+        range=[len(order) - 0.5, -0.5], tickvals=list(range(len(order))), ticktext=list(classes), showgrid=False
+    )
+    return figure
+
+
+def histogram_of(
+    found: Plausible, label: object, *, name: str, colour: str, needed: float | None = None, dark: bool = False
+) -> go.Figure:
+    """P(label|x) over all plausible models: their share in each twentieth, the middle 95 % in full colour; the model's
+    own value, and dotted where the decision turns, at `needed` nats of log-odds. `name` is the class's."""
+    shares, edges = found.histogram(label)
+    k = found.classes.index(label)
+    low, _median, high = (float(v) for v in found.band()[:, k])
+    middle, wide = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
+    inside = [a < high and b > low for a, b in pairwise(edges)]
+    figure = go.Figure(
+        go.Bar(
+            x=middle.tolist(),
+            y=shares.tolist(),
+            width=wide * 0.94,
+            marker={"color": colour, "opacity": [0.75 if there else 0.28 for there in inside], "line": {"width": 0}},
+            customdata=[
+                [f"{a:.2f}", f"{b:.2f}", f"{s:.1%}"] for a, b, s in zip(edges, edges[1:], shares, strict=False)
+            ],
+            hovertemplate="%{customdata[0]} – %{customdata[1]}: %{customdata[2]}<extra></extra>",
+        )
+    )
+    own = float(found.own[k])
+    figure.add_vline(x=own, line={"width": 2, "color": INK[dark]})
+    figure.add_annotation(
+        x=own,
+        y=1.0,
+        yref="paper",
+        yanchor="bottom",
+        showarrow=False,
+        text=_("this model {p}").format(p=certain(own, 3)),
+        xanchor="right" if own > 0.85 else "left" if own < 0.15 else "center",
+    )
+    if needed is not None:
+        figure.add_vline(
+            x=1.0 / (1.0 + float(exp(-needed))), line={"width": 1.5, "color": MUTED["cost"], "dash": "dot"}
+        )
+    figure.update_layout(height=170, margin={"l": 8, "r": 12, "t": 24, "b": 8}, showlegend=False, bargap=0)
+    figure.update_xaxes(title=f"P({name} | x)", range=[-0.01, 1.01], nticks=6, showgrid=False)
+    figure.update_yaxes(title=_("share of models"), tickformat=".0%", nticks=4)
+    return figure

@@ -1,0 +1,49 @@
+"""What drawings of decisions need: the colours of the actions, and the held-out rows packed for a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.logspace import Array
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
+
+
+def action_colours(actions: Sequence[object], classes: Sequence[object], *, dark: bool = False) -> list[str]:
+    """A class's own colour for deciding it, a muted one for any other action; on light or on dark ground.
+
+    >>> action_colours(["good", "ask"], ["bad", "good"])
+    ['#D55E00', '#6B6F76']
+    """
+    extra = (pair[dark] for pair in cycle(EXTRA_COLOURS))
+    return [colour_of(list(classes).index(a), dark) if a in classes else next(extra) for a in actions]
+
+
+def packed_rows(held: HeldOut, amount: Array | None = None, most: int = 20_000) -> tuple[dict[str, Any], bytes]:
+    """What a browser needs to price any losses and prior of use on the held-out rows: a head, and little-endian arrays
+    log posterior (n, K), weight (n,), amount (n,) as floats of `size` bytes, then uint16 truth (n,), and for each row
+    which of the `priors` (M, K) its model had. Of more than `most` rows every so-manieth is taken (`every` > 1).
+
+    Small tables travel in double precision, so that browser and engine agree to the last digit on screen.
+
+    >>> from bayes_engine.language import Message
+    >>> held = HeldOut(("ill", "well"), np.log([[0.25, 0.75]]), np.full((1, 2), 0.5), np.array([1]), np.ones(1),
+    ...                Message("one patient"))
+    >>> head, body = packed_rows(held)
+    >>> head, len(body)
+    ({'n': 1, 'k': 2, 'size': 8, 'every': 1, 'priors': [[0.5, 0.5]]}, 36)
+    """
+    every = -(-len(held.truth) // most)
+    truth, k = held.truth[::every], len(held.classes)
+    priors, which = np.unique(held.prior_by_row[::every], axis=0, return_inverse=True)
+    size = 8 if len(truth) * k <= 60_000 else 4
+    factor = np.ones(len(held.truth)) if amount is None else np.asarray(amount, dtype=float)
+    floats = (held.log_posterior[::every], held.weight[::every], factor[::every])
+    whole = (truth, which.reshape(-1))
+    body = [a.astype(f"<f{size}").tobytes() for a in floats] + [a.astype("<u2").tobytes() for a in whole]
+    head = {"n": len(truth), "k": k, "size": size, "every": every, "priors": priors.tolist()}
+    return head, b"".join(body)

@@ -1,0 +1,374 @@
+"""EM to be looked at: the film of a run for the player's canvas, and the figures beneath it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from bayes_engine.em import EMTrace
+from bayes_engine.language import _
+from bayes_engine.logspace import Array
+from bayes_engine.models.components import Conditional
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, INK, colour_of
+
+DRAWN = 600
+"""Rows drawn at most; a larger table is sampled, for drawing only."""
+SHARES = 1_000_000
+"""Responsibilities a film holds at most, one byte each; a long run of many components shows fewer rows."""
+SAMPLE = 2_000_003
+"""Seed of that sample: none that hides labels."""
+MARGIN = 0.07
+"""Of a side's length, left free around the rows."""
+
+
+# the film -------------------------------------------------------------------------------------------------------------
+
+
+class Side(NamedTuple):
+    """What an axis shows."""
+
+    low: float
+    high: float
+
+
+def side(values: Array) -> Side:
+    """The range of a column with some air around it.
+
+    >>> side(np.array([0.0, 10.0, np.nan]))
+    Side(low=-0.7, high=10.7)
+    """
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    air = MARGIN * (high - low) or max(abs(low) * MARGIN, 0.5)
+    return Side(round(low - air, 12), round(high + air, 12))
+
+
+def drawn_rows(n: int, steps: int, k: int) -> NDArray[np.intp]:
+    """The rows a film shows: all, or a sample that is the same for every run of that length.
+
+    >>> len(drawn_rows(150, 40, 3)), len(drawn_rows(8000, 40, 3)), len(drawn_rows(8000, 300, 8))
+    (150, 600, 416)
+    """
+    room = max(min(DRAWN, SHARES // max(steps * k, 1)), 50)
+    if n <= room:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(SAMPLE).permutation(n)[:room])
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """The components in the plane, of every step: `means` (T, K, 2) and `covariances` (T, K, 2, 2)."""
+
+    means: Array
+    covariances: Array
+
+    @classmethod
+    def of(cls, trace: EMTrace[Any], axes: Sequence[int]) -> Shape:
+        """The mixture's components in two of its columns: of a Gaussian that is again one, the others integrated out.
+
+        `trace` has MixtureParameters.
+        """
+        plane = np.ix_(axes, axes)
+        thetas = [step.parameters for step in trace.steps]
+        return cls(
+            np.stack([t.means[:, list(axes)] for t in thetas]),
+            np.stack([[c[plane] for c in t.full()] for t in thetas]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """What the player shows: the numbers of a `trace`, `shares` (T of (n, K)) of the rows drawn, `weights` (T, K), and
+    where the rows stand. In a plane: `x`, `y` (n,), the two `sides` and the components' `shape`. Without one, in a
+    grid, one cell a row."""
+
+    trace: EMTrace[Any]
+    shares: Sequence[Array]
+    weights: Array
+    x: Array | None = None
+    y: Array | None = None
+    sides: tuple[Side, Side] | None = None
+    shape: Shape | None = None
+
+    @classmethod
+    def of_mixture(cls, trace: EMTrace[Any], shares: Sequence[Array], x: Array, sides: tuple[Side, Side]) -> Film:
+        """A mixture's run in the plane of its first two columns; `x` (n, 2 or more) are the rows drawn."""
+        weights = np.stack([step.parameters.weights for step in trace.steps])
+        return cls(trace, shares, weights, x[:, 0], x[:, 1], sides, Shape.of(trace, (0, 1)))
+
+    def head(self) -> dict[str, Any]:
+        """The numbers of every step, as JSON takes them (what is not finite, or not there, is null)."""
+        n, k = self.shares[0].shape
+        numbers = {
+            name: [_finite(getattr(step, name)) for step in self.trace.steps]
+            for name in (
+                "log_likelihood", "lower_bound", "q", "entropy", "log_prior", "objective", "change", "parameter_change"
+            )
+        }  # fmt: skip
+        columns = 0 if self.x is not None else grid_columns(n)
+        return {"T": len(self.shares), "n": n, "k": k, "grid": columns, "numbers": numbers, "hard": self.trace.hard}
+
+    def body(self) -> bytes:
+        """Little-endian float32: x, y (n each; fractions of the sides from the lower left, NaN where a row has no
+        place), then for every step and component π, mean x, y and the root (a, b, c) of its covariance
+        [[a, 0], [b, c]], as fractions too; then a byte for each responsibility, (T, n, K)."""
+        if self.x is None or self.y is None or self.sides is None or self.shape is None:
+            places = np.zeros((2, len(self.shares[0])))
+            forms = np.zeros((*self.weights.shape, 6))
+        else:
+            low = np.array([s.low for s in self.sides])
+            length = np.array([s.high - s.low for s in self.sides])
+            places = (np.stack([self.x, self.y]) - low[:, None]) / length[:, None]
+            root = np.linalg.cholesky(self.shape.covariances / np.outer(length, length))
+            means = (self.shape.means - low) / length
+            forms = np.concatenate(
+                [
+                    np.zeros((*self.weights.shape, 1)),
+                    means,
+                    np.stack([root[..., 0, 0], root[..., 1, 0], root[..., 1, 1]], axis=-1),
+                ],
+                axis=-1,
+            )
+        forms[..., 0] = self.weights
+        shares = np.rint(np.stack(list(self.shares)) * 255.0).astype(np.uint8)
+        return places.astype("<f4").tobytes() + forms.astype("<f4").tobytes() + shares.tobytes()
+
+
+def grid_columns(n: int) -> int:
+    """How many cells a row of the grid has: about twice as wide as high.
+
+    >>> grid_columns(17), grid_columns(600)
+    (6, 35)
+    """
+    return max(math.ceil(math.sqrt(2.0 * n)), 1)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+# the figures ----------------------------------------------------------------------------------------------------------
+
+
+def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, dark: bool = False) -> go.Figure:
+    """Where each start ended, in nats below the best: one mark for each of `reached` (None: it collapsed), the first,
+    which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
+    places = [at + 2.0 if at else 0.0 for at in range(len(names))]
+    alive = [(at, value) for at, value in enumerate(reached) if value is not None]
+    best = max(value for _at, value in alive)
+    top = [best - value < 1e-3 * max(1.0, abs(best)) for _at, value in alive]
+    marks = go.Scatter(
+        x=[places[at] for at, _value in alive],
+        y=[value - best for _at, value in alive],
+        mode="markers",
+        marker={
+            "size": [15 if at == shown else 10 for at, _value in alive],
+            "color": [colour_of(2 if reached_top else 1, dark) for reached_top in top],
+            "line": {"width": [2.5 if at == shown else 0 for at, _value in alive], "color": INK[dark]},
+            "opacity": 1,
+        },
+        text=[f"{names[at]}{_(': ')}{value:.5f}" for at, value in alive],
+        hovertemplate="%{text}<extra></extra>",
+    )
+    figure = go.Figure(marks)
+    deepest = max(best - min(value for _at, value in alive), 1e-3)
+    figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 6}, showlegend=False)
+    figure.update_xaxes(
+        tickvals=places,
+        ticktext=[name if at % 2 or not at else "" for at, name in enumerate(names)],
+        tickangle=0,
+        showgrid=False,
+        zeroline=False,
+        range=[-1.6, places[-1] + 0.7],
+    )
+    figure.update_yaxes(nticks=5, zeroline=False, range=[-1.12 * deepest, 0.12 * deepest])
+    return figure
+
+
+def end_state(film: Film, *, dark: bool = False) -> go.Figure:
+    """The last step of a run in the plane, small: rows by responsibility, every component at 1 and 2 standard
+    deviations, and the way of its mean from the start (a ring)."""
+    assert film.shape is not None
+    assert film.sides is not None
+    assert film.x is not None
+    inks = np.array([_rgb(colour_of(c, dark)) for c in range(film.weights.shape[1])])
+    figure = go.Figure(
+        go.Scatter(
+            x=film.x, y=film.y, mode="markers", hoverinfo="skip",
+            marker={"size": 5, "color": [_css(c) for c in _mixed(film.shares[-1], inks)]},
+        )
+    )  # fmt: skip
+    turn = np.linspace(0.0, 2.0 * np.pi, 60)
+    circle = np.stack([np.cos(turn), np.sin(turn)])
+    for k, (mean, covariance) in enumerate(zip(film.shape.means[-1], film.shape.covariances[-1], strict=True)):
+        colour, root = colour_of(k, dark), np.linalg.cholesky(covariance)
+        for sds, width in ((2, 1.0), (1, 2.0)):
+            x, y = mean[:, None] + sds * root @ circle
+            figure.add_scatter(x=x, y=y, mode="lines", line={"color": colour, "width": width}, hoverinfo="skip")
+        way = film.shape.means[:, k]
+        line = {"color": colour, "width": 1.5}
+        figure.add_scatter(x=way[:, 0], y=way[:, 1], mode="lines", line=line, hoverinfo="skip")
+        ring = {"symbol": "circle-open", "size": 9, "color": colour, "line": {"width": 2}}
+        figure.add_scatter(x=way[:1, 0], y=way[:1, 1], mode="markers", marker=ring, hoverinfo="skip")
+    figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 6}, showlegend=False)
+    figure.update_xaxes(range=list(film.sides[0]), nticks=5, zeroline=False)
+    figure.update_yaxes(range=list(film.sides[1]), nticks=5, zeroline=False)
+    return figure
+
+
+def bill(table: pd.DataFrame, chosen: int, *, dark: bool = False) -> go.Figure:
+    """BIC, AIC and ICL over K, the least of each with a full mark; `chosen` is the K in use."""
+    figure = go.Figure()
+    for i, name in enumerate(("bic", "icl", "aic")):
+        values = table[name].tolist()
+        least = min(values)
+        colour = colour_of((0, 3, 4)[i], dark)
+        figure.add_scatter(
+            x=table.index.tolist(),
+            y=values,
+            name=name.upper(),
+            mode="lines+markers",
+            line={"color": colour, "width": 2, "dash": ("solid", "dash", "dot")[i]},
+            marker={"size": [13 if v == least else 6 for v in values], "color": colour},
+            hovertemplate="K=%{x}: %{y:.2f}<extra>" + name.upper() + "</extra>",
+        )
+    figure.add_vline(x=chosen, line={"width": 1, "dash": "dot", "color": INK[dark]})
+    figure.update_layout(height=300, margin={"l": 10, "r": 10, "t": 34, "b": 8})
+    figure.update_xaxes(dtick=1, title="K", showgrid=False)
+    figure.update_yaxes(nticks=6, tickformat="~r")
+    return figure
+
+
+def minds(shares: Sequence[Array], truth: Sequence[int], names: Sequence[str], *, dark: bool = False) -> go.Figure:
+    """Rows whose label is hidden, a band each: their responsibilities from the start (left) to the end, as a mixture of
+    the classes' colours, and behind a gap the true class. `shares` are (rows, C) of every step."""
+    inks = np.array([_rgb(colour_of(c, dark)) for c in range(shares[0].shape[1])])
+    mixed = [_mixed(r, inks) for r in shares]
+    wide = max(1, round(24 / len(mixed)))  # of a short run every step is several columns wide
+    gap = np.full((len(truth), max(1, len(mixed) * wide // 28), 4), 0.0)
+    true = np.repeat(inks[list(truth)][:, None], max(1, len(mixed) * wide // 14), axis=1)
+    body = np.repeat(np.stack(mixed, axis=1), wide, axis=1)
+    picture = np.concatenate([_opaque(body), gap, _opaque(true)], axis=1)
+    figure = go.Figure(go.Image(z=picture, colormodel="rgba", x0=0.0, dx=1.0 / wide, y0=0, dy=1, hoverinfo="skip"))
+    figure.update_layout(height=46 + max(14 * len(truth), 90), margin={"l": 10, "r": 10, "t": 8, "b": 8})
+    figure.update_yaxes(
+        tickvals=list(range(len(truth))), ticktext=list(names), showgrid=False, scaleanchor=False, ticks=""
+    )
+    last = len(mixed) - 1
+    every = max(1, math.ceil(last / 8))
+    steps = [*range(0, last - every // 2, every), last] if last else [0]
+    figure.update_xaxes(
+        tickvals=[*(s + 0.5 - 0.5 / wide for s in steps), (picture.shape[1] - true.shape[1] / 2 - 0.5) / wide],
+        ticktext=[*map(str, steps), "✓"],
+        showgrid=False,
+        zeroline=False,
+        constrain="domain",
+        ticks="",
+    )
+    return figure
+
+
+def only(found: Conditional, column: str) -> Conditional:
+    """Of the missing cells one alone.
+
+    >>> both = Conditional(("a", "b"), np.ones(1), np.array([[1.0, 2.0]]), np.array([[[4.0, 0.0], [0.0, 9.0]]]))
+    >>> only(both, "b").mean.tolist(), only(both, "b").sd.tolist()
+    ([2.0], [3.0])
+    """
+    j = found.columns.index(column)
+    return Conditional((column,), found.weights, found.means[:, j : j + 1], found.covariances[:, j : j + 1, j : j + 1])
+
+
+def filled(
+    found: Conditional, own: Array, marks: Sequence[tuple[str, float, str]], names: Sequence[str], *, dark: bool = False
+) -> go.Figure:
+    """The density of the one missing cell given the others, and its components (`names`); `own` are the column's known
+    values, which set the range; `marks` are (words, value, dash) of values worth comparing."""
+    column = found.columns[0]
+    mean, sd = float(found.mean[0]), float(found.sd[0])
+    known = own[np.isfinite(own)]
+    places = [*known, mean - 4 * sd, mean + 4 * sd, *(value for _words, value, _dash in marks)]
+    low, high = min(places), max(places)
+    near = [m + s * np.linspace(-4, 4, 80) for m, s in zip(found.means[:, 0], found.sds[:, 0], strict=True)]
+    grid = np.unique(np.concatenate([np.linspace(low, high, 300), *near]))
+    grid = grid[(grid >= low) & (grid <= high)]
+    whole = found.density(column, grid)
+    top = float(whole.max())
+    figure = go.Figure()
+    for k, weight in enumerate(found.weights):
+        if weight < 0.0005:
+            continue
+        part = Conditional((column,), np.ones(1), found.means[k : k + 1], found.covariances[k : k + 1])
+        colour = colour_of(k, dark)
+        figure.add_scatter(
+            x=grid,
+            y=weight * part.density(column, grid),
+            mode="lines",
+            name=f"{names[k]}{_(': ')}{weight:.3f}",
+            line={"color": colour, "width": 1},
+            fill="tozeroy",
+            fillcolor=_faint(colour),
+            hoverinfo="skip",
+        )
+    ink = {"color": INK[dark], "width": 2.5}
+    figure.add_scatter(
+        x=grid, y=whole, mode="lines", name="Σ", line=ink, hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>"
+    )
+    rug = {"symbol": "line-ns-open", "size": 9, "color": EXTRA_COLOURS[0][dark], "line": {"width": 1}}
+    figure.add_scatter(
+        x=known, y=np.full(len(known), -0.05 * top), mode="markers", marker=rug, showlegend=False, hoverinfo="skip"
+    )
+    ordered = sorted(marks, key=lambda mark: mark[1])  # the leftmost is named to its left; of the others that farther
+    for i, (words, value, dash) in enumerate(ordered):  # left is higher, so that no line crosses a name
+        height = top * (1.08 if i == 0 else 1.08 + 0.1 * (len(ordered) - i))
+        figure.add_scatter(x=[value, value], y=[0, height], mode="lines", showlegend=False, hoverinfo="skip",
+                           line={"color": INK[dark], "width": 1.6, "dash": dash})  # fmt: skip
+        left = i == 0 and len(ordered) > 1
+        figure.add_annotation(
+            x=value,
+            y=height,
+            text=words,
+            showarrow=False,
+            xanchor="right" if left else "left",
+            xshift=-5 if left else 5,
+            yanchor="top",
+            font={"size": 13, "color": INK[dark]},
+        )
+    figure.update_layout(
+        height=400,
+        margin={"l": 10, "r": 10, "t": 10, "b": 8},
+        legend={"orientation": "h", "x": 0, "y": -0.14, "yanchor": "top"},
+    )
+    air = 0.04 * (high - low)
+    figure.update_xaxes(range=[low - air, high + air], zeroline=False)
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=True, ticks="")
+    return figure
+
+
+def _rgb(colour: str) -> list[float]:
+    return [float(int(colour[i : i + 2], 16)) for i in (1, 3, 5)]
+
+
+def _mixed(shares: Array, inks: Array) -> Array:
+    """(n, 3) colours mixed as light is, by responsibility (n, K): what the player paints too."""
+    return np.asarray(np.sqrt(shares @ inks**2))
+
+
+def _css(rgb: Array) -> str:
+    return "rgb(" + ",".join(str(round(v)) for v in rgb) + ")"
+
+
+def _opaque(rgb: Array) -> Array:
+    return np.concatenate([rgb, np.full((*rgb.shape[:2], 1), 255.0)], axis=2)
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (round(v) for v in _rgb(colour))
+    return f"rgba({red},{green},{blue},0.18)"

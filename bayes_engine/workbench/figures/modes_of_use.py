@@ -1,0 +1,42 @@
+"""What the three ways to use a naive Bayes cost as questions and rows come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from bayes_engine.language import _
+from bayes_engine.models.costs import WAYS, Way
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, template
+
+DASHES = ("solid", "dash", "dot")
+"""The ways are told apart without colour too: some of their lines lie on one another."""
+
+
+def work_lines(
+    ratios: Sequence[float],
+    work: Mapping[Way, Sequence[float]],
+    *,
+    names: Mapping[Way, str],
+    measured: bool = False,
+    dark: bool = False,
+) -> go.Figure:
+    """The work of one row more and r predictions (`work` by way, as `working.ways.work` gives it) against r, both axes
+    in powers of ten; `names` are escaped."""
+    figure = go.Figure()
+    for k, way in enumerate(WAYS):
+        figure.add_scatter(
+            x=list(ratios),
+            y=list(work[way]),
+            mode="lines",
+            name=names[way],
+            line={"color": EXTRA_COLOURS[k][dark], "width": 2.6, "dash": DASHES[k]},
+            hovertemplate=f"{names[way]}<br>%{{x:.3g}} : %{{y:.3s}}{'s' if measured else ''}<extra></extra>",
+        )
+    figure.update_xaxes(type="log", title=_("predictions for each row that comes"), dtick=1)
+    figure.update_yaxes(
+        type="log", title=_("seconds") if measured else _("cells, entries, additions"), dtick=1, exponentformat="power"
+    )
+    return figure.update_layout(template=template(dark), height=330, hovermode="closest",
+                                margin={"l": 4, "r": 28, "t": 40, "b": 4})  # fmt: skip

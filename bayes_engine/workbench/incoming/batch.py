@@ -1,0 +1,424 @@
+"""A file of rows, classified: joints once, decisions as often as the losses change, reasons and results in blocks.
+
+Everything here goes over blocks of rows, and a file's are read again whenever they are wanted, so that memory is
+bounded by what is kept for a row: K joints, a status and the truth.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.decision.loss import Decision, LossMatrix, judge
+from bayes_engine.factors.text import TextFactor
+from bayes_engine.ledger import CALIBRATION, JOINT, Ledger, Status
+from bayes_engine.logspace import Array
+from bayes_engine.numerals import signed
+from bayes_engine.progress import tick
+from bayes_engine.table.encode import encode
+from bayes_engine.table.matrix import slices
+from bayes_engine.table.schema import Schema
+from bayes_engine.table.write import write_csv
+from bayes_engine.workbench.incoming.incoming import LISTED, BadCell, Found, Incoming, IncomingFile, Reception
+
+BLOCK = 50_000
+"""Rows that are decided at once."""
+CELLS = 200_000
+"""Cells that are explained at once: AODE has a term for every two of a row."""
+STRONGEST = 3
+"""How many contributions make a reason, and how many words of a text."""
+LEAST = 0.005
+"""Nats below which a contribution is none: it would be printed as 0.00."""
+LONGEST = 60
+"""Characters of a cell that stand in a reason."""
+STATUS_NAMES: Mapping[int, str] = {
+    Status.OK: "ok",
+    Status.IMPOSSIBLE: "impossible",
+    Status.OUT_OF_RANGE: "out of range",
+    Status.REFUSED: "infinite cell",
+    Status.UNREADABLE: "unusable cell",
+}
+"""What the status column of the results says."""
+
+Rows = Incoming | IncomingFile
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The joints of n rows as a `summed` ledger, −inf for a row that was not given to the model; its class `prior`."""
+
+    ledger: Ledger
+    prior: Mapping[Any, float]
+
+    def __len__(self) -> int:
+        return len(self.ledger.status)
+
+    def of(self, rows: slice) -> Scored:
+        """The joints of some of the rows."""
+        joint = self.ledger.rows[0][1][rows]
+        return replace(self, ledger=Ledger(((JOINT, joint),), self.ledger.classes, self.ledger.status[rows]))
+
+    def posterior(self, prior_of_use: Mapping[Any, float] | None = None) -> Array:
+        """(n, K) P(c|x), shifted from the model's prior to `prior_of_use` if given; zeros where there is none.
+
+        Raises ParameterError where the prior of use wants a class that the model excludes.
+        """
+        return self.ledger.at_prior(self.prior, prior_of_use).posterior()
+
+    def decide(
+        self, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None = None, *, amount: Any = None
+    ) -> Decision:
+        """The action of least risk for every row; with the rows' amounts (n,), each under its own losses. A row whose
+        amount is missing, infinite or negative is not decided: its status is UNREADABLE."""
+        sizes = None if amount is None else np.asarray(amount, dtype=float)
+        parts = [
+            self.of(at)._decide(loss, prior_of_use, None if sizes is None else sizes[at])
+            for at in (slice(i, i + BLOCK) for i in range(0, max(len(self), 1), BLOCK))
+        ]
+        return parts[0] if len(parts) == 1 else Decision(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _decide(self, loss: LossMatrix, prior_of_use: Mapping[Any, float] | None, amount: Array | None) -> Decision:
+        ledger = self.ledger.at_prior(self.prior, prior_of_use)
+        if amount is None:
+            return judge(ledger, loss)
+        fine = np.isfinite(amount) & (amount >= 0)
+        ledger = replace(ledger, status=np.where(fine, ledger.status, Status.UNREADABLE).astype(np.int8))
+        return judge(ledger, loss, amount=np.where(fine, amount, 0.0))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of the rows: how often each action was decided, how many are undecided; and where the truth is known,
+    how many of the `known` were decided, how many of those `right`, and the mean loss of the decisions; `strange` rows
+    have a truth that is no class of the model, and are counted nowhere else. `confusion` (A, K): how often an action
+    was decided where the truth is a class."""
+
+    actions: Mapping[Any, int]
+    undecided: int
+    known: int
+    right: int
+    mean_loss: float
+    strange: int
+    confusion: NDArray[np.intp]
+
+
+def score(model: Any, rows: Rows) -> Scored:
+    """Joints of all rows that the model can be given, a block at a time.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> from bayes_engine.workbench.incoming.incoming import receive
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]})
+    >>> model = NaiveBayes().fit(X, ["small", "small", "big", "big"])
+    >>> rows = receive(pd.DataFrame({"size": ["1.5", "?", "wide"]}), model.schema_, model.target_)
+    >>> scored = score(model, rows)
+    >>> scored.decide(LossMatrix.zero_one(["big", "small"])).action.tolist(), scored.ledger.status.tolist()
+    (['small', 'big', None], [0, 0, 4])
+    """
+    return _gathered(model, (_joints(model, block) for block in rows.blocks()))
+
+
+def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
+    """The rows of a file and their joints, in one pass over it. What is kept of a row is its joints, its status, its
+    truth and its amount.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> from bayes_engine.workbench.incoming.pieces import open_cells
+    >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
+    >>> cells = open_cells(b"note,size\\na,1.5\\nb,wide\\nc,4\\n")
+    >>> rows, scored = score_file(model, Reception(cells, model.schema_, model.target_))
+    >>> scored.posterior().round(2).tolist(), rows.bad[0].value
+    ([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]], 'wide')
+    """
+    found, bad, truth, amount = Found(), list[BadCell](), list[Any](), list[Any]()
+
+    def joints() -> Iterator[tuple[Array, NDArray[np.int8]]]:
+        for block in reception.blocks(found=found):
+            above = found.rows - len(block)
+            bad.extend(cell._replace(row=cell.row + above) for cell in block.bad[: LISTED - len(bad)])
+            truth.append(block.truth)
+            amount.append(block.amount)
+            yield _joints(model, block)
+
+    scored = _gathered(model, joints())
+    whole = np.concatenate(amount) if reception.amount else None
+    return IncomingFile(reception, tuple(bad), np.concatenate(truth), reception.notes(found), whole), scored
+
+
+def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Scored:
+    joint, status = (np.concatenate(part) for part in zip(*parts, strict=True))
+    judging = model if hasattr(model, "prior_by_class") else model.estimator_  # what EM fitted has the prior
+    return Scored(Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status), judging.prior_by_class)
+
+
+def summed(model: Any, X: pd.DataFrame) -> Ledger:
+    """`model.explain(X).summed()` of n ≥ 1 rows, a block of them at a time.
+
+    >>> from bayes_engine import NaiveBayes
+    >>> X = pd.DataFrame({"sound": ["dull", "crisp", "dull"]})
+    >>> summed(NaiveBayes().fit(X, ["good", "bad", "good"]), X).posterior()[0].round(4).tolist()
+    [0.1818, 0.8182]
+    """
+    size = max(1, CELLS // X.shape[1])
+    blocks: list[Ledger] = [model.explain(X.iloc[rows]).summed() for rows in slices(len(X), size)]
+    joint, status = (np.concatenate(part) for part in zip(*((b.joint(), b.status) for b in blocks), strict=True))
+    return Ledger(((JOINT, joint),), blocks[0].classes, status)
+
+
+def _joints(model: Any, rows: Incoming) -> tuple[Array, NDArray[np.int8]]:
+    """(n, K) joints and (n,) statuses of a block."""
+    joint = np.full((len(rows), len(model.classes_)), -np.inf)
+    status = np.full(len(rows), Status.UNREADABLE, dtype=np.int8)
+    at = np.flatnonzero(~rows.unreadable)
+    if len(at):
+        ledger = _explained(model, rows.frame if len(at) == len(rows) else rows.frame.iloc[at])
+        joint[at], status[at] = ledger.apart(), ledger.status
+    return joint, status
+
+
+def _explained(model: Any, frame: pd.DataFrame) -> Ledger:
+    """The ledger of a block; columns that the model was given and does not use are there for it, and empty."""
+    given = getattr(model, "feature_names_in_", None)
+    ledger: Ledger = model.explain(frame if given is None else frame.reindex(columns=given))
+    return ledger
+
+
+def tally(rows: Rows, decision: Decision, loss: LossMatrix, classes: tuple[Any, ...], *, amount: Any = None) -> Tally:
+    """Counts of the decisions; `classes` are the target's, in the order in which `rows.truth` counts them; `amount`
+    (n,) as the rows were decided with."""
+    counts = np.bincount(decision.position[decision.position >= 0], minlength=len(loss.actions))
+    known = (rows.truth >= 0) & (decision.position >= 0)
+    action, truth = decision.position[known], rows.truth[known].astype(np.intp)
+    meant = np.array([classes.index(a) if a in classes else -1 for a in loss.actions])
+    size = None if amount is None else np.asarray(amount)[known]
+    costs = loss.for_classes(classes).cost(action, truth, size)
+    shape = (len(loss.actions), len(classes))
+    return Tally(
+        actions=dict(zip(loss.actions, counts.tolist(), strict=True)),
+        undecided=int((decision.position < 0).sum()),
+        known=int(known.sum()),
+        right=int((meant[action] == truth).sum()),
+        mean_loss=float(costs.mean()) if known.any() else float("nan"),
+        strange=int((rows.truth == -2).sum()),
+        confusion=np.bincount(action * shape[1] + truth, minlength=shape[0] * shape[1]).reshape(shape),
+    )
+
+
+SILENT = "no column speaks for it: the prior or the losses decide"
+"""The reason where no column's contribution favours the decided class."""
+NOWHERE: Mapping[int, str] = {
+    Status.IMPOSSIBLE: "impossible under this model: its likelihood is 0 in every class",
+    Status.OUT_OF_RANGE: "outside the range of the data: every density underflows",
+}
+"""The reason where no cell alone is why a row has no posterior."""
+IN_ENGLISH: Mapping[str, str] = {}
+"""Nothing is said otherwise: the default of `said_as`."""
+
+
+def reasons(
+    model: Any,
+    rows: Incoming,
+    decision: Decision,
+    posterior: Array,
+    at: NDArray[np.intp],
+    said_as: Mapping[str, str] = IN_ENGLISH,
+) -> list[str]:
+    """For each of the rows `at`, the up to three columns that speak loudest for the decided class and against its most
+    probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`; of a text also its
+    words that do: `message = Call now … (+5.20: call, now)`.
+
+    A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the class,
+    prior or losses decided, and the reason is SILENT; for a row not decided it names the cell, or is one of NOWHERE.
+    `said_as` has for these sentences, and for what a cell can be (`Why`), how a person says them in another language.
+    """
+    said = np.full(len(at), "", dtype=object)
+    told = {
+        cell.row: f"{cell.column} = {_short(cell.value)} ({said_as.get(cell.why, cell.why)})"
+        for cell in reversed(rows.bad)
+    }
+    decided = decision.position[at] >= 0
+    for place in np.flatnonzero(~decided):
+        nowhere = NOWHERE.get(int(decision.status[at[place]]), "")
+        said[place] = said_as.get(nowhere, nowhere) or told.get(int(at[place]), "")
+    places, at = np.flatnonzero(decided), at[decided]
+    if not len(at):
+        return said.tolist()
+    frame = rows.frame.iloc[at]
+    ledger = _explained(model, frame)
+    for_, against = _rivals(ledger.classes, decision.action[at], posterior[at])
+    n = np.arange(len(at))
+    terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
+    silent = said_as.get(SILENT, SILENT)
+    if not terms:
+        said[places] = silent
+        return said.tolist()
+    with np.errstate(invalid="ignore"):
+        pull = np.nan_to_num(np.stack([t[n, for_] - t[n, against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf)
+    top = np.argsort(-pull, axis=1, kind="stable")[:, :STRONGEST]
+    parts = []
+    for j in range(len(terms)):  # a column at a time: its cells and its contributions have few different spellings
+        loud = np.flatnonzero((top == j).any(axis=1) & (pull[:, j] >= LEAST))
+        parts.append(_parts(model, rows, frame, terms[j][0], pull[:, j], at, loud, for_, against))
+    texts = np.full((len(at), len(terms)), "", dtype=object)
+    for j, (loud, part) in enumerate(parts):
+        texts[loud, j] = part
+    chosen = np.take_along_axis(texts, top, axis=1).tolist()
+    said[places] = [", ".join([part for part in three if part]) or silent for three in chosen]
+    return said.tolist()
+
+
+def _parts(
+    model: Any,
+    rows: Incoming,
+    frame: pd.DataFrame,
+    name: str,
+    pull: Array,
+    at: NDArray[np.intp],
+    loud: NDArray[np.intp],
+    for_: NDArray[np.intp],
+    against: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], list[str]]:
+    """What a column says for the rows `loud` of those `at`: `density = 0.697 (+1.20)`."""
+    column = rows.called.get(name, "")
+    if column:
+        codes, spelled = pd.factorize(rows.cells[column].iloc[at[loud]])
+        cells = np.array([f"{name} = {_short(str(text))}" for text in spelled], dtype=object)[codes]
+    else:  # no column of the file: what the model weighs besides, such as which super-parent
+        cells = np.full(len(loud), name, dtype=object)
+    numbers, levels = np.unique(np.round(pull[loud], 2), return_inverse=True)
+    nats = np.array([signed(float(v)) for v in numbers], dtype=object)[levels]
+    words = _words(model, frame.iloc[loud], name, for_[loud], against[loud])
+    return loud, [f"{cell} ({nat}{word})" for cell, nat, word in zip(cells, nats, words, strict=True)]
+
+
+def _words(
+    model: Any, frame: pd.DataFrame, name: str, for_: NDArray[np.intp], against: NDArray[np.intp]
+) -> Sequence[str]:
+    """Of each row's text the words that speak loudest for one class and against another, after a colon; nothing where
+    the column is no text."""
+    factors = getattr(getattr(getattr(model, "estimator_", model), "factor_", None), "parts", ())
+    factor = next((f for f in factors if isinstance(f, TextFactor) and f.variable.name == name), None)
+    if factor is None or not len(frame):
+        return [""] * len(frame)
+    counts = encode(frame[[name]], Schema((factor.variable,)))[name].counts
+    weight = factor.terms.present if factor.terms.absent is None else factor.terms.present - factor.terms.absent
+    said = []
+    for i, (a, b) in enumerate(zip(for_.tolist(), against.tolist(), strict=True)):
+        row = slice(counts.indptr[i], counts.indptr[i + 1])
+        at = counts.indices[row]
+        pull = counts.data[row] * (weight[a, at] - weight[b, at])
+        top = [k for k in np.argsort(-pull, kind="stable")[:STRONGEST] if pull[k] >= LEAST]
+        said.append(": " + ", ".join(factor.counts.names[at[k]] for k in top) if top else "")
+    return said
+
+
+def results(
+    model: Any,
+    rows: Incoming,
+    scored: Scored,
+    decision: Decision,
+    posterior: Array,
+    classes: Iterable[Any],
+    at: NDArray[np.intp],
+    said_as: Mapping[str, str] = IN_ENGLISH,
+) -> pd.DataFrame:
+    """The columns of the answer for the rows `at`, under names that no column of the file has: decision, risk, gap,
+    P(class) in the order of `classes`, status, reason (`said_as` as in `reasons`). Numbers are NaN where a row is not
+    decided."""
+    fine, labels = decision.position[at] >= 0, _labels(decision.action[at])
+    columns: dict[str, Any] = {
+        "decision": pd.Series(labels, dtype="str"),
+        "risk": np.where(fine, decision.risk[at], np.nan),
+        "gap": np.where(fine, decision.gap[at], np.nan),
+    }
+    for label in classes:
+        columns[f"P({label})"] = np.where(fine, posterior[at, scored.ledger.classes.index(label)], np.nan)
+    named = np.array([STATUS_NAMES[status] for status in sorted(STATUS_NAMES)], dtype=object)
+    columns["status"] = pd.Series(named[decision.status[at]], dtype="str")
+    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, at, said_as), dtype="str")
+    frame = pd.DataFrame(columns)
+    return frame.set_axis(free_names(list(frame.columns), set(rows.names)), axis=1)
+
+
+def answers(
+    model: Any,
+    rows: Rows,
+    scored: Scored,
+    loss: LossMatrix,
+    classes: Iterable[Any],
+    prior_of_use: Mapping[Any, float] | None = None,
+    *,
+    amount: Any = None,
+    said_as: Mapping[str, str] = IN_ENGLISH,
+) -> Iterator[pd.DataFrame]:
+    """The file with the answers beside it, a block at a time: every cell as the text it was, then `results`; `amount`
+    (n,) as in `Scored.decide`, `said_as` as in `reasons`.
+
+    >>> from bayes_engine.models.naive_bayes import NaiveBayes
+    >>> from bayes_engine.workbench.incoming.incoming import receive
+    >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
+    >>> rows = receive(pd.DataFrame({"size": ["1.50", "wide"]}), model.schema_, model.target_)
+    >>> loss = LossMatrix.zero_one(["big", "small"])
+    >>> (answer,) = answers(model, rows, score(model, rows), loss, loss.classes)
+    >>> answer[["size", "decision", "status", "reason"]].values.tolist()
+    [['1.50', 'small', 'ok', 'size = 1.50 (+18.00)'], ['wide', '', 'unusable cell', 'size = wide (no number)']]
+    """
+    classes, at = tuple(classes), 0
+    for block in rows.blocks():
+        part = slice(at, at + len(block))
+        tick(at, len(rows))
+        own = scored.of(part)
+        decision = own.decide(loss, prior_of_use, amount=None if amount is None else np.asarray(amount)[part])
+        here = np.arange(len(block))
+        answer = results(model, block, own, decision, own.posterior(prior_of_use), classes, here, said_as)
+        yield pd.concat([block.cells.reset_index(drop=True), answer], axis=1)
+        at += len(block)
+
+
+def template_csv(frame: pd.DataFrame, n: int = 2) -> bytes:
+    """The header and the first `n` rows of `frame`: what a file to be classified looks like."""
+    head = frame.head(n).astype(object)
+    out = io.BytesIO()
+    write_csv(out, [head.where(head.notna(), "").map(str)])
+    return out.getvalue()
+
+
+def free_names(wanted: list[str], taken: set[str]) -> list[str]:
+    """`wanted`, each with _2, _3, … appended where it is taken.
+
+    >>> free_names(["decision", "risk"], {"decision", "decision_2"})
+    ['decision_3', 'risk']
+    """
+    names, taken = [], set(taken)
+    for name in wanted:
+        free, k = name, 2
+        while free in taken:
+            free, k = f"{name}_{k}", k + 1
+        taken.add(free)
+        names.append(free)
+    return names
+
+
+def _short(cell: str) -> str:
+    """A cell within a reason: of a long text its beginning, on one line."""
+    return cell if len(cell) <= LONGEST and "\n" not in cell else " ".join(cell.split())[: LONGEST - 1] + "…"
+
+
+def _rivals(
+    classes: tuple[Any, ...], actions: NDArray[Any], posterior: Array
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Positions of the class decided (the most probable one where the action is no class) and of the most probable
+    other class."""
+    order = np.argsort(-posterior, axis=1, kind="stable")
+    where = {label: k for k, label in enumerate(classes)}
+    for_ = np.array([where.get(a, order[i, 0]) for i, a in enumerate(actions)], dtype=np.intp)
+    return for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0])
+
+
+def _labels(actions: NDArray[Any]) -> list[str]:
+    return ["" if action is None else str(action) for action in actions]

@@ -1,0 +1,625 @@
+"""A second table, of rows to be classified: cells as text → the model's columns, by name, in its order and types.
+
+The training table said what the columns are, so nothing is guessed here: a cell is a level, a number, a text, missing,
+a value not seen in training, or unreadable. An unreadable cell costs its own row only, and every cell stays at hand as
+text. A file is received a block of rows at a time, each row as if the whole file had been received at once.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from bayes_engine.errors import SchemaMismatch
+from bayes_engine.language import Listing, Message
+from bayes_engine.logspace import Array
+from bayes_engine.table.encode import MISSING
+from bayes_engine.table.guard import unguarded, written_here
+from bayes_engine.table.levels import match
+from bayes_engine.table.notes import Note, listed, note
+from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.styles import Look, Style, read_numbers
+from bayes_engine.workbench.incoming.pieces import BLOCK, Cells
+
+LISTED = 1000
+"""How many bad cells of a file are named one by one; all are counted."""
+COUNTED = 10_000
+"""How many different values that training had not seen are counted one by one, a column."""
+
+Why = Literal["no number", "no count", "infinite", "not seen in training", "missing", "negative"]
+
+
+class BadCell(NamedTuple):
+    """A cell for which its row is not decided; `row` counts from 0."""
+
+    row: int
+    column: str
+    value: str
+    why: Why
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """Rows to classify. `cells` is the file as text, untouched; `frame` holds the model's columns.
+
+    `unreadable` (n,) rows that cannot be given to the model because of a cell; `bad` the cells for which rows are not
+    decided, of every row its first and LISTED others, by row; `truth` (n,) positions among the classes, −1 where the
+    file names none, −2 where it names something else; `has_truth` whether the file has the target at all; `called` the
+    names that the model's columns have in the file; `amount` (n,) what multiplies each row's losses, NaN where the cell
+    is no such number, or None where it was not asked for or the file has no such column.
+    """
+
+    cells: pd.DataFrame
+    frame: pd.DataFrame
+    unreadable: NDArray[np.bool_]
+    bad: tuple[BadCell, ...]
+    truth: NDArray[np.int32]
+    has_truth: bool
+    notes: tuple[Note, ...]
+    called: Mapping[str, str]
+    amount: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file."""
+        return tuple(self.cells.columns)
+
+    def blocks(self, rows: int = 0) -> Iterator[Incoming]:
+        """The same rows, at most `rows` at a time (0: as many as hold BLOCK cells); `bad` counts from each's first."""
+        step = rows or max(1, BLOCK // max(self.cells.shape[1], 1))
+        for at in range(0, len(self), step):
+            part = slice(at, at + step)
+            bad = tuple(cell._replace(row=cell.row - at) for cell in self.bad if at <= cell.row < at + step)
+            yield replace(self, cells=self.cells.iloc[part], frame=self.frame.iloc[part], bad=bad,
+                          unreadable=self.unreadable[part], truth=self.truth[part],
+                          amount=None if self.amount is None else self.amount[part])  # fmt: skip
+
+
+class Treatment(NamedTuple):
+    """What is done to a column's cells as they come, because it was done to the table's: `texts` writes them otherwise;
+    the numbers `absent`, those of the size `beyond` and larger, and `words`, which are no number, mean missing."""
+
+    texts: Callable[[pd.Series], pd.Series] | None = None
+    absent: tuple[float, ...] = ()
+    beyond: float = np.nan
+    words: bool = False
+
+    def numbers(self, values: Array, unreadable: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+        """The numbers of a column, NaN where they mean missing, and which cells cannot be read."""
+        gone = np.isin(values, self.absent) | (np.abs(values) >= self.beyond)
+        return np.where(gone, np.nan, values), unreadable & (not self.words)
+
+
+@dataclass(frozen=True)
+class IncomingFile:
+    """The rows of a file, read again a block at a time whenever they are wanted; `bad` (the first LISTED of the file),
+    `truth`, `has_truth` and `amount` as in `Incoming`."""
+
+    reception: Reception
+    bad: tuple[BadCell, ...]
+    truth: NDArray[np.int32]
+    notes: tuple[Note, ...]
+    amount: Array | None
+
+    def __len__(self) -> int:
+        return len(self.reception.cells)
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether the file has the target at all."""
+        return self.reception.target.name in self.reception.called
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file."""
+        return self.reception.names
+
+    def blocks(self, rows: int = 0) -> Iterator[Incoming]:
+        """The rows, at most `rows` at a time; `bad` counts from each block's first."""
+        return self.reception.blocks(rows)
+
+    def head(self, n: int) -> Incoming:
+        """The first rows."""
+        return next(self.blocks(n))
+
+
+def receive(
+    cells: pd.DataFrame,
+    schema: Schema,
+    target: Variable,
+    *,
+    unseen: str = "ignore",
+    missing: str = "marginalize",
+    units: Mapping[str, str] | None = None,
+    tokens: Sequence[str] | None = None,
+    alike: bool = False,
+) -> Incoming:
+    """The text `cells` of a file as the columns of `schema` (a model's features) and, if it is there, its `target`.
+
+    `unseen` and `missing` are the model's policies; `units` a column's unit as printed ("K" in 125K); `tokens` the
+    only ones that mean missing, as in `read_table`; `alike` whether to take a column whose name differs from the
+    model's in case, spaces or width alone.
+    Raises SchemaMismatch where not one column of the model is in the file.
+
+    >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")), Variable("size", "continuous")))
+    >>> file = pd.DataFrame({"size": ["1,5", "2,5", "big"], "city": ["Rome", "Tokyo", ""], "note": ["", "", "x"]})
+    >>> rows = receive(file, schema, Variable("good", "binary", ("no", "yes")))
+    >>> rows.frame["size"].tolist(), rows.unreadable.tolist(), rows.bad[0]
+    ([1.5, 2.5, nan], [False, False, True], BadCell(row=2, column='size', value='big', why='no number'))
+    """
+    reception = Reception(Cells.of(cells), schema, target, unseen=unseen, missing=missing, units=units, tokens=tokens,
+                          alike=alike)  # fmt: skip
+    found = Found()
+    rows = reception.take(cells, found)
+    return replace(rows, notes=reception.notes(found))
+
+
+class Reception:
+    """How the cells of a file become the columns of a model, found out once for all of its rows.
+
+    A look over the whole file finds how it writes its numbers: a column that shows its decimal mark beyond doubt (12,5)
+    decides for those that do not (1,234), and of a column that contradicts itself what is written as most of its cells
+    are is taken. Then any block can be received alone. Parameters as `receive`; `amount` is the column that
+    multiplies losses; `treated` says by column what was done to the cells of the table; `decimal` is the mark, where a
+    person says it.
+
+    >>> schema = Schema((Variable("size", "continuous"),))
+    >>> cells = Cells.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
+    >>> reception = Reception(cells, schema, Variable("good", "binary", ("no", "yes")))
+    >>> [rows.frame["size"].tolist() for rows in reception.blocks(1)]
+    [[1.234], [2.5], [3.0]]
+    """
+
+    def __init__(
+        self,
+        cells: Cells,
+        schema: Schema,
+        target: Variable,
+        *,
+        unseen: str = "ignore",
+        missing: str = "marginalize",
+        units: Mapping[str, str] | None = None,
+        tokens: Sequence[str] | None = None,
+        amount: str = "",
+        alike: bool = False,
+        treated: Mapping[str, Treatment] | None = None,
+        decimal: Mark | None = None,
+    ) -> None:
+        self.decimal = decimal
+        self.cells, self.schema, self.target = cells, schema, target
+        self.unseen, self.missing, self.units, self.tokens = unseen, missing, dict(units or {}), tokens
+        self.treated = dict(treated or {})
+        self.alike, self.wanted = alike, (*schema.names, target.name, *([amount] if amount else []))
+        self.ours = written_here(cells.names)
+        self.names = tuple(
+            plain if self.ours or plain in self.wanted else name
+            for name, plain in ((name, unguarded(name)) for name in cells.names)
+        )
+        self.called = {name: name for name in self.wanted if name in set(self.names)}
+        self.near = names_alike(self.names, self.wanted)
+        if alike:
+            self.called |= self.near
+        self.amount = amount if amount in self.called else ""
+        self.here = [v for v in schema if v.name in self.called]
+        if not self.here:
+            raise SchemaMismatch(
+                "none of the model's columns is in this file; it needs {known}. Check that the first line holds the "
+                "column names",
+                known=listed(schema.names, 12),
+            )
+        self.mark, self.styles = self._look()
+
+    def blocks(self, rows: int = 0, found: Found | None = None) -> Iterator[Incoming]:
+        """All rows, received a block at a time, as `Cells.blocks` gives them."""
+        return (self.take(block, found) for block in self.cells.blocks(rows))
+
+    def take(self, block: pd.DataFrame, found: Found | None = None) -> Incoming:
+        """One block of the file. What there is to say of it is added to `found`."""
+        found = Found() if found is None else found
+        cells = self._named(block)
+        if self.ours:
+            cells = cells.apply(lambda column: column.map(unguarded))
+        bad = _BadCells(len(cells))
+        columns = {v.name: self._column(v, cells, bad, found) for v in self.schema}
+        amount = None
+        if self.amount:
+            column, (values, unreadable, told) = cells[self.called[self.amount]], self._numbers(self.amount, cells)
+            amount = _take_amounts(column, values, unreadable, bad)
+            found.amount.tell(told, found.rows, hollow=False)
+            if (none := np.isnan(amount)).any():
+                found.amount.spoilt(none, column, found.rows)
+        truth = self._truth(cells, found)
+        found.rows += len(cells)
+        frame = pd.DataFrame(columns, index=cells.index)
+        return Incoming(cells, frame, bad.rows, bad.in_order(), truth, self.target.name in self.called, (), self.called,
+                        amount)  # fmt: skip
+
+    def notes(self, found: Found) -> tuple[Note, ...]:
+        """Everything there is to say of the file, once all of its blocks were taken."""
+        notes = [note("this is a file of results; the apostrophes that its texts got so that a spreadsheet runs none "
+                      "of them are taken off")] if self.ours else []  # fmt: skip
+        extra = [name for name in self.names if name not in self.called.values()]
+        for name in self.wanted:
+            other = self.near.get(name)
+            if name in self.called:
+                if self.called[name] != name:
+                    notes.append(note("column '{other}' of the file is taken as '{column}'", "warning", column=name,
+                                      other=self.called[name]))  # fmt: skip
+            elif name not in self.schema:
+                continue
+            elif other is None:
+                notes.append(note("column '{column}' is not in this file: it counts as missing in every row",
+                                  "warning", column=name))  # fmt: skip
+            else:
+                notes.append(note("column '{column}' is not in this file and counts as missing; if '{other}' is "
+                                  "meant, rename it there", "warning", column=name, other=other))  # fmt: skip
+        if extra:
+            notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
+        for variable in self.here:
+            notes += found.columns[variable.name].notes(variable, found.rows, self.unseen)
+        return (*notes, *found.amount.notes_of_amounts(self.amount), *self._truth_notes(found))
+
+    def _look(self) -> tuple[Mark, dict[str, Style]]:
+        """The file's decimal mark, and how each of its columns of numbers is read."""
+        names = [v.name for v in self.here if _of_numbers(v)] + ([self.amount] if self.amount else [])
+        looks = {name: Look() for name in names}
+        for block in self.cells.blocks() if names else ():
+            cells = self._named(block)
+            for name, look in looks.items():
+                look.over(self._bare(name, cells), self.tokens)
+        mark = self.decimal
+        if mark is None:
+            sure = {look.mark for look in looks.values() if look.numeric and not look.torn} - {None}
+            marks = sure or {look.mark for look in looks.values()} - {None}  # for a bad cell the others pay nothing
+            mark = "," if marks == {","} else "."
+        return mark, {name: look.style(mark, told=self.decimal is not None) for name, look in looks.items()}
+
+    def _named(self, block: pd.DataFrame) -> pd.DataFrame:
+        """A block under the names of the columns, in texts that a file can hold."""
+        named = block.set_axis(list(self.names), axis=1)
+        return named.apply(_whole) if any(map(pd.api.types.is_object_dtype, named.dtypes)) else named
+
+    def _bare(self, name: str, cells: pd.DataFrame) -> pd.Series:
+        """The texts of a column, without its unit, and written as the table's are."""
+        bare = _bare(cells[self.called[name]], self.units.get(name, ""))
+        texts = self.treated.get(name, Treatment()).texts
+        return bare if texts is None else texts(bare)
+
+    def _numbers(self, name: str, cells: pd.DataFrame) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
+        """A column of a block as numbers, which of its cells cannot be read, and what there is to say of them."""
+        values, unreadable, told = read_numbers(self._bare(name, cells), self.styles[name], self.tokens)
+        return *self.treated.get(name, Treatment()).numbers(values, unreadable), told
+
+    def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, found: Found) -> Any:
+        """One of the model's columns of a block."""
+        name, n = variable.name, len(cells)
+        if name not in self.called:
+            if self.missing == "error":
+                bad.add(~bad.rows, name, None, "missing")
+            return (
+                np.full(n, np.nan) if _of_numbers(variable)
+                else pd.Series([None] * n, cells.index, dtype=object) if variable.textual
+                else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
+            )  # fmt: skip
+        given, said = cells[self.called[name]], found.columns.setdefault(name, _Column())
+        column: Any
+        if _of_numbers(variable):
+            values, unreadable, told = self._numbers(name, cells)
+            column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
+            said.tell(told, found.rows, hollow=bool(np.isnan(values).all()) and not unreadable.any())
+        elif variable.textual:
+            column = _take_texts(given, self.tokens, said)
+        else:
+            codes, strange, padded, otherwise = match(self._bare(name, cells), variable, self.tokens, self.mark)
+            said.padded += padded
+            said.otherwise.update(otherwise)
+            said.missing += int((codes == MISSING).sum())
+            new = codes > len(variable.levels)
+            if new.any():
+                said.count(codes[new] - len(variable.levels) - 1, strange)
+                if self.unseen == "error":
+                    bad.add(new, name, given, "not seen in training")
+            levels = pd.Index([*variable.levels, *strange], dtype=object)
+            column = pd.Categorical.from_codes(codes.astype(np.int64) - 1, levels)
+        if self.missing == "error" and (absent := np.asarray(pd.isna(column)) & ~bad.rows).any():
+            bad.add(absent, name, None, "missing")
+            said.refused += int(absent.sum())
+        return column
+
+    def _truth(self, cells: pd.DataFrame, found: Found) -> NDArray[np.int32]:
+        if self.target.name not in self.called:
+            return np.full(len(cells), -1, dtype=np.int32)
+        codes, strange, _padded, otherwise = match(self._bare(self.target.name, cells), self.target, self.tokens, "")
+        found.truth.otherwise.update(otherwise)
+        new = codes > len(self.target.levels)
+        if new.any():
+            found.truth.count(codes[new] - len(self.target.levels) - 1, strange)
+        return np.where(new, -2, codes - 1).astype(np.int32)
+
+    def _truth_notes(self, found: Found) -> list[Note]:
+        notes = list(found.truth.written_otherwise(self.target.name))
+        if not found.truth.strange:
+            return notes
+        return [*notes, note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
+                     "{classes}. These rows are classified, but not counted as right or wrong", "warning",
+                     column=self.target.name, values=_most_frequent(found.truth.strange),
+                     classes=listed([str(v) for v in self.target.levels], 12))]  # fmt: skip
+
+
+def with_amounts(
+    rows: Incoming, column: str, *, unit: str = "", tokens: Sequence[str] | None = None
+) -> tuple[Incoming, Array]:
+    """The amounts (n,) in a column of the file, and the rows with every cell there that is no number of 0 and more
+    among the bad ones; its amount is NaN. `unit` and `tokens` as in `receive`.
+
+    Raises SchemaMismatch where the file has no such column.
+
+    >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")),))
+    >>> file = pd.DataFrame({"city": ["Rome", "Oslo", "Oslo"], "sum": ["1200 DM", "-5", ""]})
+    >>> rows = receive(file, schema, Variable("good", "binary", ("no", "yes")))
+    >>> rows, amount = with_amounts(rows, "sum", unit=" DM")
+    >>> amount.tolist(), [(cell.row, cell.why) for cell in rows.bad]
+    ([1200.0, nan, nan], [(1, 'negative'), (2, 'missing')])
+    """
+    if column not in rows.cells.columns:
+        raise no_amounts(column)
+    look, bare = Look(), _bare(rows.cells[column], unit)
+    look.over(bare, tokens)
+    bad = _BadCells(len(rows))
+    amount = _take_amounts(rows.cells[column], *read_numbers(bare, look.style("."), tokens)[:2], bad)
+    cells = tuple(sorted((*rows.bad, *bad.in_order())))
+    return replace(rows, unreadable=rows.unreadable | np.isnan(amount), bad=cells), amount
+
+
+def no_amounts(column: str) -> SchemaMismatch:
+    """What to say where the losses need amounts and the file has none."""
+    return SchemaMismatch(
+        "it has no column '{column}', whose amounts multiply losses. Add the column, or make every loss a fixed sum",
+        column=column,
+    )
+
+
+# names and texts ------------------------------------------------------------------------------------------------
+
+
+def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """Of the `wanted` names that are not among `names` the one that differs in case, spaces or width (or in the form of
+    its letters) alone, where there is just one.
+
+    >>> names_alike(("Ｈｅｉｇｈｔ ", "city", "City"), ("height", "CITY", "weight"))
+    {'height': 'Ｈｅｉｇｈｔ '}
+    """
+    wanted = tuple(wanted)
+    near: dict[str, list[str]] = {}
+    present = set(names := tuple(names))
+    for name in names:
+        if name not in wanted:
+            near.setdefault(_folded(name), []).append(name)
+    folds = Counter(map(_folded, wanted))
+    found = {name: near.get(_folded(name), []) for name in wanted if name not in present}
+    return {name: others[0] for name, others in found.items() if len(others) == 1 and folds[_folded(name)] == 1}
+
+
+def _folded(name: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def _whole(column: pd.Series) -> pd.Series:
+    """The texts of a column; in those of a frame made by hand that hold half a character (a surrogate alone), which no
+    file can, the sign for one that cannot be shown stands for it.
+
+    >>> _whole(pd.Series(["a\\ud800", "b"], dtype=object)).tolist()
+    ['a\ufffd', 'b']
+    """
+    return column.map(lambda cell: _HALF.sub("\ufffd", cell) if isinstance(cell, str) else cell).astype(column.dtype)
+
+
+def _bare(column: pd.Series, unit: str) -> pd.Series:
+    return column.str.removesuffix(unit) if unit else column
+
+
+# what is said of a file ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Column:
+    """What was found in a column, over the blocks."""
+
+    told: dict[str, Note] = field(default_factory=dict)
+    hollow: Note | None = None
+    missing: int = 0
+    padded: int = 0
+    refused: int = 0
+    infinite: int = 0
+    unreadable: int = 0
+    unread: tuple[int, str] = (0, "")
+    fractions: int = 0
+    fraction: tuple[int, str] = (0, "")
+    strange: Counter[str] = field(default_factory=Counter)
+    otherwise: Counter[str] = field(default_factory=Counter)
+
+    def tell(self, notes: Iterable[Note], above: int, *, hollow: bool) -> None:
+        """What reading the numbers of a block, below so many rows, had to say; of what is said twice the first, with
+        all cells counted."""
+        for told in notes:
+            template, params = told.message.template, dict[str, Any](told.message.params)
+            if hollow:
+                self.hollow = self.hollow or told
+            elif "missing" not in template and "infinite" not in template:
+                if "row" in params:
+                    first = {**params, "row": params["row"] + above, "n": 0}
+                    before = dict[str, Any](self.told[template].message.params) if template in self.told else first
+                    params = {**before, "n": before["n"] + params["n"]}
+                    self.told[template] = replace(told, message=Message(template, params))
+                self.told.setdefault(template, told)
+
+    def count(self, codes: NDArray[np.intp], values: Sequence[str]) -> None:
+        """Values that are none of the levels, by their positions in `values`."""
+        for value, n in zip(values, np.bincount(codes, minlength=len(values)).tolist(), strict=True):
+            if value in self.strange or len(self.strange) < COUNTED:
+                self.strange[value] += n
+
+    def spoilt(self, mask: NDArray[np.bool_], cells: pd.Series, above: int) -> None:
+        """Cells that cannot be read, of a block below so many rows."""
+        if not self.unreadable:
+            first = int(mask.argmax())
+            self.unread = above + first, str(cells.iloc[first])
+        self.unreadable += int(mask.sum())
+
+    def notes_of_amounts(self, name: str) -> Iterator[Note]:
+        """What there is to say of what multiplies losses."""
+        yield from self.told.values()
+        if self.unreadable:
+            yield note("column '{column}': cells that are no amount, a number of 0 and more: {n}, the first in row "
+                       "{row} ('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
+                       row=self.unread[0] + 1, value=self.unread[1][:40])  # fmt: skip
+
+    def written_otherwise(self, name: str) -> Iterator[Note]:
+        """What to say of the cells that mean a level which is written otherwise."""
+        if self.otherwise:
+            yield note("column '{column}': values of the table that are written otherwise here, taken as these: "
+                       "{values}", column=name, values=_most_frequent(self.otherwise))  # fmt: skip
+
+    def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
+        name, empty = variable.name, self.hollow is not None and self.missing == rows
+        yield from ([self.hollow] if empty and self.hollow else self.told.values())
+        if self.unreadable:
+            yield note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
+                       "('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
+                       row=self.unread[0] + 1, value=self.unread[1][:40])  # fmt: skip
+        if self.infinite:
+            yield note("column '{column}': rows with an infinite number, not decided: {n}", "warning", column=name,
+                       n=self.infinite)  # fmt: skip
+        if self.fractions:
+            yield note("column '{column}': cells that are none of the counts 0, 1, 2, …: {n}, the first in row {row} "
+                       "('{value}'); these rows are not decided", "warning", column=name, n=self.fractions,
+                       row=self.fraction[0] + 1, value=self.fraction[1][:40])  # fmt: skip
+        if self.missing and not empty:
+            yield note("column '{column}': missing cells: {n}; a missing cell has no factor in its row's product",
+                       column=name, n=self.missing)  # fmt: skip
+        if self.padded:
+            yield note("column '{column}': cells with spaces around a value of the table, taken as that value: {n}",
+                       column=name, n=self.padded)  # fmt: skip
+        yield from self.written_otherwise(name)
+        if self.strange:
+            yield _note_unseen(name, _most_frequent(self.strange), unseen)
+        if self.refused:
+            yield note("column '{column}': rows with a missing cell are not decided (missing='error'): {n}", "warning",
+                       column=name, n=self.refused)  # fmt: skip
+
+
+def _most_frequent(values: Counter[str], most: int = 6) -> Listing:
+    """The most frequent of the values, with their counts."""
+    shown = [Message("{name} ({n})", {"name": listed([value[:40]]), "n": n}) for value, n in values.most_common(most)]
+    return Listing([*shown, *(["…"] if len(values) > most else [])])
+
+
+@dataclass
+class Found:
+    """What was found in a file, over the blocks taken so far: how many `rows` they have, and of each column."""
+
+    rows: int = 0
+    columns: dict[str, _Column] = field(default_factory=dict)
+    truth: _Column = field(default_factory=_Column)
+    amount: _Column = field(default_factory=_Column)
+
+
+class _BadCells:
+    """Which rows of a block cannot be decided, and because of which cells."""
+
+    def __init__(self, n: int) -> None:
+        self.rows = np.zeros(n, dtype=bool)
+        self.named = np.zeros(n, dtype=bool)
+        self.cells: list[BadCell] = []
+
+    def add(self, mask: NDArray[np.bool_], column: str, values: pd.Series | None, why: Why) -> None:
+        if why != "infinite":  # the model itself refuses such a row
+            self.rows |= mask
+        first = np.flatnonzero(mask & ~self.named)
+        more = np.flatnonzero(mask & self.named)[: max(LISTED - len(self.cells), 0)]
+        self.named |= mask
+        for row in (*first.tolist(), *more.tolist()):
+            self.cells.append(BadCell(row, column, "" if values is None else str(values.iloc[row]), why))
+
+    def in_order(self) -> tuple[BadCell, ...]:
+        """The cells by row; in a row as they were found."""
+        return tuple(sorted(self.cells))
+
+
+def _note_unseen(name: str, values: str, unseen: str) -> Note:
+    """What becomes of values that training had not seen."""
+    if unseen == "smooth":
+        return note("column '{column}': values not seen in training: {values}; each gets the probability kept for a "
+                    "new level", "warning", column=name, values=values)  # fmt: skip
+    if unseen == "error":
+        return note("column '{column}': values not seen in training: {values}; these rows are not decided "
+                    "(unseen='error')", "warning", column=name, values=values)  # fmt: skip
+    return note("column '{column}': values not seen in training: {values}; an unseen value has no factor in its row's "
+                "product (unseen='ignore')", "warning", column=name, values=values)  # fmt: skip
+
+
+# numbers --------------------------------------------------------------------------------------------------------
+
+
+def _of_numbers(variable: Variable) -> bool:
+    """Whether the column's cells are numbers: it may have been cut into intervals for the model."""
+    return variable.numeric or variable.cuts is not None
+
+
+def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
+                  said: _Column, above: int) -> Array:  # fmt: skip
+    def first(mask: NDArray[np.bool_]) -> tuple[int, str]:
+        row = int(mask.argmax())
+        return above + row, str(cells.iloc[row])
+
+    if unreadable.any():
+        bad.add(unreadable, variable.name, cells, "no number")
+        said.spoilt(unreadable, cells, above)
+    infinite = np.isinf(values)
+    if infinite.any():
+        bad.add(infinite, variable.name, cells, "infinite")
+        said.infinite += int(infinite.sum())
+    fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
+    if variable.likelihood == "poisson" and fractions.any():
+        bad.add(fractions, variable.name, cells, "no count")
+        said.fraction = said.fraction if said.fractions else first(fractions)
+        said.fractions += int(fractions.sum())
+    said.missing += int((np.isnan(values) & ~unreadable).sum())
+    return values
+
+
+def _take_amounts(column: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells) -> Array:
+    """(n,) NaN where a cell is no number of 0 and more."""
+    flaws: list[tuple[NDArray[np.bool_], Why]] = [
+        (unreadable, "no number"),
+        (np.isnan(values) & ~unreadable, "missing"),
+        (np.isinf(values), "infinite"),
+        (values < 0, "negative"),
+    ]
+    for flaw, why in flaws:
+        if flaw.any():
+            bad.add(flaw, str(column.name), column, why)
+    return np.where(np.isfinite(values) & (values >= 0), values, np.nan)
+
+
+def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, said: _Column) -> pd.Series:
+    """Texts as they stand there, without the apostrophe that `guarded` put before one. A word not seen in training is
+    no flaw of a text: it says nothing."""
+    absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))
+    said.missing += int(absent.sum())
+    return cells.map(lambda cell: unguarded(str(cell))).astype(object).mask(absent, None)

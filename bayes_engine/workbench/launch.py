@@ -1,0 +1,403 @@
+"""The console command `bayes-workbench`: `streamlit run` on the app, from a checkout or from an installed wheel."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gzip
+import hashlib
+import ipaddress
+import os
+import re
+import runpy
+import socket
+import string
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from importlib import import_module
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NoReturn
+
+from bayes_engine.language import _, preferred, set_language
+
+CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
+"""The environment variable that tells the app that it was started for a classroom."""
+_PROBES = ("198.51.100.1", "10.255.255.254", "172.31.255.254", "192.168.255.254", "2001:db8::1")
+"""Towards which the routing table is read: anywhere at all first (addresses of RFC 5737 and 3849, nobody's)."""
+_ARENA_MAX, _MMAP_THRESHOLD = -8, -3
+"""How glibc's `mallopt` calls the number of heaps, and the size from which an array has memory of its own."""
+LARGE = 2**18
+"""Bytes from which an array is large."""
+_PACKED = {".js": "application/javascript", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_ICONS, _ALL_ICONS = "MaterialSymbols-*.woff2", "material_icon_names.py"
+_WORD = re.compile(r"[\"'`/]([a-z0-9_]+)[\"'`:]")
+
+Event = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+Application = Callable[[Event, Receive, Send], Awaitable[None]]
+
+
+def app_file() -> Path:
+    """`app.py`: in the wheel under `_app`, in a checkout beside the package."""
+    package = Path(__file__).parents[1]
+    installed = package / "_app" / "app.py"
+    return installed if installed.exists() else package.parent / "app.py"
+
+
+def main() -> None:
+    """Open the app; `--help` says how. Arguments that are not ours go to Streamlit
+    (`bayes-workbench --server.port 8600`)."""
+    copy_context().run(_open)  # the terminal's language is this command's alone
+
+
+def _open() -> None:
+    set_language(preferred(next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)))
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(usage())  # noqa: T201
+        return
+    if find_spec("streamlit") is None:
+        sys.exit(_("The app needs its own packages: install them with  pip install 'bayes-engine[app]'"))
+    asked, wanted, others = split(sys.argv[1:])
+    address, flags = None, []
+    if asked:
+        address = classroom_address(wanted, others)
+        flags = classroom_flags(address)
+        os.environ[CLASSROOM] = "1"
+    one_heap()
+    ask_nobody()
+    put_in_front(address)
+    sys.argv[:] = ["streamlit", "run", str(app_file()), *flags, *others]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def one_heap() -> None:
+    """One heap for all threads, and memory of its own for every large array; to be called before the first thread.
+
+    glibc gives threads heaps of their own, up to eight a processor, and learns to take large arrays from them as well.
+    A session's runs and jobs are threads: it held twice what it needed, long after it had let go of it.
+    """
+    with suppress(TypeError, AttributeError, OSError):  # not glibc
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(_ARENA_MAX, 1)
+        set_option(_MMAP_THRESHOLD, LARGE)
+
+
+def ask_nobody() -> None:
+    """The app asks nobody in the internet for its own address. Streamlit does, waiting up to two seconds in which
+    nobody is served, where it listens on every address and whenever a websocket names a foreign origin."""
+    net_util: Any = import_module("streamlit.net_util")
+    net_util.get_external_ip = lambda: None
+
+
+def usage() -> str:
+    """What the command takes."""
+    return _(
+        "bayes-workbench [--classroom [ADDRESS]] [options of Streamlit]\n\n"
+        "Opens Bayes Workbench in the browser. As it stands it answers this computer only.\n\n"
+        "  --classroom            answer the local network too, and show the address and its QR code; the address is\n"
+        "                         that of the network this computer reaches others by\n"
+        "  --classroom ADDRESS    the same on another address of this computer\n"
+        "  -h, --help             say this\n\n"
+        "Everything else goes to Streamlit, for example --server.port 8600; `streamlit run --help` lists it all."
+    )
+
+
+def split(arguments: Sequence[str]) -> tuple[bool, str, list[str]]:
+    """(whether a classroom is asked for, the address asked for or "", the arguments that are Streamlit's).
+
+    >>> split(["--classroom", "192.168.0.7", "--server.port", "8600"])
+    (True, '192.168.0.7', ['--server.port', '8600'])
+    >>> split(["--server.port", "8600", "--classroom"])
+    (True, '', ['--server.port', '8600'])
+    """
+    asked, wanted, rest = False, "", list(arguments)
+    others: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word == "--":  # what comes after is the script's
+            return asked, wanted, [*others, word, *rest]
+        name, given, value = word.partition("=")
+        if name != "--classroom":
+            others.append(word)
+            continue
+        asked, wanted = True, value
+        if not given and rest and not rest[0].startswith("-"):
+            wanted = rest.pop(0)
+    return asked, wanted, others
+
+
+# the classroom --------------------------------------------------------------------------------------------------------
+
+
+def lan_addresses() -> list[str]:
+    """The private addresses of this computer, that of the default route first. Nothing is sent: a datagram socket that
+    is «connected» only looks up the route."""
+    found: list[str] = []
+    for address in _sources():
+        one = ipaddress.ip_address(address)
+        if one.is_private and not (one.is_loopback or one.is_link_local or one.is_unspecified):
+            found.append(address)
+    return list(dict.fromkeys(found))
+
+
+def _sources() -> Iterator[str]:
+    """The addresses this computer would send from, and those its own name stands for."""
+    for probe in _PROBES:
+        family = socket.AF_INET6 if ":" in probe else socket.AF_INET
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as route:
+                route.connect((probe, 9))
+                yield route.getsockname()[0]
+        except OSError:  # no such network
+            continue
+    try:
+        yield from socket.gethostbyname_ex(socket.gethostname())[2]
+    except OSError:
+        return
+
+
+def classroom_address(wanted: str, others: Sequence[str]) -> str:
+    """The address a classroom is bound to: the one `wanted`, or the first of the local network. Where there is none the
+    command ends with a sentence."""
+    if clash := next((word for word in others if word.startswith("--server.address")), None):
+        _end(_("--classroom chooses the address itself: leave out {flag}, or write --classroom ADDRESS.").format(
+            flag=clash.partition("=")[0]))  # fmt: skip
+    if wanted:
+        try:
+            address = ipaddress.ip_address(wanted.strip("[]"))
+            family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+            with socket.socket(family) as own:
+                own.bind((str(address), 0))
+        except (ValueError, OSError):
+            address = None
+        if address is None or address.is_unspecified or address.is_multicast:
+            _end(_("'{address}' is no address of this computer. Its addresses in local networks: {list}.").format(
+                address=wanted, list=", ".join(lan_addresses()) or _("none")))  # fmt: skip
+        return str(address)
+    found = lan_addresses()
+    if not found:
+        _end(_("This computer has no address in a local network. Connect it to the classroom's network, or name its "
+               "address: bayes-workbench --classroom ADDRESS"))  # fmt: skip
+    return found[0]
+
+
+def _end(sentence: str) -> NoReturn:
+    print(sentence, file=sys.stderr)  # noqa: T201
+    sys.exit(2)
+
+
+def classroom_flags(address: str) -> list[str]:
+    """Streamlit's flags for a classroom: where to listen, which hosts to answer, and what to call itself. The rest of
+    the shipped configuration stands.
+
+    >>> classroom_flags("192.168.0.7")[:4]
+    ['--server.address', '0.0.0.0', '--server.allowedHosts', '192.168.0.7']
+    """
+    one = ipaddress.ip_address(address)
+    everywhere = one.version == 4 and not one.is_loopback  # so that this computer's own 127.0.0.1 answers as well
+    flags = ["--server.address", "0.0.0.0" if everywhere else address]
+    for host in dict.fromkeys([address, socket.gethostname(), "localhost", "127.0.0.1"]):
+        flags += ["--server.allowedHosts", host]
+    return [*flags, "--browser.serverAddress", _in_url(address), "--logger.hideWelcomeMessage", "true"]
+
+
+def _in_url(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def announcement(url: str, other: Sequence[str] = ()) -> str:
+    """What the terminal says once the classroom is open: the address and its QR code."""
+    import segno
+
+    matrix = [list(row) for row in segno.make(url, micro=False, error="m").matrix_iter(border=2)]
+    colours = ("\033[30;107m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    drawn = [
+        colours[0] + "".join(" ▀▄█"[up + 2 * down] for up, down in zip(*pair, strict=True)) + colours[1]
+        for pair in zip(matrix[::2], [*matrix[1::2], [0] * len(matrix[0])], strict=False)
+    ]
+    lines = [_("Bayes Workbench is open to the local network:"), "", f"  {url}", "", *drawn, ""]
+    if other:
+        lines.append(_("Other addresses of this computer: {list}; choose with --classroom ADDRESS.").format(
+            list=", ".join(other)))  # fmt: skip
+    return "\n".join([*lines, _("The button «Share» shows the QR code of what is on screen. End with Ctrl+C.")])
+
+
+# in front of Streamlit ------------------------------------------------------------------------------------------------
+
+
+def put_in_front(address: str | None) -> None:
+    """Have every request go through a `Front`: Streamlit hands its application to `uvicorn.Config`, a public class."""
+    import uvicorn
+
+    class Config(uvicorn.Config):
+        def __init__(self, app: Any, *args: Any, **options: Any) -> None:
+            super().__init__(Front(app, address, self.opened), *args, **options)
+
+        def opened(self) -> None:
+            if address is None:
+                return
+            url = f"http{'s' * self.is_ssl}://{_in_url(address)}:{self.port}"
+            others = [one for one in lan_addresses() if one != address]
+            try:
+                print(announcement(url, others), flush=True)  # noqa: T201
+            except UnicodeEncodeError:  # a terminal without block characters
+                print(url, flush=True)  # noqa: T201
+
+    uvicorn.Config = Config  # type: ignore[misc]
+
+
+class Front:
+    """An ASGI application before another: Streamlit's own scripts and styles are packed once and kept (Streamlit sends
+    them as they are, 2.4 MB at first sight), its font of icons is sent with those icons alone that are in use, and with
+    an `address` only that and this computer's own are answered."""
+
+    def __init__(self, app: Application, address: str | None = None, opened: Callable[[], None] | None = None) -> None:
+        self.app, self.address, self.opened = app, address, opened
+        found = find_spec("streamlit")
+        self.streamlit = Path(found.origin or "").parent if found else Path()
+        static = self.streamlit / "static"
+        self.files = {
+            file.relative_to(static).as_posix(): file for file in static.rglob("*") if file.suffix in _PACKED
+        }  # fmt: skip
+        self.fonts = {file.relative_to(static).as_posix(): file for file in static.rglob(_ICONS)}
+        self.codings = ("br", "gzip") if find_spec("brotli") else ("gzip",)
+        self.made: dict[tuple[str, str], asyncio.Future[bytes]] = {}
+
+    async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, self._noticing(send))
+        elif not self._welcome(scope):
+            await _refuse(scope["type"], send)
+        elif (name := _wanted(scope)) in self.files and (coding := _coding(scope, self.codings)):
+            await self._send_packed(name, coding, scope["method"], send)
+        elif name in self.fonts and (font := await self._icons(name)):
+            await _send_icons(font, scope, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _welcome(self, scope: Event) -> bool:
+        """Whether the visitor came in by the classroom's address or from this computer."""
+        server = scope.get("server")
+        return self.address is None or not server or server[0] == self.address or _is_loopback(server[0])
+
+    def _noticing(self, send: Send) -> Send:
+        async def noticed(event: Event) -> None:
+            await send(event)
+            if event["type"] == "lifespan.startup.complete":
+                for name in self.fonts:
+                    self._icons(name)
+                if self.opened is not None:
+                    self.opened()
+
+        return noticed
+
+    def _once(self, name: str, how: str, make: Callable[..., bytes], *given: Any) -> asyncio.Future[bytes]:
+        """Made in a thread when it is first asked for; those who ask meanwhile wait for the same."""
+        if (name, how) not in self.made:
+            self.made[name, how] = asyncio.ensure_future(asyncio.to_thread(make, *given))
+        return asyncio.shield(self.made[name, how])
+
+    def _icons(self, name: str) -> asyncio.Future[bytes]:
+        code = (self.streamlit, Path(__file__).parents[1], app_file().parent / "pages")
+        return self._once(name, "icons", icons_in_use, self.fonts[name], code)
+
+    async def _send_packed(self, name: str, coding: str, method: str, send: Send) -> None:
+        body = await self._once(name, coding, _pack, self.files[name], coding)
+        headers = {
+            "content-type": _PACKED[self.files[name].suffix],
+            "content-encoding": coding,
+            "content-length": str(len(body)),
+            "vary": "Accept-Encoding",
+            "cache-control": "public, immutable, max-age=31536000",  # as Streamlit: the name holds the content's hash
+        }
+        await _answer(send, 200, headers, b"" if method == "HEAD" else body)
+
+
+def _wanted(scope: Event) -> str:
+    """The static file that is asked for whole; "" for anything else."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or b"range" in dict(scope.get("headers", ())):
+        return ""
+    return "static/" + str(scope["path"]).rpartition("/static/")[2]
+
+
+def _coding(scope: Event, codings: Sequence[str]) -> str:
+    """The first of the codings that the visitor takes, or "". A browser takes "br" over https and from itself."""
+    offered = dict(scope.get("headers", ())).get(b"accept-encoding", b"").decode("latin-1").replace(" ", "").lower()
+    taken = set(offered.split(","))
+    return next((coding for coding in codings if coding in taken), "gzip" if "*" in taken else "")
+
+
+def _pack(file: Path, coding: str) -> bytes:
+    whole = file.read_bytes()
+    if coding == "br":
+        return bytes(import_module("brotli").compress(whole, quality=9, lgwin=24))  # 11: 20 times the time
+    if find_spec("deflate"):  # twice the time of zlib's best, and a twentieth less
+        return bytes(import_module("deflate").gzip_compress(whole, 12))
+    return gzip.compress(whole, 9, mtime=0)
+
+
+def icons_in_use(font: Path, folders: Iterable[Path]) -> bytes:
+    """Of a font whose icons are ligatures of their names, the part whose names are words in the code of the folders:
+    in quotes, or as `:material/name:`. Empty where it cannot be had; then the whole font is sent. Not counted is
+    Streamlit's list of all the names there are."""
+    try:
+        subset, fonts = import_module("fontTools.subset"), import_module("fontTools.ttLib")
+        words = set(string.ascii_lowercase)
+        for folder in folders:
+            for file in (file for kind in ("*.py", "*.js") for file in folder.rglob(kind) if file.name != _ALL_ICONS):
+                words.update(_WORD.findall(file.read_text(encoding="utf-8", errors="replace")))
+        options = subset.Options(layout_features=["*"], layout_closure=False)
+        with fonts.TTFont(font) as whole:
+            names = {glyph: chr(code) for code, glyph in whole.getBestCmap().items()}
+            subsetter = subset.Subsetter(options)
+            subsetter.populate(text=string.ascii_lowercase + string.digits + "_", glyphs=[
+                ligature.LigGlyph
+                for lookup in whole["GSUB"].table.LookupList.Lookup
+                for table in (getattr(one, "ExtSubTable", one) for one in lookup.SubTable)
+                for first, ligatures in getattr(table, "ligatures", {}).items()
+                for ligature in ligatures
+                if "".join(names.get(glyph, "") for glyph in (first, *ligature.Component)) in words
+            ])  # fmt: skip
+            subsetter.subset(whole)
+            whole.flavor = "woff2"
+            whole.save(part := BytesIO())
+        return part.getvalue()
+    except Exception:  # noqa: BLE001 - not installed, or a font made otherwise: nothing is lost but bytes
+        return b""
+
+
+async def _send_icons(font: bytes, scope: Event, send: Send) -> None:
+    """Kept by the browser, but asked about at each visit: the name in the address is that of the whole font, which
+    another app at this address may need."""
+    mark = f'"{hashlib.sha256(font).hexdigest()[:32]}"'
+    headers = {"etag": mark, "cache-control": "no-cache"}
+    if dict(scope.get("headers", ())).get(b"if-none-match") == mark.encode():
+        await _answer(send, 304, headers)
+    else:
+        headers |= {"content-type": "font/woff2", "content-length": str(len(font))}
+        await _answer(send, 200, headers, b"" if scope["method"] == "HEAD" else font)
+
+
+async def _answer(send: Send, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+    raw = [(k.encode(), v.encode()) for k, v in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a path: no network at all
+        return True
+
+
+async def _refuse(kind: str, send: Send) -> None:
+    if kind == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    await _answer(send, 403, {"content-length": "0"})

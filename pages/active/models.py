@@ -1,0 +1,431 @@
+"""The models of the shelf, fitted to the table in use; a fit, a count, a held-out posterior is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import ParameterError, hearing
+from bayes_engine.language import Listing, Message, _
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import METHODS as CALIBRATORS
+from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
+from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from bayes_engine.models.likelihoods import possible
+from bayes_engine.models.naive_bayes import CHOICES, PRESETS, NaiveBayes
+from bayes_engine.models.network_classifier import FIXED, SEARCHED, BayesianNetworkClassifier
+from bayes_engine.models.one_dependence import AODE, AVERAGING, SPODE, TAN, KDependence
+from bayes_engine.models.selective import DIRECTIONS, SelectiveNaiveBayes
+from bayes_engine.models.weighted import OBJECTIVES, WeightedNaiveBayes
+from bayes_engine.priors import OTHERS, PRIORS, Dirichlet
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import SCORES
+from bayes_engine.table.discretize import METHODS
+from bayes_engine.table.roles import Parts
+from bayes_engine.table.schema import Schema
+from bayes_engine.table.text import TextRule
+from bayes_engine.workbench.incoming.batch import free_names
+from pages.active.tables import REFUSE, InUse
+from pages.runtime.cache import kept
+from pages.runtime.jobs import lasting
+from pages.runtime.state import Spec, current
+
+FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
+    "naive-bayes": NaiveBayes,
+    "weighted": WeightedNaiveBayes,
+    "selective": SelectiveNaiveBayes,
+    "spode": SPODE,
+    "tan": TAN,
+    "aode": AODE,
+    "k-db": KDependence,
+    "network": BayesianNetworkClassifier,
+    "lda": LinearDiscriminantAnalysis,
+    "qda": QuadraticDiscriminantAnalysis,
+})  # fmt: skip
+"""The families of models, from the simplest on."""
+NAIVE: Mapping[str, Mapping[str, Any]] = MappingProxyType({
+    "naive-bayes": {},
+    "weighted": {"objective": "cll", "largest": 1.0, "leave_one_out": True},
+    "selective": {"criterion": "accuracy", "direction": "forward"},
+})  # fmt: skip
+"""The families on naive Bayes's factors, each with the knobs that it has besides naive Bayes's own."""
+DENSITIES = ("kernel", "kernel-weka")
+"""What stands for the Gaussian of all numbers, where none of them is cut."""
+TERMS: Mapping[str, TextRule] = MappingProxyType({
+    "words": TextRule(),
+    "pairs": TextRule(ngrams=(1, 2)),
+    "characters": TextRule(analyzer="char", ngrams=(1, 3)),
+})  # fmt: skip
+"""What the terms of a text are."""
+COUNTING = ("counts", "once", "bernoulli")
+"""How a text's terms count: as often as they stand there (multinomial), once, or absent ones too (Bernoulli)."""
+COLUMN_KNOBS = {"super_parent": "loo", "root": None}
+"""The knobs that are a column, with the word for «the model chooses»."""
+AS_IT_IS = "none"
+"""The calibration of a model whose probabilities are left as they are."""
+CALIBRATIONS = (AS_IT_IS, *CALIBRATORS)
+STRUCTURES = (*SEARCHED, *FIXED)
+"""The structures of a network that have a name; another one is its arcs."""
+EXACT = 15
+"""The exact optimum is offered up to so many columns, the class apart."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model of the shelf, and what the fit had to say."""
+
+    spec: Spec
+    model: GenerativeClassifier
+    notes: tuple[Message, ...]
+    calibrated: CalibratedClassifier | None = None
+
+    @property
+    def judging(self) -> GenerativeClassifier | CalibratedClassifier:
+        """What gives the posterior of a whole row: the model, calibrated where the shelf says so."""
+        return self.model if self.calibrated is None else self.calibrated
+
+    @property
+    def prior(self) -> dict[Any, float]:
+        """The prior in that posterior."""
+        return self.judging.prior_by_class
+
+
+def shelf_of(table: InUse) -> tuple[Spec, ...]:
+    """The models on the shelf; at first one, with the preset and the knobs that the table opens with."""
+    opening = Spec(table.info.preset, tuple(sorted(table.info.knobs.items()))) if table.info else Spec("laplace")
+    return tuple(_usable(spec, opening, table) for spec in current().shelf) or (opening,)
+
+
+def setting(spec: Spec, knob: str) -> Any:
+    """The value of a knob: the model's own, else the preset's, else the library's default."""
+    return settings(spec)[knob]
+
+
+def settings(spec: Spec) -> dict[str, Any]:
+    """All knobs of a model with their values; of a column its position, −1 where the model chooses."""
+    naive = spec.family in NAIVE
+    defaults = (NaiveBayes if naive else FAMILIES[spec.family])().get_params(deep=False)
+    defaults["priors"] = defaults["priors"] or "empirical"  # scikit-learn's None
+    preset = PRESETS[spec.preset] if naive else {}
+    if naive:
+        defaults |= {**NAIVE[spec.family], "likelihoods": (), "terms": "words", "counting": "counts"}
+    columns = {name: -1 for name in COLUMN_KNOBS if name in defaults}
+    columns |= {"alphas": ()} if "alpha" in defaults else {}
+    own = {**defaults, "calibration": AS_IT_IS, **columns, **preset, **dict(spec.knobs)}
+    return {k: v for k, v in own.items() if k not in ("schema", "text")}
+
+
+def likelihood_of(table: InUse, spec: Spec, at: int, *, own: bool = True) -> str:
+    """The likelihood that a feature has in a model: its own where one was chosen (and `own` ones count), else that of
+    its kind."""
+    values, variable = settings(spec), table.features.variables[at]
+    chosen = dict(values.get("likelihoods", ())).get(at) if own else None
+    if chosen:
+        return str(chosen)
+    if variable.textual:
+        return "bernoulli" if values.get("counting") == "bernoulli" else "multinomial"
+    return "categorical" if variable.discrete else str(values.get("discretize") or "gaussian")
+
+
+def uncalibrated(spec: Spec) -> Spec:
+    """The model as it speaks of itself."""
+    return replace(spec, knobs=tuple(knob for knob in spec.knobs if knob[0] != "calibration"))
+
+
+def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
+    """The model as it stands, without what a forged link, or one made for another target, holds besides."""
+
+    def number(v: Any, low: float, top: float) -> bool:
+        return isinstance(v, int | float) and not isinstance(v, bool) and low <= v <= top
+
+    def prior(v: tuple[Any, ...]) -> bool:
+        return len(v) == len(table.classes) and all(number(p, 0.0, 1.0) for p in v) and abs(sum(v) - 1.0) < 1e-9
+
+    def column(v: Any) -> bool:
+        return type(v) is int and -1 <= v < len(table.features)
+
+    def rows(v: Any) -> bool:
+        if not isinstance(v, tuple):
+            return number(v, 0.0, 1e9)
+        if len(v) == 2:
+            return v[0] == "ess" and number(v[1], 0.0, 1e9)
+        bases = ("uniform",) if spec.family == "aode" else ("uniform", "marginal")
+        return len(v) == 3 and v[0] == "m" and number(v[1], 0.0, 1e9) and v[2] in bases
+
+    def by_column(v: Any) -> bool:
+        pairs = isinstance(v, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in v)
+        places = [p[0] for p in v] if pairs else []
+        known = all(type(at) is int and 0 <= at < len(table.features) for at in places)
+        return pairs and known and len(set(places)) == len(places) and all(rows(p[1]) for p in v)
+
+    fits: Mapping[str, Callable[[Any], bool]] = {
+        "alpha": rows,
+        "alphas": by_column,
+        "priors": lambda v: prior(v) if isinstance(v, tuple) else v in PRIORS,
+        "tied_variance": lambda v: isinstance(v, bool),
+        "var_floor": lambda v: number(v, 1e-300, 0.5),
+        "discretize": lambda v: v is None or v in METHODS or (v in DENSITIES and spec.family in NAIVE),
+        "likelihoods": lambda v: isinstance(v, tuple),
+        "terms": TERMS.__contains__,
+        "counting": COUNTING.__contains__,
+        "objective": OBJECTIVES.__contains__,
+        "largest": lambda v: v is None or number(v, 1e-3, 1e3),
+        "leave_one_out": lambda v: isinstance(v, bool),
+        "direction": DIRECTIONS.__contains__,
+        "bins": lambda v: type(v) is int and 2 <= v <= 100,
+        "k": lambda v: type(v) is int and 0 <= v <= 3,
+        "structure": lambda v: v in STRUCTURES if isinstance(v, str) else _acyclic(v, len(table.features)),
+        "criterion": SCORES.__contains__,
+        "max_parents": lambda v: type(v) is int and 1 <= v <= 8,
+        "min_frequency": lambda v: number(v, 0.0, 1e9),
+        "calibration": CALIBRATIONS.__contains__,
+        "shrinkage": lambda v: v in (None, "auto", "oas") or number(v, 0.0, 1.0),
+        **dict.fromkeys(COLUMN_KNOBS, column),
+        **{name: words.__contains__ for name, words in CHOICES.items()},
+    }
+    if spec.preset not in PRESETS or spec.family not in FAMILIES:
+        return opening
+    if spec.family == "aode":
+        fits = {**fits, "smoothing": AVERAGING.__contains__}
+    if spec.family == "selective":
+        fits = {**fits, "criterion": lambda v: v in ("accuracy", "log_loss") or _priced(v, table)}
+    whole = ("bins", "k", "max_parents", *COLUMN_KNOBS)
+    known = settings(Spec(spec.preset, (), spec.family))
+    kept = {
+        k: float(v) if type(v) is int and k not in whole else v
+        for k, v in spec.knobs
+        if k in fits and k in known and fits[k](v)
+    }
+    if fitting := _fitting(kept.pop("likelihoods", ()), table):
+        kept["likelihoods"] = fitting
+    arcs = kept.get("structure", ())
+    if isinstance(arcs, tuple) and any(child == len(table.features) for _parent, child in arcs):
+        kept.pop("priors", None)  # P(class | parents) is estimated, there is no prior to state
+    if kept.get("structure") == "exact" and len(table.features) > EXACT:
+        del kept["structure"]
+    return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def _fitting(pairs: tuple[Any, ...], table: InUse) -> tuple[tuple[int, str], ...]:
+    """Of (feature position, likelihood) pairs those whose column can have it by its kind."""
+    fitting = {
+        p[0]: p[1]
+        for p in pairs
+        if isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and 0 <= p[0] < len(table.features)
+        if p[1] in possible(table.features.variables[p[0]])
+    }
+    return tuple(sorted(fitting.items()))
+
+
+def _priced(v: Any, table: InUse) -> bool:
+    """Whether it is ("risk", losses): as the state keeps them, decisions by row, classes in the table's order."""
+    rows = v[1] if isinstance(v, tuple) and len(v) == 2 and v[0] == "risk" else None
+    k = len(table.classes)
+    return isinstance(rows, tuple) and len(rows) in (k, k + 1) and all(
+        isinstance(row, tuple) and len(row) == k and all(type(x) in (int, float) and abs(x) <= 1e9 for x in row)
+        for row in rows
+    )  # fmt: skip
+
+
+def _acyclic(arcs: Any, d: int) -> bool:
+    """Whether these are arcs of a graph over `d` features and the class, which stands after them."""
+    if not isinstance(arcs, tuple) or not all(isinstance(arc, tuple) and len(arc) == 2 for arc in arcs):
+        return False
+    if not all(type(i) is int and 0 <= i <= d for arc in arcs for i in arc):
+        return False
+    try:
+        DAG([str(i) for i in range(d + 1)], [(str(a), str(b)) for a, b in arcs])
+    except ParameterError:
+        return False
+    return True
+
+
+def _parameters(spec: Spec, parts: Parts) -> dict[str, Any]:
+    """The keyword arguments of a shelf model; class priors and columns travel by position and are named here."""
+    chosen = settings(spec)
+    del chosen["calibration"]
+    if "alpha" in chosen:
+        chosen |= _smoothed(chosen, parts)
+        del chosen["alphas"]
+    if spec.family in NAIVE:
+        chosen |= _chosen_likelihoods(chosen, parts)
+        if isinstance(chosen.get("criterion"), tuple):
+            chosen["loss"] = _losses(chosen["criterion"][1], parts)
+            chosen["criterion"] = "risk"
+    if isinstance(chosen.get("priors"), tuple):
+        chosen["priors"] = dict(zip(parts.target.levels, chosen["priors"], strict=True))
+    for knob, own_choice in COLUMN_KNOBS.items():
+        if knob in chosen:
+            at = chosen[knob]
+            chosen[knob] = own_choice if at < 0 else parts.schema.features.names[at]
+    if isinstance(chosen.get("structure"), tuple):
+        names = (*parts.schema.features.names, parts.target.name)
+        chosen["structure"] = tuple((names[a], names[b]) for a, b in chosen["structure"])
+    return chosen
+
+
+def _chosen_likelihoods(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    """The likelihoods by column name: of all numbers where a density was chosen for them, and a column's own."""
+    features, every = parts.schema.features, chosen["discretize"]
+    own = {features.names[at]: name for at, name in chosen["likelihoods"]}
+    whole = {v.name: every for v in features if v.numeric} if every in DENSITIES else {}
+    return {"likelihoods": {**whole, **own} or None, "discretize": None if every in DENSITIES else every}
+
+
+def _losses(rows: tuple[tuple[float, ...], ...], parts: Parts) -> LossMatrix:
+    classes = parts.target.levels
+    further = free_names([REFUSE], set(map(str, classes)))[: len(rows) - len(classes)]
+    return LossMatrix((*classes, *further), classes, rows)
+
+
+def _read_as(schema: Schema, terms: str, counting: str) -> Schema:
+    """The schema with its texts read by this rule."""
+    rule = replace(TERMS[terms], presence=counting == "once")
+    how = "bernoulli" if counting == "bernoulli" else "multinomial"
+    return Schema(tuple(replace(v, text=rule, likelihood=how) if v.textual else v for v in schema))
+
+
+def _smoothed(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    """The Dirichlet prior of all columns, and of those that have one of their own; under the smoothing "none" these
+    are the only ones that are smoothed."""
+
+    def prior(value: Any) -> float | Dirichlet:
+        if not isinstance(value, tuple):
+            return float(value)
+        return Dirichlet.m_estimate(*value[1:]) if value[0] == "m" else Dirichlet.equivalent_sample_size(value[1])
+
+    if not chosen["alphas"]:
+        return {"alpha": prior(chosen["alpha"])}
+    alone = chosen.get("smoothing") == "none"
+    names = parts.schema.features.names
+    own = {names[at]: prior(value) for at, value in chosen["alphas"]}
+    alpha = {"alpha": {OTHERS: 0.0 if alone else prior(chosen["alpha"]), **own}}
+    return {**alpha, "smoothing": "all"} if alone else alpha
+
+
+def active_model(table: InUse) -> Fitted:
+    """The active model of the shelf, fitted to the table in use."""
+    models = shelf_of(table)
+    return fit(table, models[min(current().active, len(models) - 1)])
+
+
+def fit(table: InUse, spec: Spec) -> Fitted:
+    """A shelf model fitted to the table; counting is done once for all models that only estimate differently.
+
+    Raises what the fit raises, and TableError where a calibrator has no rows held out to learn from.
+    """
+    assert table.parts is not None
+    own = _fit(table.key, uncalibrated(spec), table.parts)
+    if setting(spec, "calibration") == AS_IT_IS:
+        return own
+    with st.spinner(_("calibrating …")):
+        held = _held_out(table.key, own.spec, own.model, table.parts)
+        return _calibrated(table.key, spec, own, held)
+
+
+@kept(max_entries=16)
+@lasting(Message("calibrating the model"))
+def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
+    made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
+    with hearing():
+        made.fit_held_out(_own.model, _held)
+    return replace(_own, spec=spec, calibrated=made)
+
+
+@kept(max_entries=64)
+def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
+    chosen, family = _parameters(spec, _parts), FAMILIES[spec.family]
+    # what is chosen from the rows (a super-parent by leave-one-out, Ledoit and Wolf's amount) is part of the fit
+    by_rows = chosen.get("super_parent") == "loo" or chosen.get("shrinkage") == "auto"
+    estimating = set() if by_rows else set(family.estimation_parameters)
+    estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
+    counting = {k: v for k, v in chosen.items() if k not in estimating}
+    with hearing() as said:
+        model = _count(key, spec.family, repr(sorted(counting.items())), counting, _parts).with_params(
+            **{k: v for k, v in chosen.items() if k in estimating}
+        )
+    return Fitted(spec, model, tuple(said))
+
+
+@kept(max_entries=16)
+@lasting(Message("fitting the model"))
+def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
+    with hearing():
+        model = _made(family, _parts.schema, _counting)
+        return model.fit(_parts.X, _parts.y, None if _parts.weight is None else _parts.weight.to_numpy())
+
+
+def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> GenerativeClassifier:
+    """The model before its fit; on a naive Bayes where the family stands on one."""
+    if family not in NAIVE:
+        return FAMILIES[family](schema=schema, **parameters)
+    own = {k: v for k, v in parameters.items() if k in NAIVE[family] or k == "loss"}
+    rest = {k: v for k, v in parameters.items() if k not in (*own, "terms", "counting")}
+    naive = NaiveBayes(schema=_read_as(schema, parameters["terms"], parameters["counting"]), **rest)
+    return naive if family == "naive-bayes" else FAMILIES[family](naive, **own)
+
+
+def held_out_rows(table: InUse, fitted: Fitted) -> HeldOut:
+    """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again."""
+    assert table.parts is not None
+    own = _held_out(table.key, uncalibrated(fitted.spec), fitted.model, table.parts)
+    if fitted.calibrated is None:
+        return own
+    with st.spinner(_("calibrating …")):
+        return _held_calibrated(table.key, fitted.spec, own)
+
+
+@kept(max_entries=16)
+@lasting(Message("calibrating the model"))
+def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
+    return calibrate(_held, setting(spec, "calibration"))
+
+
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
+def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
+    with hearing():
+        held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
+        return held.in_order(_parts.target.levels)
+
+
+def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
+    """What a person should know of this fit: rows left out, estimates replaced; columns and classes by their names on
+    screen."""
+    assert table.parts is not None
+    shown = {str(c): table.class_(c) for c in table.classes} | {v.name: table.column(v.name) for v in table.schema}
+
+    def named(note: Message) -> Message:
+        names = note.params.get("names")
+        if table.dataset is None or not isinstance(names, Listing):  # the columns of a file have no other names
+            return note
+        on_screen = Listing(shown.get(str(name), str(name)) for name in names.parts)
+        return replace(note, params={**note.params, "names": on_screen})
+
+    return tuple(map(named, (*table.parts.notes, *fitted.notes)))
+
+
+def is_tiny(table: InUse) -> bool:
+    """Whether rows are left out one at a time, by their counts: the structure is then the one that all rows chose."""
+    assert table.parts is not None
+    return table.parts.groups is None and len(table.parts.y) <= TINY
+
+
+def held_anew(table: InUse, fitted: Fitted) -> HeldOut:
+    """Posteriors of every row by models that were learnt without it, structure and cut points too."""
+    return _anew(table.key, fitted.spec, fitted.model, table.parts)
+
+
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
+def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts | None) -> HeldOut:
+    assert _parts is not None
+    with hearing():
+        held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
+        return held.in_order(_parts.target.levels)

@@ -1,0 +1,132 @@
+"""The Dirichlet prior of the conditional tables as a knob: of which kind it is, and how many rows it imagines.
+
+In the state it is a number, Lidstone's α for each level, or ("m", rows a distribution, base), or ("ess", rows a table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import count
+from pages.runtime.state import State, bound
+
+BY_LEVEL = {"none": 0.0, "laplace": 1.0, "jeffreys": 0.5}
+"""The kinds that are an α with a name."""
+KINDS = ("none", "laplace", "lidstone", "jeffreys", "m-estimate", "ess")
+BASES = ("marginal", "uniform")
+Value = Any
+Edit = Callable[[State, Any], State]
+
+
+def kind_of(value: Value) -> str:
+    """What the prior is called."""
+    if isinstance(value, tuple):
+        return {"m": "m-estimate", "ess": "ess"}[value[0]]
+    return next((kind for kind, alpha in BY_LEVEL.items() if alpha == value), "lidstone")
+
+
+def opening(kind: str) -> Value:
+    """The prior that a kind starts with."""
+    return {**BY_LEVEL, "lidstone": 0.1, "m-estimate": ("m", 2.0, "marginal"), "ess": ("ess", 10.0)}[kind]
+
+
+def kind_name(kind: str) -> str:
+    """A kind on screen."""
+    return {
+        "none": _("none: maximum likelihood"),
+        "laplace": _("Laplace, α = 1"),
+        "lidstone": _("Lidstone, α of your own"),
+        "jeffreys": _("Jeffreys, α = ½"),
+        "m-estimate": _("m-estimate"),
+        "ess": _("equivalent sample size"),
+        "zero-only": _("zeros only"),
+    }[kind]
+
+
+def says(value: Value) -> str:
+    """A prior in a few words: «α = 0.5», «m-estimate, m = 2»."""
+    if not isinstance(value, tuple):
+        return f"α = {count(value)}"
+    if value[0] == "ess":
+        return _("equivalent sample size {n}").format(n=count(value[1]))
+    if value[2] == "uniform":
+        return _("m-estimate, m = {m}, evenly").format(m=count(value[1]))
+    return _("m-estimate, m = {m}").format(m=count(value[1]))
+
+
+def meaning(*, zeros: bool = False) -> str:
+    """What the kinds mean."""
+    said = _(
+        "Rows imagined before any is counted. Laplace, Lidstone, Jeffreys: α rows for each level. m-estimate: m rows "
+        "for each class, shared out among the levels. Equivalent sample size: so many for the whole table."
+    )
+    if zeros:
+        said += " " + _("Zeros only: the whole attribute–class pair that has a zero, nothing else.")
+    return said
+
+
+def choose(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, about: str = "") -> None:
+    """The kind of prior."""
+    st.selectbox(
+        _("Smoothing"),
+        kinds,
+        format_func=lambda kind: kind_name(kind) if kind else _("as the other columns"),
+        disabled=off,
+        help=about or None,
+        **bound(key, stands, edit),
+    )
+
+
+def slide(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
+    """How many rows it imagines, on a slider: α, m, or the equivalent sample size."""
+    if not isinstance(value, tuple):
+        st.slider(
+            "α",
+            0.0,
+            max(10.0, float(value)),
+            step=0.1,
+            disabled=off,
+            help=_("Rows imagined for each level of a column, in every class."),
+            **bound(f"{key}_slider", float(value), lambda s, v: edit(s, round(v, 6))),
+        )
+        return
+    most, about_it = (20.0, _("Rows imagined for each class.")) if value[0] == "m" else (
+        100.0, _("Rows imagined for the whole table of a column, every cell of class and parents alike."))  # fmt: skip
+    st.slider(
+        "m" if value[0] == "m" else _("rows a table"),
+        0.0,
+        max(most, float(value[1])),
+        step=0.5,
+        disabled=off,
+        help=about_it,
+        **bound(f"{key}_{value[0]}", float(value[1]), lambda s, v: edit(s, (value[0], round(v, 6), *value[2:]))),
+    )
+
+
+def exact(key: str, value: Value, edit: Edit, *, top: float, off: bool = False, bases: Sequence[str] = BASES) -> None:
+    """The same to the digit; of an m-estimate how its rows are shared out."""
+    if isinstance(value, tuple) and value[0] == "m":
+        named = {"marginal": _("as the column"), "uniform": _("evenly")}
+        st.selectbox(
+            _("shared out"),
+            bases,
+            format_func=named.__getitem__,
+            disabled=off,
+            **bound(f"{key}_base", value[2], lambda s, base: edit(s, (*value[:2], base))),
+        )
+        return
+    alike = isinstance(value, tuple)
+    st.number_input(
+        _("rows a table, exactly") if alike else _("α, exactly"),
+        0.0,
+        top,
+        step=0.1,
+        format="%g",
+        disabled=off,
+        **bound(f"{key}_rows" if alike else key, float(value[1] if alike else value),
+                lambda s, v: edit(s, ("ess", float(v or 0.0)) if alike else float(v or 0.0))),
+    )  # fmt: skip

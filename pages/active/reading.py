@@ -1,0 +1,239 @@
+"""How a file was read, said and changeable: selects with the guess preselected, and the list of what was inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.table.decode import first_lines
+from bayes_engine.table.notes import Note, Offer
+from bayes_engine.table.read import Reading
+from pages import active
+from pages.runtime import jobs
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+
+SHORT = 6
+"""How many notes are shown before the rest is folded."""
+MOST = 60
+"""How many are shown at all: a table of thousands of columns may have a note for each."""
+READING = Message("reading the file")
+T = TypeVar("T")
+
+
+def take_in(key: str, look: Callable[[str, bytes], T], then: Callable[[str, bytes, T], None]) -> None:
+    """For the callback of the uploader `key`: the file that was dropped is looked at, and then `then` is called with
+    its name, its bytes and what `look` found in them. One in which it finds nothing is said, and all stays."""
+    file = st.session_state.get(key)
+    st.session_state[f"{key}_said"] = None
+    if file is None:
+        jobs.call_off()
+        return
+    name, content = clean(file.name), file.getvalue()
+    asked = (look.__module__, look.__qualname__, name, active.digest(content))
+    jobs.errand(asked, partial(look, name, content), READING, partial(then, name, content), partial(_refused, key),
+                size=len(content))  # fmt: skip
+
+
+def _refused(key: str, error: BayesEngineError) -> None:
+    st.session_state[f"{key}_said"] = error.message
+
+
+def refused(key: str) -> str:
+    """Why the file on the uploader `key` is no table; "" where there is nothing to say."""
+    said = st.session_state.get(f"{key}_said")
+    return said.local(md) if said and st.session_state.get(key) else ""
+
+
+Then = Callable[[State, Reading, Reading], State]
+"""What else changes when a file was read again: (state, before, after)."""
+
+
+def how_read(upload: active.Upload, key: str, then: Then, *, typed: bool = True) -> None:
+    """The choices that were made in reading a file, kept in the state under `key`; a change reads it again.
+
+    A way of reading that does not fit leaves everything as it is, and is said.
+    """
+
+    def override(name: str) -> Callable[[State, Any], State]:
+        return lambda state, value: _again(state, upload, key, name, value, then)
+
+    recipe = upload.reading.recipe
+    said = st.session_state.get(f"{key}_said")
+    with st.expander(_("How the file was read"), icon=":material/manage_search:", expanded=bool(said)):
+        if said:
+            st.error(_("That does not work: {why}. The table is as it was.").format(why=said.local(md)))
+        if recipe.format in ("parquet", "arff"):
+            st.caption(_("The file brings its own names and types; what can be read otherwise has a button above."))
+            return
+        cells = st.columns(4)
+        if recipe.format == "text":
+            cells[0].selectbox(
+                _("Encoding"),
+                list(dict.fromkeys([recipe.encoding, *active.ENCODINGS])),
+                **bound(f"{key}_encoding", recipe.encoding, override("encoding")),
+            )
+            delimiters = {
+                ",": _("comma ,"),
+                ";": _("semicolon ;"),
+                "\t": _("tab"),
+                "|": _("bar |"),
+                " ": _("space"),
+                "aligned": _("aligned by spaces"),
+                "": _("none: one column"),
+            }
+            cells[1].selectbox(
+                _("Delimiter"),
+                list(dict.fromkeys([*delimiters, recipe.delimiter])),
+                format_func=lambda d: delimiters.get(d, d),
+                **bound(f"{key}_delimiter", recipe.delimiter, override("delimiter")),
+            )
+            cells[2].selectbox(
+                _("Cells are quoted with"),
+                list(dict.fromkeys(['"', "'", "", recipe.quote])),
+                format_func=lambda q: q or _("nothing"),
+                **bound(f"{key}_quote", recipe.quote, override("quote")),
+            )
+        else:
+            cells[0].selectbox(_("Sheet"), recipe.sheets, **bound(f"{key}_sheet", recipe.sheet, override("sheet")))
+        line = int(recipe.header)
+        header = override("header")
+        cells[3].selectbox(
+            _("Names in line"),
+            list(dict.fromkeys([0, *range(1, 11), line])),
+            format_func=lambda n: str(n) if n else _("no names in the file"),
+            **bound(f"{key}_header", line, lambda s, n: header(s, n or False)),
+        )
+        if typed:
+            _types(upload.reading, key, override)
+        else:
+            marks = {"": _("by rule"), ".": _("point 1.5"), ",": _("comma 1,5")}
+            st.selectbox(
+                _("Decimal mark"),
+                list(marks),
+                format_func=lambda m: marks[m],
+                width=240,
+                **bound(f"{key}_decimal", dict(upload.overrides).get("decimal", ""), override("decimal")),
+            )
+        st.checkbox(
+            _("Leave out footers, comments, repeated names and a second table"),
+            **bound(f"{key}_trim", recipe.trim, override("trim")),
+        )
+        if recipe.format == "text":
+            st.caption(_("The file as this encoding has it"))
+            shown = first_lines(upload.content, recipe.encoding)
+            st.code("\n".join(f"{n:>5}  {clean(text, 160)}" for n, text in shown), language=None)
+
+
+def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State, Any], State]]) -> None:
+    """What the cells mean: decimal mark, missing tokens, and a column read as something else."""
+    recipe, cells = reading.recipe, st.columns(4)
+    cells[0].selectbox(
+        _("Decimal mark"),
+        [".", ","],
+        format_func={".": _("point 1.5"), ",": _("comma 1,5")}.get,
+        **bound(f"{key}_decimal", recipe.decimal, override("decimal")),
+    )
+    tokens = list(recipe.missing or ())
+    usual = list(dict.fromkeys([*tokens, "NA", "N/A", "?", "-", "None", "null", "-999", "缺失"]))
+    missing = override("missing")
+    cells[1].multiselect(
+        _("Only these mean missing"),
+        usual,
+        accept_new_options=True,
+        placeholder=_("by rule"),
+        help=_(
+            "Besides the empty cell. By rule: NaN, ? and the like everywhere; NA, None, - only "
+            "in a column that holds numbers otherwise."
+        ),
+        **bound(f"{key}_missing", tokens, lambda s, v: missing(s, tuple(v))),
+    )
+    names = list(reading.frame.columns)
+    at = min(max(current().seen(f"{key}_column", 0), 0), len(names) - 1)
+    cells[2].selectbox(
+        _("Column"),
+        range(len(names)),
+        format_func=lambda j: clean(names[j]),
+        **bound(f"{key}_column", at, lambda s, j: s.showing(**{f"{key}_column": j})),
+    )
+    kinds = {
+        "auto": _("by rule"),
+        "text": _("text"),
+        "number": _("numbers"),
+        "date": _("dates, day first"),
+        "date_month_first": _("dates, month first"),
+    }
+    types = override("types")
+    cells[3].selectbox(
+        _("is read as"),
+        list(kinds),
+        format_func=kinds.get,
+        **bound(f"{key}_type", dict(recipe.types).get(at, "auto"), lambda s, kind: types(s, ((at, kind),))),
+    )
+
+
+def _again(state: State, upload: active.Upload, key: str, name: str, value: Any, then: Then) -> State:
+    present = dict(active.overrides(state, key))
+    if name == "types":  # of one column: the others stay as they were
+        kinds = {**dict(present.get("types", ())), **dict(value)}
+        value = tuple((at, kind) for at, kind in sorted(kinds.items()) if kind != "auto")
+    wanted = tuple(sorted({**present, name: value}.items()))
+    given, before = _given(state), upload.reading
+
+    def read(after: Reading) -> None:
+        if _given(current()) == given:  # else another file is in use by now
+            upload.take(wanted, after)
+            change(lambda state: then(state.showing(**{key: wanted}), before, after))
+
+    st.session_state[f"{key}_said"] = None
+    asked = (type(upload).__qualname__, upload.name, active.digest(upload.content), wanted)
+    jobs.errand(asked, partial(upload.look, wanted), READING, read, partial(_refused, key), size=len(upload.content))
+    return state
+
+
+def _given(state: State) -> tuple[str, str]:
+    """The files that a state speaks of."""
+    return state.table, state.seen("second", "")
+
+
+def notes(
+    said: Iterable[Note], upload: active.Upload | None = None, key: str = "", then: Then = lambda state, _b, _a: state,
+    *, typed: bool = True,
+) -> None:  # fmt: skip
+    """What was inferred or changed, the doubtful first; beside each, where the file can be read again (`upload`, its
+    ways of reading in the state under `key`), a button for every other way to read it."""
+    ordered = sorted(said, key=lambda n: n.severity != "warning")
+
+    def line(at: int, note: Note) -> None:
+        mark = ":material/warning:" if note.severity == "warning" else ":material/check:"
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}_note_{at}"):
+            st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
+            offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
+            for number, other in enumerate(offers if upload else ()):
+                st.button(other.said.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
+                          icon=":material/undo:", on_click=change,
+                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then),)
+                          )  # fmt: skip
+
+    with st.container(gap=None):
+        for at, note in enumerate(ordered[:SHORT]):
+            line(at, note)
+    if ordered[SHORT:]:
+        with st.expander(_("{n} more").format(n=len(ordered) - SHORT)), st.container(gap=None):
+            for at, note in enumerate(ordered[SHORT:MOST], start=SHORT):
+                line(at, note)
+            if ordered[MOST:]:
+                st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
+
+
+def _taken_up(state: State, upload: active.Upload, key: str, other: Offer, then: Then) -> State:
+    return _again(state, upload, key, other.keyword, other.value, then)
+
+
+def _quoted(text: str) -> str:
+    return md(text, 300)

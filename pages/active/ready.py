@@ -1,0 +1,52 @@
+"""The gate of the pages that need a model: the fitted one, or why there is none to use and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.ledger import prior_shift
+from pages import active
+from pages.runtime.escape import md
+from pages.runtime.links import go
+from pages.runtime.state import change, finish
+
+
+def ready(table: active.InUse, *, asked: bool = False) -> active.Fitted:
+    """The active model, fitted to the table; where there can be none, or none that answers for the case that is `asked`
+    (it may refuse missing cells), the page says so and ends here."""
+    if table.parts is None:
+        unfit(table)
+        finish()
+    try:
+        fitted = active.active_model(table)
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
+        finish()
+    try:
+        use = active.prior_of_use(table) or fitted.prior
+        prior_shift([fitted.prior[c] for c in table.classes], [use[c] for c in table.classes])
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        st.button(_("Prior of use: as in the model"), on_click=change, args=(lambda s: replace(s, prior=()),))
+        finish()
+    try:
+        if asked:
+            fitted.judging.explain(active.case_frame(table, active.case_values(table)))
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        go("pages/case.py", _("Change the case"), ":material/search:")
+        go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
+        finish()
+    return fitted
+
+
+def unfit(table: active.InUse) -> None:
+    """Why nothing can be fitted to this table, and where to mend it."""
+    assert table.problem is not None
+    st.error(table.problem.message.local(md))
+    go("pages/data.py", _("Mend it on the page Data"), ":material/table:")

@@ -1,0 +1,204 @@
+"""The shelf of models: up to six, each a preset and the knobs that differ from it: the edits of it, and its widget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.naive_bayes import PRESETS
+from pages import active
+from pages.active import prior_choice, words
+from pages.runtime.escape import md
+from pages.runtime.state import Spec, State, bound, change, current
+
+MOST = 6
+"""How many models the shelf holds."""
+OF_FAMILY = {name: tuple(own) for name, own in active.NAIVE.items()}
+"""The knobs of a family on naive Bayes's factors that are not naive Bayes's own."""
+OF_COLUMNS = ("likelihoods", "terms", "counting")
+"""The knobs that say what a column's likelihood is: no matter of estimation, so a preset leaves them."""
+
+
+def with_knob(spec: Spec, knob: str, value: Any) -> Spec:
+    """The model with one knob set; one that stands where the preset has it is not kept."""
+    kept = {**dict(spec.knobs), knob: value}
+    if value == active.setting(Spec(spec.preset, (), spec.family), knob):
+        del kept[knob]
+    return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
+
+
+def with_likelihood(table: active.InUse, spec: Spec, at: int, name: str) -> Spec:
+    """The model with this likelihood of the feature at this place; the one it has anyhow is not kept."""
+    own = {place: chosen for place, chosen in active.setting(spec, "likelihoods") if place != at}
+    if name != active.likelihood_of(table, spec, at, own=False):
+        own[at] = name
+    return with_knob(spec, "likelihoods", tuple(sorted(own.items())))
+
+
+def with_preset(spec: Spec, preset: str) -> Spec:
+    """The model estimated by another preset: what it is stays, each knob of estimation goes."""
+    stays = (*OF_COLUMNS, *OF_FAMILY.get(spec.family, ()))
+    return Spec(preset, tuple(knob for knob in spec.knobs if knob[0] in stays), spec.family)
+
+
+def with_prior(spec: Spec, kind: str) -> Spec:
+    """The model with a kind of Dirichlet prior; «zeros only» keeps its α."""
+    if "smoothing" in active.settings(spec) and spec.family != "aode":
+        rule = kind if kind in ("none", "zero-only") else "all"
+        spec = with_knob(spec, "smoothing", rule)
+        if rule == "zero-only" and not isinstance(active.setting(spec, "alpha"), tuple):
+            return spec
+        if rule != "all":
+            return with_knob(spec, "alpha", 1.0)
+    value = prior_choice.opening(kind)
+    if kind == "m-estimate" and spec.family == "aode":
+        value = (*value[:2], "uniform")
+    return with_knob(spec, "alpha", value)
+
+
+def with_rows(spec: Spec, value: Any) -> Spec:
+    """The model with so many imagined rows; where there were none, there are some now."""
+    if active.settings(spec).get("smoothing") == "none" and value != 0:
+        spec = with_knob(spec, "smoothing", "all")
+    return with_knob(spec, "alpha", value)
+
+
+def prior_kind(spec: Spec) -> str:
+    """The kind of Dirichlet prior that the model has."""
+    rule = active.settings(spec).get("smoothing")
+    return str(rule) if rule in ("none", "zero-only") else prior_choice.kind_of(active.setting(spec, "alpha"))
+
+
+def rows_imagined(spec: Spec) -> Any:
+    """The prior of all columns that have none of their own, as the knob has it."""
+    return 0.0 if active.settings(spec).get("smoothing") == "none" else active.setting(spec, "alpha")
+
+
+def of_family(spec: Spec, family: str) -> Spec:
+    """The model as one of another family: with the knobs that this one has too."""
+    found = Spec(spec.preset, (), family)
+    for name, value in spec.knobs:
+        alike = name != "smoothing" or "aode" not in (family, spec.family)  # one word for two things
+        alike &= name != "criterion"
+        if name in active.settings(found) and alike:
+            found = with_knob(found, name, value)
+    return found
+
+
+def not_offered(table: active.InUse) -> dict[str, str]:
+    """The families that cannot take the table, and why."""
+    assert table.parts is not None
+    texts = [v.name for v in table.features if v.textual]
+    if texts:
+        closed = [name for name in active.FAMILIES if name not in active.NAIVE]
+        reason = _("Only models on naive Bayes take texts; {column} is one.")
+        return dict.fromkeys(closed, reason.format(column=md(table.column(texts[0]), 30)))
+    discrete = [v.name for v in table.features if v.discrete]
+    gaps = [v.name for v in table.features if table.parts.X[v.name].isna().any()]
+    if not discrete and not gaps:
+        return {}
+    named = md(table.column((discrete or gaps)[0]), 30)
+    reason = (
+        _("LDA and QDA take numbers only; {column} is none.")
+        if discrete
+        else _("LDA and QDA are not fitted to missing cells; {column} has some.")
+    )
+    return dict.fromkeys(("lda", "qda"), reason.format(column=named))
+
+
+def active_place(table: active.InUse) -> int:
+    """The place of the active model on the shelf."""
+    return min(current().active, len(active.shelf_of(table)) - 1)
+
+
+def on_active(table: active.InUse, edit: Callable[[Spec], Spec]) -> Callable[[State], State]:
+    """An edit of the state that edits the active model."""
+
+    def edited(state: State) -> State:
+        specs, here = active.shelf_of(table), active_place(table)
+        return replace(state, shelf=(*specs[:here], edit(specs[here]), *specs[here + 1 :]), active=here)
+
+    return edited
+
+
+def add(table: active.InUse, state: State) -> State:
+    """One more model, a copy of the active one, which becomes active."""
+    specs = active.shelf_of(table)
+    return replace(state, shelf=(*specs, specs[active_place(table)]), active=len(specs)) if len(specs) < MOST else state
+
+
+def remove(table: active.InUse, state: State) -> State:
+    """The active model is taken off the shelf; the last one stays."""
+    specs, here = active.shelf_of(table), active_place(table)
+    rest = (*specs[:here], *specs[here + 1 :]) or specs
+    return replace(state, shelf=rest, active=min(here, len(rest) - 1))
+
+
+def title(spec: Spec, table: active.InUse | None = None) -> str:
+    """A model on the shelf: its family, of naive Bayes the preset, and what differs from it."""
+    differing = [words.setting(name, value, table) for name, value in spec.knobs]
+    return " · ".join([_named(spec), *differing[:1]]) + (" …" if len(differing) > 1 else "")
+
+
+def _named(spec: Spec) -> str:
+    """The family of a model, and where it stands on naive Bayes the preset."""
+    family = "" if spec.family == "naive-bayes" else words.family(spec.family)
+    preset = words.preset(spec.preset) if spec.family in active.NAIVE else ""
+    return _(", ").join(name for name in (family, preset) if name)
+
+
+def choose_model(table: active.InUse) -> Spec:
+    """The shelf: choose, add, remove a model; then its preset. Returns the active model."""
+    specs, here = active.shelf_of(table), active_place(table)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.segmented_control(
+            _("Models on the shelf"),
+            range(len(specs)),
+            required=True,
+            wrap=True,
+            format_func=lambda i: f"{i + 1} · {md(title(specs[i], table))}",
+            **bound("shelf", here, lambda s, i: replace(s, active=i)),
+        )
+        st.button(
+            _("Add a copy"),
+            icon=":material/add:",
+            key="shelf_add",
+            disabled=len(specs) >= MOST,
+            help=_("A copy of the active model, to change and to compare; up to six."),
+            on_click=change,
+            args=(lambda s: add(table, s),),
+        )
+        st.button(
+            _("Remove"),
+            icon=":material/close:",
+            key="shelf_remove",
+            disabled=len(specs) == 1,
+            on_click=change,
+            args=(lambda s: remove(table, s),),
+        )
+    spec = specs[here]
+    closed = not_offered(table)
+    naive = spec.family in active.NAIVE
+    with st.container(horizontal=True, gap="medium"):
+        st.segmented_control(
+            _("Family"),
+            [name for name in active.FAMILIES if name not in closed or name == spec.family],
+            format_func=words.family,
+            required=True,
+            **bound("family", spec.family, lambda s, name: on_active(table, lambda old: of_family(old, name))(s)),
+        )
+        if naive:
+            st.segmented_control(
+                _("Estimation"),
+                list(PRESETS),
+                format_func=words.preset,
+                required=True,
+                **bound("preset", spec.preset, lambda s, p: on_active(table, lambda old: with_preset(old, p))(s)),
+            )
+    told = [words.family_help(spec.family), *([words.preset_help(spec.preset)] if naive else []), *set(closed.values())]
+    st.caption(" ".join(told))
+    return spec

@@ -1,0 +1,327 @@
+"""The table in use: an embedded data set or an upload, with a person's changes of its columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import pandas as pd
+
+from bayes_engine import __version__
+from bayes_engine.datasets import Dataset, DatasetInfo, dataset_names, load_dataset
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _, current_language
+from bayes_engine.models.likelihoods import as_texts
+from bayes_engine.numerals import plain
+from bayes_engine.table.describe import ColumnSummary, describe
+from bayes_engine.table.read import Reading
+from bayes_engine.table.roles import Parts, put, take_apart
+from bayes_engine.table.schema import Schema, Variable, recast
+from bayes_engine.workbench.doctor.finding import Mended, Repair
+from bayes_engine.workbench.doctor.repair import repaired
+from bayes_engine.workbench.doctor.replay import treatments
+from bayes_engine.workbench.incoming.incoming import Treatment
+from pages.active.uploads import upload_in
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean
+from pages.runtime.state import State, current
+
+Entry = tuple[str, int, float]
+"""A repair as the state keeps it: what is done, the position of the column or −1, a value."""
+REFUSE = "refuse"
+"""The name of the refusal among the actions."""
+
+
+@dataclass(frozen=True)
+class InUse:
+    """The table in use: `parts` is what a fit takes, or None with the `problem` that forbids one. Its cells are
+    mended by `repairs`, each beside its entry in the state."""
+
+    key: str
+    name: str
+    frame: pd.DataFrame
+    schema: Schema
+    parts: Parts | None
+    problem: BayesEngineError | None
+    dataset: Dataset | None
+    reading: Reading | None
+    repairs: tuple[tuple[Entry, Repair], ...] = ()
+
+    @property
+    def info(self) -> DatasetInfo | None:
+        return self.dataset.info if self.dataset else None
+
+    @property
+    def title(self) -> str:
+        return self.info.text("title", current_language()) if self.info else self.name
+
+    @property
+    def target(self) -> Variable:
+        assert self.parts is not None
+        return self.parts.target
+
+    @property
+    def as_told(self) -> bool:
+        """Whether it is a data set and its target is still the one that its question and its losses speak of."""
+        target = self.schema.target
+        return self.info is not None and target is not None and target.name == self.info.target
+
+    @property
+    def features(self) -> Schema:
+        """The columns that a model reads."""
+        assert self.parts is not None
+        return self.parts.schema.features
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes in the table's own order (a model's `classes_` are sorted); colours follow this order."""
+        return self.target.levels
+
+    def column(self, name: str) -> str:
+        """How a column is called on screen."""
+        return self.dataset.label(name, self._language) if self.dataset else name
+
+    def level(self, column: str, value: Any) -> str:
+        """How a value is called on screen."""
+        return self.dataset.level_label(column, value, self._language) if self.dataset else str(value)
+
+    def value(self, variable: Variable, value: Any) -> str:
+        """A level or an interval on screen; None is missing."""
+        if value is None:
+            return _("missing")
+        return str(value) if variable.cuts is not None else self.level(variable.name, value)
+
+    def class_(self, label: Any) -> str:
+        """How a class is called on screen."""
+        return self.level(self.target.name, label)
+
+    def given_class(self, label: Any) -> str:
+        """«label = spam», each part shortened."""
+        return f"{clean(self.column(self.target.name), 24)} = {clean(self.class_(label), 40)}"
+
+    @property
+    def amount_column(self) -> str:
+        """The name of the column that multiplies losses; "" where there is none."""
+        return "" if self.parts is None or self.parts.amount is None else str(self.parts.amount.name)
+
+    def amount_text(self, amount: float) -> str:
+        """An amount with its unit, where the data set says one: «5951 DM»."""
+        unit = self.info.column(self.amount_column).unit if self.info else ""
+        return f"{plain(amount)} {unit}".strip()
+
+    def action(self, action: Any) -> str:
+        """How a decision is called on screen."""
+        if action == REFUSE and action not in self.classes:
+            return _("refuse")
+        if action in self.classes or self.dataset is None:
+            return self.class_(action)
+        return self.dataset.action_label(action, self._language)
+
+    @property
+    def _language(self) -> str:
+        return "" if current().labels == "file" else current_language()
+
+
+def offered() -> list[str]:
+    """The embedded data sets that can be opened."""
+    return list(dataset_names())
+
+
+@kept(max_entries=32)
+def embedded(name: str) -> Dataset:
+    """An embedded data set."""
+    return load_dataset(name)
+
+
+def table_in_use() -> InUse:
+    """The table the state names. An upload this session does not hold gives way to the start table, with a problem
+    that says so."""
+    return in_use(current())
+
+
+def in_use(state: State) -> InUse:
+    """The table of any state: what would be in use if it were the current one."""
+    reading = upload_in(state) if state.table.startswith("upload:") else None
+    dataset = None if reading else _dataset_or_start(state.table)
+    source: Any = reading or dataset
+    frame, schema, problem = source.frame, source.schema, None
+    repairs: tuple[tuple[Entry, Repair], ...] = ()
+    recipe = reading and reading.recipe
+    if state.repairs:
+        made = f"{state.table}|{hash((recipe, state.columns, state.repairs, __version__)):x}"
+        frame, schema, problem, repairs = _mended(made, source.frame, source.schema, state.columns, state.repairs)
+    else:
+        schema, problem = _with_changes(frame, schema, state.columns)
+    key = f"{state.table}|{hash((schema, recipe, state.repairs and (state.columns, state.repairs), __version__)):x}"
+    parts = None
+    if problem is None:
+        try:
+            parts = _parts(key, frame, schema)
+        except BayesEngineError as error:
+            problem = error
+    return InUse(key, source.name, frame, schema, parts, problem, dataset, reading, repairs)
+
+
+def as_read(state: State) -> pd.DataFrame:
+    """The cells before any of them was mended."""
+    source: Any = upload_in(state) or _dataset_or_start(state.table)
+    return source.frame
+
+
+def treated(table: InUse) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
+    """What is done to the cells of a second file because it was done to the table's, by column; and the repairs that
+    concern the table alone."""
+    state = current()
+    if not table.repairs or table.parts is None:
+        return {}, ()
+    said = table.reading.report if table.reading else ()
+    months = {n.column for n in said if n.column and "read as month, day, year" in n.message.template}
+    read = ("feature", "target")
+    wanted = [r for _entry, r in table.repairs if not r.column or table.schema[r.column].role in read]
+    return treatments(as_read(state), table.schema, wanted, months)
+
+
+def _named(schema: Schema, entry: Entry) -> Repair | None:
+    what, position, value = entry
+    of_table = what == OF_ROWS
+    if position >= len(schema) or (position < 0) != of_table:
+        return None
+    return Repair(cast(Mended, what), "" if of_table else schema.variables[position].name, float(value))
+
+
+_OF_KIND: Mapping[str, Callable[[Variable], bool]] = {
+    "drop-duplicates": lambda v: True,
+    "drop-rare": lambda v: v.discrete,
+    "merge-spellings": lambda v: v.discrete,
+    "infinite-missing": lambda v: v.numeric,
+    "value-missing": lambda v: v.numeric,
+    "outliers-missing": lambda v: v.numeric,
+    "text-missing": lambda v: not v.numeric and v.kind != "date",
+    "days": lambda v: not v.numeric or v.kind == "count",
+}
+"""The columns that a repair can be done to."""
+OF_LEVELS = ("merge-spellings", "drop-rare")
+"""Repairs that are done to the levels as a person has set them; the others come before all changes of columns."""
+OF_ROWS = "drop-duplicates"
+"""The repair that drops rows."""
+
+
+@kept(max_entries=8)
+def _mended(
+    key: str,
+    _frame: pd.DataFrame,
+    _schema: Schema,
+    _columns: tuple[tuple[Any, ...], ...],
+    _repairs: tuple[Entry, ...],
+) -> tuple[pd.DataFrame, Schema, BayesEngineError | None, tuple[tuple[Entry, Repair], ...]]:
+    """The table with its repairs and a person's changes of columns, and which repairs were done, for a forged link
+    may ask for any: first the cells, then the changes, then what needs levels, and last the rows, which are equal in
+    what is read of them."""
+    frame, schema = _frame, _schema
+    done: list[tuple[Entry, Repair]] = []
+
+    def do(of: Callable[[Repair], bool]) -> None:
+        nonlocal frame, schema
+        for entry in _repairs:
+            repair = _named(_schema, entry)
+            if repair is None or not of(repair):
+                continue
+            if not repair.column or _OF_KIND[repair.what](schema[repair.column]):
+                frame, schema = repaired(frame, schema, [repair])
+                done.append((entry, repair))
+
+    try:
+        do(lambda repair: repair.what not in (*OF_LEVELS, OF_ROWS))
+        schema, problem = _with_changes(frame, schema, _columns)
+        if problem is not None:
+            return frame, schema, problem, tuple(done)
+        do(lambda repair: repair.what in OF_LEVELS)
+        do(lambda repair: repair.what == OF_ROWS)
+    except BayesEngineError as error:
+        return frame, schema, error, tuple(done)
+    for v in schema:  # a byte a cell, as an upload holds them, and no level that is gone
+        named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
+        held = frame[v.name].dtype
+        held = held.categories.tolist() if isinstance(held, pd.CategoricalDtype) else [] if held.kind == "O" else None
+        if named and held is not None and held != list(v.levels):
+            codes = pd.Categorical(frame[v.name].astype(object), categories=list(v.levels))
+            frame = put(frame, {v.name: codes})
+    return frame, schema, None, tuple(done)
+
+
+def _dataset_or_start(name: str) -> Dataset:
+    try:
+        return embedded(name)
+    except BayesEngineError:
+        return embedded(State().table)
+
+
+def _with_changes(
+    frame: pd.DataFrame, schema: Schema, changes: tuple[tuple[Any, ...], ...]
+) -> tuple[Schema, BayesEngineError | None]:
+    """The schema with a person's changes of role, kind and levels; a level is given by its position or, new, by its
+    name."""
+    for position, role, kind, levels in changes:
+        if not 0 <= position < len(schema):
+            continue
+        variable = schema.variables[position]
+        try:
+            variable = recast(variable, frame[variable.name], kind or variable.kind)
+        except BayesEngineError as error:
+            return schema, error
+        if levels and variable.discrete:
+            named = [_level(variable, c) for c in levels]
+            kept = [v for v in variable.levels if v not in named]
+            variable = replace(variable, levels=tuple(dict.fromkeys([*named, *kept])), declared=True)
+        schema = schema.with_variable(variable)
+        if role:
+            schema = schema.with_role(variable.name, role)
+    return schema, None
+
+
+def _level(variable: Variable, code: Any) -> Any:
+    """A level by its position; or a new one by its name, of the type the others have: 2 among whole numbers is 2, but
+    'nan' is a name wherever it stands."""
+    if isinstance(code, int) and 0 <= code < len(variable.levels):
+        return variable.levels[code]
+    kind = type(variable.levels[0]) if variable.levels else str
+    with suppress(ValueError):
+        if kind in (int, float) and math.isfinite(value := kind(code)):
+            return value
+    return str(code)
+
+
+@kept(max_entries=32)
+def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
+    frame = _frame.copy(deep=False)
+    for variable in _schema.features:
+        if variable.numeric and not pd.api.types.is_numeric_dtype(frame[variable.name].dtype):
+            frame[variable.name] = pd.to_numeric(frame[variable.name].astype(object))
+    texts = {v.name: "multinomial" for v in _schema if v.kind == "text" and v.role == "feature"}
+    parts = take_apart(frame, as_texts(_schema, texts, None))
+    labels = pd.Categorical(parts.y, categories=list(parts.target.levels))  # a class without a row is a class
+    return replace(parts, y=pd.Series(labels, index=parts.y.index, name=parts.y.name))
+
+
+# looking at a table ---------------------------------------------------------------------------------------------
+
+
+def summaries(table: InUse) -> tuple[ColumnSummary, ...]:
+    """What each column holds."""
+    return _summaries(table.key, table.frame, table.schema)
+
+
+@kept(max_entries=16)
+def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnSummary, ...]:
+    return describe(_frame, _schema)
+
+
+def shown_rows(table: InUse, most: int) -> pd.DataFrame:
+    """The first rows, counted from 1, with their levels as they are called on screen."""
+    head = table.frame.head(most)
+    head = head.set_axis(head.index + 1, axis=0)
+    named = [v.name for v in table.schema if v.discrete and table.dataset]
+    return put(head, {name: [None if pd.isna(x) else table.level(name, x) for x in head[name]] for name in named})

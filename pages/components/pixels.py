@@ -1,0 +1,44 @@
+"""Rows that are pictures of few pixels: the component that draws them, and what every drawing of them tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayes_engine.datasets import Image
+from bayes_engine.language import _
+from pages import active
+from pages.components.component import component
+from pages.runtime.escape import clean
+
+drawing = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>')
+
+
+def picture(table: active.InUse) -> Image | None:
+    """How the rows of the table are pictures: all pixels are features that hold numbers; otherwise None."""
+    image = table.info.image if table.info else None
+    if image is None or table.parts is None:
+        return None
+    numbers = {v.name for v in table.features if v.numeric}
+    return image if numbers.issuperset(image.names) else None
+
+
+def grid(table: active.InUse, image: Image) -> dict[str, Any]:
+    """What the component gets of the size of the pictures and the names of their pixels."""
+    names = [clean(table.column(name), 40) for name in image.names]
+    return {"rows": image.rows, "cols": image.cols, "top": image.top, "names": names, "draw": None, "picked": -1}
+
+
+def colour(ink: Any) -> dict[str, str]:
+    """A class's colour on light and on dark ground, with its label."""
+    return {"label": ink.label, "light": ink.light, "dark": ink.dark}
+
+
+def words() -> dict[str, str]:
+    """The sentences that the component fills in."""
+    return {
+        "place": _("{name}: row {row}, column {col}"),
+        "holds": _("ink {ink} of {top}"),
+        "gone": _("missing"),
+        "speaks": _("{nats} nats for {name}"),
+        "silent": _("says nothing"),
+    }

@@ -1,0 +1,290 @@
+"""Decision regions of the active model in the plane of two features; Start and Decisions show the same view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.loss import judge
+from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, posteriors_in, scatter
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.ledger import Ledger, Status, prior_shift
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.incoming.batch import summed
+from pages import active
+from pages.active import words
+from pages.components.losses import last_edit
+from pages.components.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
+from pages.runtime.cache import kept
+from pages.runtime.escape import md
+from pages.runtime.jobs import lasting
+from pages.runtime.links import go
+from pages.runtime.state import State, bound, change, current
+
+MOST_POINTS = 1500
+"""More rows than this are drawn as a sample; the browser stays quick and the plane legible."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the plane shows: one or two features, and whether the others are held at the case's values."""
+
+    x: Variable
+    y: Variable | None
+    sliced: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.x.name,) if self.y is None else (self.x.name, self.y.name)
+
+
+def axes_in_use(table: active.InUse) -> Axes | None:
+    """The axes the state names; at first the two numeric features, or features, that come first, of a picture two
+    pixels at its middle (its rim is blank); never a text, and so none where all of them are texts."""
+    features = table.features.variables
+    middle = _middle(table)
+    numeric_first = sorted(
+        _possible(features), key=lambda i: (not features[i].numeric, features[i].name not in middle, i)
+    )
+    chosen = [current().seen("x", -1), current().seen("y", -1)]
+    free = iter(i for i in numeric_first if i not in chosen)
+    x, y = (i if i in numeric_first else next(free, None) for i in chosen)
+    x = y if x is None else x  # the only feature left is the one that stood on the other axis
+    if x is None:
+        return None
+    up = None if y is None or y == x else features[y]
+    return Axes(features[x], up, len(features) > 2 and current().seen("sliced", False))
+
+
+def _middle(table: active.InUse) -> tuple[str, ...]:
+    """The pixels left and right of the middle of a picture."""
+    image = table.info.image if table.info else None
+    if image is None:
+        return ()
+    row = image.rows // 2 * image.cols
+    return image.names[row + image.cols // 4], image.names[row + 3 * image.cols // 4 - 1]
+
+
+def no_axes() -> None:
+    """Why there are no regions where every feature is a text, and where to look instead."""
+    st.info(_("A text has no place on an axis, so there are no regions to draw: each text is judged by its words. The "
+              "page One case shows what each of them says."), icon=":material/notes:")  # fmt: skip
+    go("pages/case.py", _("See what each word says"), ":material/search:")
+
+
+def region_controls(table: active.InUse) -> Axes:
+    """The choice of the axes."""
+    axes, features = axes_in_use(table), table.features.variables
+    assert axes is not None
+    positions = _possible(features)
+
+    def label(i: int) -> str:
+        return table.column(features[i].name)
+
+    across, up = st.columns(2)
+    across.selectbox(
+        _("x axis"),
+        positions,
+        format_func=label,
+        **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, x=i)),
+    )
+    if axes.y is not None:
+        up.selectbox(
+            _("y axis"),
+            positions,
+            format_func=label,
+            **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)),
+        )
+    return axes
+
+
+def _possible(features: tuple[Variable, ...]) -> list[int]:
+    """The features that can be an axis: all but texts."""
+    return [i for i, v in enumerate(features) if v.kind != "text"]
+
+
+def slice_control(table: active.InUse, axes: Axes) -> None:
+    """What becomes of the features that are not on the axes."""
+    if len(table.features) <= len(axes.names):
+        return
+    modes = {False: _("integrated out"), True: _("as in the case")}
+    st.segmented_control(
+        _("The other features"),
+        [False, True],
+        format_func=modes.get,
+        required=True,
+        help=_(
+            "Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
+            "values of the chosen case."
+        ),
+        **bound("sliced", axes.sliced, lambda s, on: s.showing(sliced=bool(on))),
+    )
+
+
+def _turned(state: State, features: tuple[Variable, ...], axes: Axes, **chosen: int) -> State:
+    """New axes; choosing for one what the other shows exchanges them."""
+    old = {"x": features.index(axes.x), "y": features.index(axes.y) if axes.y else -1}
+    new = old | chosen
+    if new["x"] == new["y"]:
+        (moved,) = chosen
+        new["x" if moved == "y" else "y"] = old[moved]
+    return state.showing(**new)
+
+
+def region_plane(table: active.InUse, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480) -> None:
+    """Draw the regions, the rows on them and the draggable case."""
+    assert table.parts is not None
+    values = active.case_values(table)
+    fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
+    model = _judging(table, fitted, axes)
+    try:
+        grid = _plane(table.key, fitted.spec, axes, active.case_codes(table, fixed or {}), model, table, fixed)
+    except BayesEngineError as error:  # too many columns to integrate out: hold them fixed instead
+        st.info(error.message.local(md))
+        return
+    loss, use, own = active.losses(table), active.prior_of_use(table), model.prior_by_class
+    amount = active.case_amount(table)
+    order = [grid.classes.index(c) for c in table.classes]
+    shown = explain_case(table, fitted, axes)
+    of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
+    view = PlaneView(
+        x=_side(table, axes.x, grid.x),
+        y=None if axes.y is None or grid.y is None else _side(table, axes.y, grid.y),
+        classes=class_inks([table.class_(c) for c in table.classes]),
+        actions=action_inks([table.action(a) for a in loss.actions], of),
+        posterior=grid.posterior[:, :, order],
+        loss=loss.table,
+        possible=grid.status == Status.OK,
+        shift=prior_shift([own[c] for c in table.classes], [use[c] for c in table.classes]) if use else (),
+        points=_points(table, fitted, axes, grid),
+        case=_case(axes, grid, values, shown, order),
+        order=loss.by_name.tolist(),
+        amount=1.0 if amount is None else amount,
+        by_amount=loss.by_amount,
+        label=_("Decision regions of {model} over {features}").format(
+            model=words.spec(fitted.spec), features=_(", ").join(table.column(n) for n in axes.names)
+        ),
+    )
+
+    def moved(x: float, y: float) -> None:
+        across, up = grid.x.nearest(x), y if grid.y is None else grid.y.nearest(y)
+        change(lambda state: _moved(state, table, axes, across, up))
+
+    def picked(row: int) -> None:
+        codes = active.case_codes(table, active.row_values(table, row), row)
+        change(lambda state: replace(state, row=row, case=codes, amount=-1.0))
+
+    plane(view, key=key, height=height, edit=last_edit(key), on_moved=moved, on_picked=picked)
+    if len(table.parts.X) > MOST_POINTS:
+        st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_POINTS, n=len(table.parts.X)))
+    if loss.by_amount is not None and amount is not None:
+        st.caption(
+            _("Regions at the case's amount, {amount}; each ring at its row's own.").format(
+                amount=md(table.amount_text(amount))
+            )
+        )
+    if model is not fitted.judging:
+        st.caption(
+            _(
+                "A calibrator is learnt from whole rows. Where columns are integrated out the plane shows the model's "
+                "own probabilities; hold them fixed to see the calibrated ones."
+            )
+        )
+
+
+def explain_case(table: active.InUse, fitted: active.Fitted, axes: Axes | None) -> Ledger:
+    """The case as the plane sees it: only the axes where the others are integrated out; without axes the whole row."""
+    case = active.case_frame(table, active.case_values(table))
+    if axes is None:
+        return fitted.judging.explain(case).at_prior(fitted.prior, active.prior_of_use(table))
+    model = _judging(table, fitted, axes)
+    ledger = model.explain(case, None if axes.sliced else axes.names)
+    return ledger.at_prior(model.prior_by_class, active.prior_of_use(table))
+
+
+def _judging(table: active.InUse, fitted: active.Fitted, axes: Axes) -> GenerativeClassifier | CalibratedClassifier:
+    """What gives the posterior on the plane: a calibrator knows of whole rows only."""
+    return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
+
+
+@kept(max_entries=24)
+@lasting(Message("computing the regions"))
+def _plane(
+    key: str, spec: Any, axes: Axes, codes: Any, _model: Any, _table: active.InUse, _fixed: dict[str, Any] | None
+) -> Plane:
+    assert _table.parts is not None
+    X = _table.parts.X
+    y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
+    return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
+
+
+def _points(table: active.InUse, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points:
+    """The rows with their class and what the model, under the losses, decides for each from all its features."""
+    assert table.parts is not None
+    x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
+    joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
+    ledger = joints.at_prior(fitted.prior, active.prior_of_use(table))
+    loss, amounts = active.losses(table), None if table.parts.amount is None else table.parts.amount.iloc[rows]
+    judged = judge(ledger, loss, amount=amounts if loss.by_amount is not None else None)  # else it changes no decision
+    truth = table.parts.y.iloc[rows].to_list()
+    order = [joints.classes.index(c) for c in table.classes]
+    return Points(
+        x,
+        y,
+        [table.classes.index(c) for c in truth],
+        judged.position.tolist(),
+        rows,
+        _texts(table, axes, rows, truth),
+        posteriors_in(joints, order),
+        [] if amounts is None else amounts.tolist(),
+    )
+
+
+@kept(max_entries=24)
+@lasting(Message("computing the regions"))
+def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[int]) -> Ledger:
+    """Of the rows that are drawn on these axes."""
+    return summed(_model, _X.iloc[_rows])
+
+
+def _texts(table: active.InUse, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:
+    """What hovering over a row shows: its number, its class and its two cells."""
+    assert table.parts is not None
+    lines = [
+        [_("row {n}").format(n=int(n) + 1) + f": {table.class_(c)}"]
+        for n, c in zip(table.parts.rows[rows], truth, strict=True)
+    ]
+    for name in axes.names:
+        cells, label = table.parts.X[name].iloc[rows].tolist(), table.column(name)
+        shown = {value: table.level(name, value) for value in set(cells)}
+        for told, value in zip(lines, cells, strict=True):
+            told.append(f"{label} = {shown[value]}")
+    return ["\n".join(told) for told in lines]
+
+
+def _side(table: active.InUse, variable: Variable, axis: Axis) -> Side:
+    unit = table.info.column(variable.name).unit if table.info else ""
+    levels = tuple(table.level(variable.name, v) for v in axis.levels)
+    return Side(table.column(variable.name), axis.low, axis.high, unit, levels)
+
+
+def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order: list[int]) -> Case | None:
+    place = [grid.x.position(values[axes.x.name])]
+    place += [] if axes.y is None or grid.y is None else [grid.y.position(values[axes.y.name])]
+    if any(p is None for p in place):
+        return None
+    posterior = tuple(ledger.posterior()[0, order].tolist()) if ledger.status[0] == Status.OK else ()
+    return Case(place[0], place[1] if len(place) > 1 else 0.0, _("the case"), posterior)
+
+
+def _moved(state: State, table: active.InUse, axes: Axes, x: float, y: float) -> State:
+    values = active.case_values(table)
+    for variable, place in ((axes.x, x), (axes.y, y)):
+        if variable is not None:
+            values[variable.name] = variable.levels[int(place)] if variable.discrete else float(f"{place:.4g}")
+    return replace(state, case=active.case_codes(table, values), row=-1, amount=active.same_amount(table))

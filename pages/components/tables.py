@@ -1,0 +1,161 @@
+"""Tables on screen: of words, to be read or chosen from; a few lines as text; the rows as they are called on screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import plain
+from pages import active
+from pages.components.component import component
+from pages.runtime.escape import clean
+from pages.runtime.state import said_by
+
+FEW = 200
+"""Of a table up to so many rows, and of so many columns as below, every cell is text; a larger one is a data grid."""
+NARROW = 24
+MOST = 5000
+"""So many rows go to the browser at most."""
+LONG = 40
+"""In a list of more entries one can look for words."""
+
+_component = component(__file__, "bayes_table", '<div class="listing" data-testid="table"></div>')
+
+
+class Bar(NamedTuple):
+    """Words with a bar beneath them, a share of 1."""
+
+    text: str
+    share: float
+
+
+class Tint(NamedTuple):
+    """Words on a ground of this CSS colour."""
+
+    text: str
+    colour: str
+
+
+class Head(NamedTuple):
+    """The head of a column: its words, what they mean, its width in pixels (None: by its words), on which side its
+    cells begin, and whether it can be spared: such columns, the last ones, are left out where room is short."""
+
+    text: str
+    help: str = ""
+    width: int | None = None
+    right: bool = False
+    spare: bool = False
+
+
+def drawn(
+    heads: Sequence[Head],
+    lines: Sequence[Sequence[str | Bar | Tint]],
+    *,
+    key: str,
+    label: str,
+    height: int,
+    by: Literal["", "row", "cell"] = "",
+    chosen: tuple[int, int] | None = None,
+    on_choice: Callable[[int, int], object] | None = None,
+    narrow: bool = False,
+) -> None:
+    """A table of words, at most `height` pixels high, to be read or, by rows or by cells, to choose from: the `chosen`
+    (row, column) is marked, and `on_choice(row, column)` is called before the script runs again. In a `narrow` one
+    columns keep the room of their words, and the whole scrolls. A click on a head sorts."""
+
+    def choose() -> None:
+        match said_by(key, "chosen"):
+            case [int(i), int(j)] if 0 <= i < len(lines) and 0 <= j < len(heads) and on_choice:
+                on_choice(i, j)
+
+    _component(
+        key=key,
+        data={
+            "heads": [
+                {"text": clean(h.text), "help": h.help, "width": h.width, "right": h.right, "spare": h.spare}
+                for h in map(Head._make, heads)
+            ],
+            "rows": [[_line(cell) for cell in line] for line in lines],
+            "by": by,
+            "chosen": list(chosen) if chosen else None,
+            "label": clean(label),
+            "height": height,
+            "find": _("Find") if len(lines) > LONG else "",
+            "none": _("Nothing found"),
+            "narrow": narrow,
+        },
+        on_chosen_change=choose,
+    )
+
+
+def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
+    match cell:
+        case Bar(text, share):
+            return {"text": clean(text), "bar": min(max(float(share), 0.0), 1.0)}
+        case Tint(text, colour):
+            return {"text": clean(text), "tint": colour}
+    return clean(cell, 200)
+
+
+def rows(table: active.InUse, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()) -> None:
+    """The very rows of a table, `made` being columns of numbers that were computed from them. Many rows are a data grid
+    that can be sorted, a new one where they are rows `of` something else, as it keeps its widths."""
+    shown = on_screen(table, frame.iloc[:MOST])
+    if len(frame) > MOST:
+        st.caption(_("The first {n} are shown.").format(n=MOST))
+    if len(shown) > FEW or shown.shape[1] > NARROW:
+        st.dataframe(
+            shown,
+            placeholder="·",
+            height=high(len(shown), height),
+            key=f"rows_{abs(hash(of)):x}",
+            alt=_("the rows counted"),
+            column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
+        )
+        return
+    right = [pd.api.types.is_numeric_dtype(shown[n].dtype) for n in shown]
+    heads = [Head(str(shown.index.name or ""), right=True)]
+    heads += [Head(str(n), right=r) for n, r in zip(shown, right, strict=True)]
+    cells = [[_cell(v, n in made) for v in shown[n]] for n in shown]
+    lines = [[str(at), *line] for at, line in zip(shown.index, zip(*cells, strict=True), strict=True)]
+    drawn(heads, lines, key="rows_counted", label=_("the rows counted"), height=height, narrow=True)
+
+
+def _cell(value: Any, made: bool) -> str:
+    if pd.isna(value):
+        return "·"
+    if isinstance(value, float):
+        return plain(value) if made else f"{value:.15g}"
+    return str(value)
+
+
+def high(rows: int, most: int) -> int:
+    """As high as its rows, header and borders included."""
+    return min(38 + 35 * max(rows, 1), most)
+
+
+def written(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
+    """A table of few lines as text, the first of them its heads, and its first columns flush left. Cells are Markdown.
+    (`st.dataframe` can be sorted and scrolled, for 0.3 MB of scripts at a first visit.)"""
+    heads, *rest = lines
+    rule = [":--" if j < left else "--:" for j in range(len(heads))]
+    st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *rest)))
+
+
+def on_screen(table: active.InUse, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the names and levels in the interface's language, where the table has any."""
+    if table.dataset is None:  # levels may be of several types (a new one is named); cells are of one
+        return frame.astype({n: object for n in frame if isinstance(frame[n].dtype, pd.CategoricalDtype)})
+    known = {v.name for v in table.schema}
+    shown = {}
+    for name in frame.columns:
+        if name not in known:
+            shown[name] = frame[name]
+            continue
+        names = {level: table.level(name, level) for level in table.schema[name].levels}
+        shown[table.column(name)] = frame[name].astype(object).map(names, na_action="ignore") if names else frame[name]
+    return pd.DataFrame(shown)

@@ -1,0 +1,441 @@
+"""Long work off the script's thread, with progress and a way to stop it; work that takes a moment is not seen to.
+
+    @kept(max_entries=16)
+    @lasting(Message("holding rows out"))
+    def _held(key: str, spec: Spec, _model: Any, _parts: Parts) -> HeldOut:
+        return held_out(_model, _parts.X, _parts.y)
+
+What is kept is the result; a job is only what is under way, and who asks for the same joins it. A run of the script
+waits for `GRACE` seconds; then the page ends with how far it is, a fragment looks after it, and the page is drawn anew
+once it is done. Pages come first: at its ticks a job waits while any run of the script computes, for there is but one
+interpreter and a page asks for it a thousand times. Work beyond its grace also runs at a lower priority, and `AT_ONCE`
+at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the last of
+them cancels, asks for something else or is gone, it stops at its next `tick`.
+
+A callback that needs long work (a file to be read) leaves an `errand`, which is done before the next page is drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+import streamlit as st
+from streamlit.logger import get_logger
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _, ngettext
+from bayes_engine.progress import watched, watching
+from pages.runtime.escape import md
+from pages.runtime.sessions import at_each_message, connected
+from pages.runtime.state import Finished, speak
+
+GRACE = 1.0
+"""Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
+LIGHT, WAITED = 4_000_000, 10.0
+"""Bytes up to which reading a file takes a moment, and seconds that a run of the script waits for it at most: the page
+would only flicker."""
+LOOK = 0.4
+"""Seconds between two looks of a page at its job."""
+SWEEP = 0.25
+"""Seconds between two looks for sessions that have left."""
+PATIENCE = 0.75
+"""Seconds without a browser after which a session has left: a reload takes less."""
+AT_ONCE = max(1, min(2, (os.cpu_count() or 1) // 2))
+"""So many long jobs run at a time in this process."""
+NICE = 10
+"""By how much a long job gives way to whatever else the machine has to do."""
+PACE = 0.003
+"""Seconds between two looks of a job at whether to go on."""
+YOUNG = 0.02
+"""Seconds for which a job is part of the page that asked for it, and gives way to nobody."""
+GIVE_WAY, OWN = 0.25, 0.02
+"""Seconds for which a job waits for pages at most, and seconds that it then works for itself: none is starved."""
+DOORS = 0.04
+"""Seconds that a run of the script takes to begin once it is asked for, and its page to be sent once it has ended."""
+TURN = 0.001
+"""Seconds after which a thread that computes lets another one in; Python's own 5 ms are felt in a page of many
+calls."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_log = get_logger("bayes_workbench")
+
+
+@dataclass(eq=False)
+class Job:
+    """Work under way for the sessions in `waiting`, or done: then `result` or `error` is set."""
+
+    key: Hashable
+    said: Message
+    waiting: dict[str, float] = field(default_factory=dict)  # and when each was last seen to be there
+    begun: float = field(default_factory=time.monotonic)
+    stop: threading.Event = field(default_factory=threading.Event)
+    done: threading.Event = field(default_factory=threading.Event)
+    far: tuple[float, int] | None = None
+    own: float = 0.0  # until when it need not give way
+    result: Any = None
+    error: BaseException | None = None
+
+    def work(self, work: Callable[[], Any]) -> None:
+        """Do it; for the thread."""
+        try:
+            with watching(self.stopped, self.report, PACE):
+                self.result = work()
+        except BaseException as error:  # noqa: BLE001  (Cancelled too; raised again in the page's own thread)
+            self.error = error
+        finally:
+            with _lock:
+                if self in _long:
+                    _long.remove(self)
+            self.done.set()
+
+    def stopped(self) -> bool:
+        """Whether to stop; asked at every tick. A job waits here for its turn."""
+        age = time.monotonic() - self.begun
+        if age > YOUNG:
+            self.give_way()
+        if age > GRACE and self not in _long:
+            with _lock:
+                _long.append(self)
+            with suppress(AttributeError, OSError):  # Linux gives every thread a priority of its own
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        while self.ahead() and not self.stop.wait(SWEEP):
+            pass
+        return self.stop.is_set()
+
+    def give_way(self) -> None:
+        """Wait while pages compute, and at their doors."""
+        end = time.monotonic() + GIVE_WAY
+        while (now := time.monotonic()) > self.own and (now < _doors[0] or not _idle.is_set()):
+            if now > end:
+                self.own = now + OWN
+            elif _idle.wait(end - now):
+                time.sleep(max(_doors[0] - time.monotonic(), 0.001))
+
+    def report(self, done: float, total: int) -> None:
+        self.far = (done, total)
+
+    def ahead(self) -> int:
+        """How many long jobs come before this one may go on; 0 while it runs."""
+        with _lock:
+            at = _long.index(self) if self in _long else 0
+        return at if at >= AT_ONCE else 0
+
+
+class UnderWay(Exception):
+    """No error: what the page needs is not there yet, or was cancelled (`job` is None); the router shows it."""
+
+    def __init__(self, key: Hashable, said: Message, job: Job | None) -> None:
+        super().__init__("a job is under way")
+        self.key, self.said, self.job = key, said, job
+
+
+_lock = threading.Lock()
+_jobs: dict[Hashable, Job] = {}
+_long: list[Job] = []  # those beyond their grace, in the order in which they may run
+_sweeping = threading.Event()
+_runs = [0]  # of the script that compute at this moment
+_doors = [0.0]  # until when one may be about to begin, or be sent
+_idle = threading.Event()  # there are none
+_idle.set()
+_asked: ContextVar[dict[Hashable, Job] | None] = ContextVar("asked", default=None)
+
+
+# for whoever has long work to do ----------------------------------------------------------------------------------
+
+
+def run(key: Hashable, work: Callable[[], T], said: Message, grace: float | None = None) -> T:
+    """What `work` comes to, computed in a thread of its own; raises what it raises.
+
+    `key` names the work and all that it depends on (content digests and parameters; the function's own name first);
+    `said` is what is being done, as "fitting the model". Ends the page where it takes longer than `grace`, GRACE where
+    none is said. Where nobody could be shown how far it is (in a callback, a fragment, another job) it is simply
+    computed. `work` must not use Streamlit, nor call another function that is `kept` and takes long: it might wait for
+    one that waits for it.
+    """
+    if watched() or _asked.get() is None:
+        return work()
+    while True:
+        job = begin(key, work, said)
+        with _computing(-1):
+            done = job.done.wait(max(job.begun + (GRACE if grace is None else grace) - time.monotonic(), 0.0))
+        if not done:
+            raise UnderWay(key, said, job)
+        forget(job)
+        if job.error is None:
+            result: T = job.result
+            return result
+        if not job.stop.is_set():
+            raise job.error
+        if not connected(session()):
+            raise UnderWay(key, said, job)  # to nobody
+        # a reload came just as it was stopped: it is begun anew
+
+
+def lasting(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A function that may take long, computed by `run`; arguments whose name begins with an underscore are not part of
+    the key, as in `kept`, below which it stands."""
+
+    def wrap(function: Callable[P, T]) -> Callable[P, T]:
+        keyed = [i for i, name in enumerate(signature(function).parameters) if not name.startswith("_")]
+        name = (function.__module__, function.__qualname__)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            assert not kwargs, "by position: the key is made of them"
+            return run((*name, *(args[i] for i in keyed)), lambda: function(*args, **kwargs), said)
+
+        return call
+
+    return wrap
+
+
+@dataclass
+class Errand:
+    """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it. What
+    it came to is `found` until that has been done to its end: a click may break off any run of the script."""
+
+    key: Hashable
+    work: Callable[[], Any]
+    said: Message
+    then: Callable[[Any], None]
+    refused: Callable[[BayesEngineError], None]
+    light: bool
+    visit: int
+    found: tuple[Any, ...] = ()
+
+
+def errand(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
+           refused: Callable[[BayesEngineError], None], *, size: int) -> None:  # fmt: skip
+    """For a callback, which nobody could see at work: have the job done, and then `then` called with its result, or
+    `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
+    how far the job is. `key`, `work` and `said` as in `run`; `size` are the bytes that are read. Another errand takes
+    the place of one under way."""
+    _declined().discard(key)
+    visit = st.session_state.get("visit", 0)
+    st.session_state["errand"] = Errand(key, work, said, then, refused, size <= LIGHT, visit)
+
+
+def call_off() -> None:
+    """For a callback: the errand is no longer wanted."""
+    st.session_state.pop("errand", None)
+
+
+def begin(key: Hashable, work: Callable[[], Any], said: Message) -> Job:
+    """The job of this key, which this session now waits for; raises UnderWay where the session has cancelled it."""
+    if key in _declined():
+        raise UnderWay(key, said, None)
+    me = session()
+    with _lock:
+        job = _jobs.get(key)
+        if fresh := job is None or job.stop.is_set():
+            job = _jobs[key] = Job(key, said)
+        assert job is not None
+        job.waiting[me] = time.monotonic()
+        watch = not _sweeping.is_set()
+        _sweeping.set()
+    if (asked := _asked.get()) is not None:
+        asked[key] = job
+    if fresh:
+        threading.Thread(target=job.work, args=(work,), name="job", daemon=True).start()
+    if watch:
+        threading.Thread(target=_sweep, name="job-sweeper", daemon=True).start()
+    return job
+
+
+@contextmanager
+def _computing(runs: int) -> Iterator[None]:
+    """So many more runs of the script compute; -1: this one waits."""
+    _more(runs)
+    try:
+        yield
+    finally:
+        _more(-runs)
+
+
+def _more(runs: int) -> None:
+    with _lock:
+        _runs[0] += runs
+        if _runs[0]:
+            _idle.clear()
+        else:
+            _at_the_door()
+            _idle.set()
+
+
+def _at_the_door() -> None:
+    _doors[0] = time.monotonic() + DOORS
+
+
+def forget(job: Job) -> None:
+    """It is done and its result is taken: who asks again begins it anew."""
+    with _lock:
+        if _jobs.get(job.key) is job:
+            del _jobs[job.key]
+
+
+def leave(job: Job, who: str = "") -> bool:
+    """The session `who` (this one) waits for the job no longer; whether nobody does now, and it stops."""
+    with _lock:
+        job.waiting.pop(who or session(), None)
+        if job.waiting:
+            return False
+        if _jobs.get(job.key) is job:
+            del _jobs[job.key]
+        if job.done.is_set():
+            return False
+        job.stop.set()
+        return True
+
+
+def _sweep() -> None:
+    """Stop what nobody waits for any more, as long as there is any job."""
+    while True:
+        time.sleep(SWEEP)
+        with _lock:
+            if not _jobs:
+                _sweeping.clear()
+                return
+            waited = [(job, who) for job in _jobs.values() for who in job.waiting]
+        now = time.monotonic()
+        for job, who in waited:
+            if connected(who):
+                with _lock:
+                    if who in job.waiting:
+                        job.waiting[who] = now
+            elif now - job.waiting.get(who, now) > PATIENCE and leave(job, who):
+                _log.info("job cancelled: its session has left")
+
+
+def session() -> str:
+    """Who asks: the session of this run of the script."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
+def _declined() -> set[Hashable]:
+    """The keys of what this session has cancelled."""
+    declined: set[Hashable] = st.session_state.setdefault("jobs_declined", set())
+    return declined
+
+
+# for the router ---------------------------------------------------------------------------------------------------
+
+
+def share_the_machine() -> None:
+    """Make a process of many users: one thread of BLAS for each computation, and short turns."""
+    threadpool_limits(1)
+    sys.setswitchinterval(TURN)
+    at_each_message(_at_the_door)
+
+
+@contextmanager
+def attended() -> Iterator[None]:
+    """A run of the script: where it cannot go on for a job, how far that is; jobs that it asked for no longer go."""
+    asked: dict[Hashable, Job] = {}
+    token = _asked.set(asked)
+    try:
+        try:
+            with _computing(1):
+                yield
+        except UnderWay as there:
+            shown(there)
+    except Finished:
+        _only(asked)
+        raise
+    else:
+        _only(asked)
+    finally:
+        _asked.reset(token)
+
+
+def errands() -> UnderWay | None:
+    """Start of a run: what a callback has asked for is done, or this is how far it is. One that was cancelled is said
+    until the person turns to another page."""
+    session = st.session_state
+    wanted: Errand | None = session.get("errand")
+    if wanted is None:
+        return None
+    if wanted.key in _declined() and wanted.visit != session.get("visit", 0):
+        call_off()
+        return None
+    try:
+        if not wanted.found:
+            wanted.found = (run(wanted.key, wanted.work, wanted.said, WAITED if wanted.light else None),)
+        wanted.then(*wanted.found)
+        session.pop("edited", None)  # the address was looked at before: the next run's is not late
+    except UnderWay as there:
+        return there
+    except BayesEngineError as error:
+        wanted.refused(error)
+    except Exception:
+        call_off()  # or no page could be drawn any more
+        raise
+    call_off()
+    return None
+
+
+def _only(asked: dict[Hashable, Job]) -> None:
+    """This session waits for these and for nothing else."""
+    me = session()
+    with _lock:
+        others = [job for job in _jobs.values() if me in job.waiting and asked.get(job.key) is not job]
+    for job in others:
+        leave(job)
+
+
+def shown(there: UnderWay) -> None:
+    """In place of the rest of the page: what is being done, how far it is, and a button that stops it."""
+    if there.job is None:
+        st.warning(_("Cancelled: {what}.").format(what=there.said.local(md)), icon=":material/stop_circle:")
+        st.button(
+            _("Start again"), icon=":material/play_arrow:", key="job_again", on_click=_start_again, args=(there.key,)
+        )
+        return
+    job = there.job
+
+    @st.fragment(run_every=LOOK)
+    def looking() -> None:
+        speak()
+        if job.done.is_set() or job.key in _declined():
+            st.rerun()
+        with st.container(border=True, width=640):
+            _far(job)
+
+    looking()
+
+
+def _far(job: Job) -> None:
+    seconds = f"{time.monotonic() - job.begun:.0f}"
+    head = _("{what} …").format(what=job.said.local(md))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}")
+        st.button(_("Cancel"), icon=":material/stop_circle:", key="job_cancel", on_click=_decline, args=(job.key, job))
+    if n := job.ahead():
+        words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n)
+        st.progress(0.0, words.format(n=n))
+        return
+    done, total = job.far or (0.0, 0)
+    share = done / total if total else 0.0
+    st.progress(min(max(share, 0.0), 1.0), f"{share:.0%}" if total else _("under way"))
+
+
+def _decline(key: Hashable, job: Job) -> None:
+    _declined().add(key)
+    leave(job)
+
+
+def _start_again(key: Hashable) -> None:
+    _declined().discard(key)

@@ -1,0 +1,154 @@
+"""Sessions that were left are freed, visitor or no visitor.
+
+Streamlit parks a session whose browser went away, so that a reload within `server.disconnectedSessionTTL` finds it, and
+frees the expired ones when the next browser connects or leaves: on a quiet evening never. The sweeper looks every
+`EVERY` seconds. It reaches into Streamlit's session manager, which has no public door; where that looks otherwise than
+it knows, it says so in the log and leaves all to Streamlit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import mmap
+import threading
+import time
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from streamlit.logger import get_logger
+from streamlit.runtime import Runtime
+from streamlit.runtime.state.session_state import WStates
+
+from pages.runtime import cache
+
+EVERY = 10.0
+"""Seconds between two looks. With `websocketPingInterval` twice (a client that vanished without a word) and
+`disconnectedSessionTTL` it stays under the 150 s within which a session must be gone."""
+GROWN = 8_000_000
+"""So many bytes more and it is worth a collection to see whether they are needed, which every page feels."""
+QUIET = 5.0
+"""Seconds after which nobody feels it."""
+_asked = [0.0]  # when a browser last asked for anything
+_after = [0]  # bytes taken when all that was free had been given back
+_began = [0.0]  # when that was begun
+_log = get_logger("bayes_workbench")
+_started = threading.Lock()
+
+
+def connected(session_id: str) -> bool:
+    """Whether a browser tab is connected to the session at this moment; callable from any thread. Where nobody can
+    tell (no server, as in tests) it counts as connected."""
+    runtime = running()
+    return True if runtime is None else runtime.is_active_session(session_id)
+
+
+def running() -> Runtime | None:
+    """The server this process runs; None in tests and scripts."""
+    runtime = Runtime.instance() if Runtime.exists() else None
+    return runtime if issubclass(type(runtime), Runtime) else None  # to isinstance a test's mock passes for one
+
+
+def step_aside() -> None:
+    """Let the values of a session's widgets be gone through while another thread adds to them.
+
+    Streamlit gives every thread that runs a session's script a lock of its own, and for a moment there are two: the one
+    that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
+    """
+    WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+
+
+def at_each_message(told: Callable[[], None]) -> None:
+    """Have `told` called whenever a browser asks for a run of a script, before it begins."""
+    if (runtime := running()) is None:
+        return
+    answer = runtime.handle_backmsg
+
+    @wraps(answer)
+    def asked(*args: Any, **kwargs: Any) -> None:
+        told()
+        answer(*args, **kwargs)
+
+    runtime.handle_backmsg = asked  # type: ignore[method-assign]
+
+
+def start() -> None:
+    """Start the sweeper, once a process."""
+    runtime = running()
+    if runtime is None or not _started.acquire(blocking=False):
+        return
+    try:
+        at_each_message(_note)
+        sweep = sweeper(runtime)
+        soon = runtime._get_async_objs().eventloop.call_soon_threadsafe
+    except AttributeError as error:
+        _log.error("sessions are freed at the next visit only: Streamlit's session manager has changed", exc_info=error)
+        return
+    threading.Thread(target=_watch, args=(soon, sweep), name="session-sweeper", daemon=True).start()
+
+
+def _note() -> None:
+    _asked[0] = time.monotonic()
+
+
+def _watch(soon: Callable[[Callable[[], None]], object], sweep: Callable[[], None]) -> None:
+    while True:
+        time.sleep(EVERY)
+        try:
+            soon(sweep)
+        except RuntimeError:  # the event loop is closed: the server stops
+            return
+
+
+def sweeper(runtime: Any) -> Callable[[], None]:
+    """What one look does; to be called on the server's event loop, as all that touches sessions."""
+    manager = runtime._session_mgr
+    parked = manager._session_storage._cache
+    expire = parked.expire
+
+    def sweep() -> None:
+        try:
+            left = [info.session for _id, info in expire()]
+            for session in left:
+                session.shutdown()
+            freed = bool(left)
+            del left[:]
+            if freed or cache.release() or grown():
+                threading.Thread(target=give_back, name="give-back", daemon=True).start()
+        except Exception as error:  # noqa: BLE001 - one look that fails must not end all
+            _log.error("a look for sessions that were left has failed", exc_info=error)
+
+    return sweep
+
+
+def grown() -> bool:
+    """Whether it is time to give back what is free: the process has come to take `GROWN` more bytes than when it last
+    did so (False where the system does not say), or it is quiet and pages were at work then."""
+    quiet_since = _asked[0] + QUIET
+    return _began[0] < quiet_since < time.monotonic() or _taken() > _after[0] + GROWN
+
+
+def _taken() -> int:
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
+    except OSError:
+        return 0
+
+
+def give_back() -> None:
+    """Return what is free to the operating system: Python, Arrow and C each keep what they once had."""
+    _began[0] = time.monotonic()
+    gc.unfreeze()  # the first session is among what the start-up froze
+    gc.collect()
+    cache.release()
+    gc.freeze()
+    try:
+        import pyarrow as pa
+
+        pa.default_memory_pool().release_unused()
+        ctypes.CDLL(None).malloc_trim(0)
+    except (ImportError, TypeError, AttributeError, OSError):  # not glibc
+        pass
+    _after[0] = _taken()

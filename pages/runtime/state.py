@@ -1,0 +1,334 @@
+"""The app's state: one frozen value. The session holds it; the URL is its other encoding; widgets are views of it.
+
+A token in the URL (`?s=1.…`) is compressed JSON of what differs from the start: ids, numbers and level codes, never a
+cell of an uploaded table. The empty token is the start itself, so that Back from the first edit leads somewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any, NoReturn, get_args
+
+import streamlit as st
+
+from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
+from bayes_engine.table.schema import Kind, Role
+from bayes_engine.workbench.doctor.finding import Mended
+
+VERSION = "1"
+LONGEST = 1500
+"""A longer token does not go into a link."""
+TYPED = 500
+"""So many characters of a typed text go into a link; a longer one stays here."""
+REPAIRS = 200
+"""How many repairs of cells and rows a state holds at most."""
+LATE = 0.5
+"""Seconds after the run of an edit within which a page link may still carry the token from before it."""
+UNHEARD = 2.0
+"""Seconds within which a browser may not yet have heard of the value that a widget was told."""
+REMEMBERED = 200
+"""How many tokens of its own a session recognizes."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A model on the shelf: its family, for naive Bayes an estimation preset, and the knobs that differ from it.
+
+    A knob that is a column is its position among the features, −1 meaning that the model chooses.
+    """
+
+    preset: str = "textbook"
+    knobs: tuple[tuple[str, Any], ...] = ()
+    family: str = "naive-bayes"
+
+
+@dataclass(frozen=True)
+class State:
+    """All that a link reopens. Positions and codes refer to the table's columns and levels in their own order."""
+
+    language: str = ""  # "" = the browser's
+    table: str = "watermelon3a"  # an embedded data set, or "upload:<digest>"
+    columns: tuple[tuple[Any, ...], ...] = ()  # (position, role, kind, levels) that differ from what was inferred
+    repairs: tuple[tuple[str, int, float], ...] = ()  # (what, position or -1 for the table, value), as they were done
+    shelf: tuple[Spec, ...] = ()  # () = one model, the table's own preset
+    active: int = 0
+    case: tuple[Any, ...] = ()  # a cell a feature: level position, number, typed text, for a text that stands in the
+    # table its row's position, or None for missing; () = the first
+    row: int = -1  # the row the case was taken from, -1 = typed
+    prior: tuple[float, ...] = ()  # prior of use, in the order of the classes; () = the model's
+    losses: tuple[tuple[float, ...], ...] = ()  # rows: decisions; () = 0-1
+    extra: str = ""  # the name of a further action, the last row of the losses ("" = none)
+    fixed: tuple[tuple[int, int], ...] = ()  # (decision, truth) cells that a row's amount does not multiply; () = none
+    amount: float = -1.0  # the case's amount; -1 = its row's, or for a typed case the median
+    labels: str = ""  # "file" shows labels as they are in the file, "" in the interface's language where there are any
+    view: tuple[tuple[str, Any], ...] = ()  # what a page shows: axes, switches
+
+    def seen(self, key: str, default: Any) -> Any:
+        """A page's own setting; one of another type than its default (a forged link) counts as not set."""
+        value = dict(self.view).get(key, default)
+        if isinstance(value, bool) and isinstance(default, int) and not isinstance(default, bool):  # True is no 1
+            return default
+        return value if default is None or isinstance(value, type(default)) else default
+
+    def showing(self, **settings: Any) -> State:
+        """With a page's settings changed."""
+        return replace(self, view=tuple(sorted({**dict(self.view), **settings}.items())))
+
+    def on_table(self, table: str) -> State:
+        """Another table: all that spoke of the old one is gone; language stays."""
+        return State(language=self.language, table=table)
+
+
+START = State()
+
+
+def encode(state: State) -> str:
+    """The token of a state: "" for the start."""
+    changed = plain(state)
+    if not changed:
+        return ""
+    packed = zlib.compress(json.dumps(changed, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    return f"{VERSION}.{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
+
+
+def plain(state: State) -> dict[str, Any]:
+    """What of a state differs from the start, as JSON can write it."""
+    changed = {
+        f.name: getattr(state, f.name) for f in fields(State) if getattr(state, f.name) != getattr(START, f.name)
+    }
+    if "shelf" in changed:
+        changed["shelf"] = [
+            [spec.preset, spec.knobs, *([spec.family] if spec.family != Spec.family else [])] for spec in state.shelf
+        ]
+    return changed
+
+
+def decode(token: str) -> State | None:
+    """The state of a token; None where it is not one of ours (another version, cut off, forged)."""
+    version, _, packed = token.partition(".")
+    if not token:
+        return START
+    if version != VERSION or len(token) > 20 * LONGEST:
+        return None
+    try:
+        raw = zlib.decompressobj().decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), 100_000)
+    except (ValueError, TypeError, zlib.error):
+        return None
+    return restored(raw)
+
+
+def restored(text: str | bytes) -> State | None:
+    """The state that JSON says by what differs from the start, the inverse of `plain`; None where that is no state."""
+    try:
+        values = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
+        values["shelf"] = [
+            Spec(str(p), tuple((str(k), _tuples(v)) for k, v in knobs), *map(str, family[:1]))
+            for p, knobs, *family in values.get("shelf", [])
+        ]
+        state = State(**{k: _tuples(v) for k, v in values.items()})
+        encode(state)  # what cannot be written again (half a surrogate pair) is none of ours
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    alike = all(type(getattr(state, f.name)) is type(getattr(START, f.name)) for f in fields(State))
+    return state if alike and _well_formed(state) else None
+
+
+def _whole(text: str) -> int:
+    """A whole number that a float holds exactly; none of ours is larger."""
+    if len(text) > 17 or abs(int(text)) > 2**53:
+        raise ValueError
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(v) for v in value) if isinstance(value, list | tuple) else value
+
+
+def _well_formed(state: State) -> bool:
+    number = (int, float)
+    return (
+        (state.language in LANGUAGES or not state.language)
+        and all(isinstance(v, number) and 0 <= v <= 1 for v in state.prior)
+        and all(isinstance(r, tuple) and all(isinstance(v, number) and abs(v) <= 1e9 for v in r) for r in state.losses)
+        and all(
+            isinstance(at, tuple) and len(at) == 2 and all(type(v) is int and 0 <= v <= 1000 for v in at)
+            for at in state.fixed
+        )
+        and (state.amount == START.amount or 0 <= state.amount <= 1e15)
+        and all(v is None or isinstance(v, number) or (isinstance(v, str) and len(v) <= TYPED) for v in state.case)
+        and all(_column(c) for c in state.columns)
+        and len(state.repairs) <= REPAIRS
+        and all(_repair(r) for r in state.repairs)
+        and all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in state.view)
+        and len(state.shelf) <= 6
+        and 0 <= state.active < max(len(state.shelf), 1)
+    )
+
+
+def _column(entry: Any) -> bool:
+    """Whether an entry of `columns` is a position, a role, a kind, and levels by position or name."""
+    if not isinstance(entry, tuple) or [type(v) for v in entry] != [int, str, str, tuple]:
+        return False
+    _position, role, kind, levels = entry
+    known = role in ("", *get_args(Role)) and kind in ("", *get_args(Kind))
+    return known and all(type(level) in (int, str) for level in levels)
+
+
+def _repair(entry: Any) -> bool:
+    """Whether an entry of `repairs` is one that the doctor knows, a position, and a number."""
+    if not isinstance(entry, tuple) or len(entry) != 3:
+        return False
+    what, position, value = entry
+    known = isinstance(what, str) and what in get_args(Mended)
+    return known and type(position) is int and position >= -1 and type(value) in (int, float) and abs(value) <= 1e15
+
+
+# the session ----------------------------------------------------------------------------------------------------
+
+
+def current() -> State:
+    """The state of this session."""
+    state: State = st.session_state.setdefault("state", START)
+    return state
+
+
+def change(edit: Callable[[State], State]) -> None:
+    """Replace the session's state by `edit(state)`; for widget callbacks."""
+    before = current()
+    st.session_state["state"] = after = edit(before)
+    if after != before:  # a widget that is mounted anew may report the value it was told; that is no edit
+        st.session_state["edited"] = True
+    speak()
+
+
+def speak() -> None:
+    """Set the language of this run from the session: callbacks and fragments start from the context's default."""
+    set_language(current().language or preferred(st.context.locale))
+
+
+def read_url(page: str) -> None:
+    """Start of a run: take over the URL's state if a person went there (a link, Back, Forward).
+
+    The URL wins when it differs from the last token written, except where it is merely late: the run of an edit
+    carries the address the browser had when the edit was made, and a page link clicked right after an edit the token
+    it was drawn with.
+    """
+    session = st.session_state
+    token = st.query_params.get("s", "")
+    own: list[str] = session.setdefault("tokens", [])
+    edited, turned = session.pop("edited", False), session.get("page") != page
+    session["page"], session["visit"] = page, session.get("visit", 0) + turned
+    late = edited or (turned and token in own and time.monotonic() - session.get("written", 0.0) < LATE)
+    if not own or (token != own[-1] and not late):
+        state = decode(token)
+        session["broken_link"] = state is None
+        session["state"] = state or session.get("state", START)
+        session.setdefault("opened", session["state"])  # as the session found it: no work of its own
+        own.append(token)
+    speak()
+
+
+def write_url() -> None:
+    """End of a run: the one place that writes the URL."""
+    own: list[str] = st.session_state["tokens"]
+    token = link_token()
+    if token != own[-1]:
+        own.append(token)
+        del own[:-REMEMBERED]
+        st.session_state["written"] = time.monotonic()
+    if token != st.query_params.get("s", ""):
+        st.query_params.from_dict({"s": token} if token else {})
+
+
+def link_token() -> str:
+    """The token of the present state, as links carry it; without the losses where it would grow too long."""
+    state = current()
+    texts = [v for v in state.case if isinstance(v, str) and v]
+    if state.table.startswith("upload:") or not st.session_state.get("from_files", frozenset()).isdisjoint(texts):
+        state = replace(state, case=(), row=-1) if texts else state  # a text may be a cell of a file
+        texts = []
+    token = encode(state)
+    too_long = len(token) > LONGEST or any(len(text) > TYPED for text in texts)
+    st.session_state["too_long"] = too_long
+    if too_long:
+        bare = replace(state, losses=(), extra="", fixed=(), view=(), case=(), columns=(), repairs=())
+        token = encode(bare)
+    return token
+
+
+def keep_out_of_links(texts: Iterable[str]) -> None:
+    """Texts of a file that is being classified: none of them goes into an address while it is as it was."""
+    session = st.session_state
+    session["from_files"] = session.get("from_files", frozenset()) | frozenset(texts)
+
+
+def dark() -> bool:
+    """Whether this person's theme is dark: figures take the colours for it."""
+    return bool(st.context.theme.type == "dark")
+
+
+class Finished(Exception):
+    """No error: raised by `finish`, it ends a page but not the run; the router catches it."""
+
+
+def finish() -> NoReturn:
+    """End the page here. After `st.stop()` no call reaches the browser any more, so the URL would not be written."""
+    raise Finished
+
+
+# widgets as views -----------------------------------------------------------------------------------------------
+
+
+def said_by(key: str, part: str) -> Any:
+    """What a widget of this key has said under a name, for its callback; None where the last run drew no such widget:
+    in a slow browser an older one can still be used."""
+    said = st.session_state.get(key)
+    return None if said is None else said.get(part)
+
+
+def selected(key: str, part: str) -> list[Any]:
+    """The `rows`, `cells` or `points` that are selected in a table or chart of this key, for its callback."""
+    return list((said_by(key, "selection") or {}).get(part, ()))
+
+
+def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:
+    """Keyword arguments that make a widget a view of the state: it shows `value`, and a change of it edits the state.
+
+    `st.slider(_("α"), 0.0, 5.0, **bound("alpha", spec.alpha, lambda s, v: …))`
+    """
+    state, mounted = current(), st.session_state.setdefault("mounted", {})
+    unheard: list[tuple[Any, float]] = st.session_state.setdefault("unheard", {}).setdefault(key, [])
+    # another page's widget of the same key is a new one, which must be told its value; and a browser holds an option by
+    # its words, so where the words may have changed it must be told anew, or it would send back words nobody knows
+    table = (state.table, state.columns, state.repairs)
+    drawn = (st.session_state.get("visit", 0), current_language(), state.labels, *table)
+    if mounted.get(key) != drawn or key not in st.session_state or st.session_state[key] != value:
+        if st.session_state.get(key, value) != value:
+            unheard[:] = [*filter(_recent, unheard), (st.session_state[key], time.monotonic())]
+        st.session_state[key] = value  # only then: writing what is there already would swallow a key being typed
+    mounted[key] = drawn
+
+    def changed() -> None:
+        entered = st.session_state.get(key, value)
+        if not any(was == entered for was, _when in filter(_recent, unheard)):
+            change(lambda state: edit(state, entered))
+
+    return {"key": key, "on_change": changed}
+
+
+def _recent(was: tuple[Any, float]) -> bool:
+    """Whether a widget may still send the value that it had until it was told another: that is no edit of a person."""
+    return time.monotonic() - was[1] < UNHEARD

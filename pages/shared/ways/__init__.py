@@ -1,5 +1,0 @@
-"""The page Model's view Ways of use: a look-up table, counting when asked, counts kept as rows come and go."""
-
-from pages.shared.ways.sections import ways
-
-__all__ = ["ways"]

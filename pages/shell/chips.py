@@ -1,0 +1,231 @@
+"""The four chips of global state on the left of every page: table ▸ model ▸ case ▸ prior of use and losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.datasets import dataset_info, dataset_names
+from bayes_engine.language import LANGUAGES, _, current_language
+from bayes_engine.table.read import MAX_BYTES
+from pages import active
+from pages.active import words
+from pages.runtime.escape import md
+from pages.runtime.state import bound, change, current
+from pages.shell import workspace
+
+_STYLE = """<style>
+[data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
+[data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
+.st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
+.st-key-sidebar_away { position: absolute; }
+.st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
+[data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
+[data-testid="stMainBlockContainer"] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
+[data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
+[data-testid="stMainBlockContainer"] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
+[data-testid="stMetricValue"] { font-size: 1.6rem; }
+[data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
+[class*="st-key-workspace_notice"], [class*="st-key-workspace_version"] { padding: .3rem .4rem .3rem .9rem; }
+@media (min-width: 700px) {
+  [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"], [class*="st-key-workspace_too_long"] {
+    flex-wrap: nowrap;
+  }
+}
+@media (max-width: 1200px) {
+  section[data-testid="stSidebar"] { width: 14.5rem !important; min-width: 0 !important; }
+  .st-key-family [role="radiogroup"] button { padding-left: .7rem; padding-right: .7rem; }
+  [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
+}
+@media (max-width: 640px) {
+  section[data-testid="stSidebar"] { width: 18rem !important; }
+  [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 3rem; }
+  [data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-settles_verdict) {
+    position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
+    min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);
+    background: color-mix(in srgb, Canvas 75%, transparent); backdrop-filter: blur(14px);
+  }
+  .st-key-settles_verdict p { font-size: .94rem; line-height: 1.4; }
+}
+@media (pointer: coarse) {
+  [data-testid="stButtonGroup"] button, [data-testid="stPageLink"] a, [data-testid="stCheckbox"] label,
+  [data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button { min-height: 2.75rem; }
+  [data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button { min-width: 2.75rem; }
+}
+</style>"""
+
+
+def _of_streamlit() -> str:
+    """Style that puts the words that Streamlit itself writes into the language; they have no other door."""
+    if current_language() == "en":
+        return ""
+    upload = '[data-testid="stFileUploaderDropzone"] [data-testid="stBaseButton-secondary"] p'
+    largest = '[data-testid="stFileUploaderDropzoneInstructions"] span'
+    told = {
+        upload: _("Choose a file"),
+        largest: _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
+        '[data-testid="InputInstructions"] span': _("Enter to take it over"),
+    }
+    rules = (
+        f'{what} {{ font-size: 0 !important; }} {what}::after {{ content: "{said}"; font-size: .85rem; }}'
+        for what, said in told.items()
+    )
+    return f"<style>{' '.join(rules)}</style>"
+
+
+def heading() -> None:
+    """The name of the house."""
+    st.html(_STYLE + _of_streamlit())
+    st.markdown("#### " + _("Bayes Workbench"))
+
+
+def four() -> None:
+    """The chips; each opens what is changed most. What is inside exists only while it is open."""
+    table = active.table_in_use()
+    _chip("table", _("Table"), md(table.title, 24), ":material/table:", _table_chip, table)
+    if table.parts is None:
+        return
+    specs, state = active.shelf_of(table), current()
+    row = _row(table)
+    case = _("typed") if state.case else _("first")
+    case = case if row is None else _("row {n}").format(n=row)
+    model = md(words.spec(specs[min(state.active, len(specs) - 1)]), 24)
+    _chip("model", _("Model"), model, ":material/tune:", _model_chip, table)
+    _chip("case", _("Case"), case, ":material/search:", _case_chip, table)
+    _chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
+
+
+def _chip(
+    key: str, name: str, shown: str, icon: str, inside: Callable[[active.InUse], None], table: active.InUse
+) -> None:
+    chip = st.popover(f"**{name}** · {shown}", icon=icon, width="stretch", key=f"chip_{key}_open", on_change="rerun")
+    if chip.open:
+        with chip:
+            inside(table)
+
+
+def _model_chip(table: active.InUse) -> None:
+    specs = active.shelf_of(table)
+    st.radio(
+        _("Active model"),
+        range(len(specs)),
+        format_func=lambda i: md(words.spec(specs[i])),
+        **bound("chip_model", min(current().active, len(specs) - 1), lambda s, i: replace(s, active=i)),
+    )
+
+
+def _table_chip(table: active.InUse) -> None:
+    here = table.dataset.name if table.dataset else None
+    st.selectbox(
+        _("Data set"),
+        active.offered(),
+        format_func=lambda n: dataset_info(n).text("title", current_language()),
+        **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s),
+    )
+    if table.info:
+        st.toggle(
+            _("Labels as they are in the file"),
+            **bound("chip_labels", current().labels == "file", lambda s, on: replace(s, labels="file" if on else "")),
+        )
+
+
+def _case_chip(table: active.InUse) -> None:
+    assert table.parts is not None
+    st.number_input(
+        _("Take a row of the table"),
+        1,
+        len(table.parts.X),
+        step=1,
+        **bound("chip_row", _row(table), lambda s, n: active.pick_row(s, table, n)),
+    )
+
+
+def _row(table: active.InUse) -> int | None:
+    """The row that the case was taken from, counted from 1; None for a case that is typed."""
+    assert table.parts is not None
+    return current().row + 1 if 0 <= current().row < len(table.parts.X) else None
+
+
+def _losses_word(table: active.InUse) -> str:
+    if not current().losses:
+        return _("0-1")
+    if active.story_losses(table) == (current().losses, current().extra) and not current().fixed:
+        return _("the story's")
+    return _("own")
+
+
+def _losses_chip(table: active.InUse) -> None:
+    st.button(
+        _("0-1 loss"),
+        key="chip_zero_one",
+        width="stretch",
+        on_click=change,
+        args=(lambda s: replace(s, losses=(), extra="", fixed=()),),
+    )
+    if story := active.story_losses(table):
+        st.button(
+            _("The data set's story"),
+            key="chip_story",
+            width="stretch",
+            on_click=change,
+            args=(lambda s: replace(s, losses=story[0], extra=story[1], fixed=()),),
+        )
+    st.button(
+        _("Prior of use: as in the model"),
+        key="chip_prior",
+        width="stretch",
+        disabled=not current().prior,
+        on_click=change,
+        args=(lambda s: replace(s, prior=()),),
+    )
+
+
+def language() -> None:
+    """The switch of languages."""
+    st.segmented_control(
+        _("Language"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.get,
+        label_visibility="collapsed",
+        required=True,
+        **bound("language", current_language(), lambda s, code: replace(s, language=code)),
+    )
+
+
+def warnings() -> None:
+    """What must be said before the page: a link that could not be read, a table that must be given again."""
+    if st.session_state.get("broken_link"):
+        st.warning(
+            _("This link could not be read: it was cut off, or made by another version. You see the last state.")
+        )
+    if st.session_state.get("too_long"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="workspace_too_long"):
+            st.info(
+                _(
+                    "This state is too large for a link: losses, case and column changes are not in the address. Save "
+                    "the workspace to keep it."
+                )
+            )
+            workspace.save_button("workspace_save_long", width="content")
+    state = current()
+    if state.table.startswith("upload:") and active.upload_in(state) is None:
+        name = st.session_state.get("files_asked", {}).get(state.table.removeprefix("upload:"))
+        if name:
+            st.warning(
+                _(
+                    "This workspace was saved without its data. Upload '{file}' on the page Data and everything is as "
+                    "it was; until then you see the start table."
+                ).format(file=md(name))
+            )
+        else:
+            st.warning(
+                _(
+                    "This link speaks of a file that was uploaded elsewhere. Upload the same file on the page Data and "
+                    "everything is as it was; until then you see the start table."
+                )
+            )
+    elif not state.table.startswith("upload:") and state.table not in dataset_names():
+        st.warning(_("This link names a table that is not here; you see the start table."))

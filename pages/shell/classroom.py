@@ -1,0 +1,133 @@
+"""Sharing what is on screen: the address of the current state and its QR code, for the others in the room."""
+
+from __future__ import annotations
+
+import io
+import ipaddress
+import os
+from typing import NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.workbench.launch import CLASSROOM
+from pages.components.component import component
+from pages.runtime.escape import md
+from pages.runtime.state import State, current, encode, link_token, speak
+
+EASY = 97
+"""Modules on a side of the largest code that a phone reads from a projector across a room (version 20: about 850
+characters); a module of a larger one is finer than what its camera tells apart."""
+PIXELS = 1200
+"""A code is drawn at least this wide, so that it is sharp on a projector."""
+
+_component = component(__file__, "bayes_sidebar")
+
+
+class Code(NamedTuple):
+    """A QR code: the picture, and how many modules it has on a side."""
+
+    png: bytes
+    modules: int
+
+
+def share() -> None:
+    """The button that shows the address; and what puts the sidebar away on a phone."""
+    if st.button(_("Share"), key="share", icon=":material/qr_code_2:", type="tertiary",
+                 help=_("The address of what is on screen, with its QR code.")):  # fmt: skip
+        st.dialog(_("Share what is on screen"), width="large", icon=":material/qr_code_2:")(_inside)()
+    _component(key="sidebar_away")
+
+
+def in_classroom() -> bool:
+    """Whether the app was started with `--classroom`."""
+    return os.environ.get(CLASSROOM, "0") not in ("", "0")
+
+
+def qr(address: str) -> Code:
+    """The QR code of an address, black on white with its rim whatever the theme; with the strongest correction of
+    errors that costs no modules."""
+    code, out = segno.make(address, micro=False, error="l"), io.BytesIO()
+    modules = code.symbol_size(border=0)[0]
+    code.save(out, kind="png", border=4, scale=-(-PIXELS // (modules + 8)))
+    return Code(out.getvalue(), modules)
+
+
+def address_of(token: str, here: str | None, server: str | None) -> str:
+    """The address that opens the state of `token` on the page `here`; where the browser calls this computer by a name
+    that only it understands, the `server`'s own address stands in.
+
+    >>> address_of("1.eNo", "http://localhost:8501/decisions", "192.168.0.7")
+    'http://192.168.0.7:8501/decisions?s=1.eNo'
+    >>> address_of("", "http://bayes.example.org/", None)
+    'http://bayes.example.org/'
+    """
+    there = urlsplit(here or "http://localhost:8501/")
+    host = there.netloc
+    if server and _own(there.hostname or ""):
+        host = server if there.port is None else f"{server}:{there.port}"
+    return urlunsplit((there.scheme, host, there.path, f"s={token}" if token else "", ""))
+
+
+def short(state: State) -> State:
+    """What a link keeps where little room is: the table."""
+    return State(table=state.table)
+
+
+def _own(host: str) -> bool:
+    """Whether a host is understood on this computer only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _inside() -> None:
+    speak()  # a fragment starts from the context's default
+    server = st.get_option("browser.serverAddress") if in_classroom() else None
+    here = st.context.url
+    token = link_token()
+    code = qr(address_of(token, here, server))
+    reached = in_classroom() or not _own(urlsplit(here or "").hostname or "localhost")
+    brief = False
+    if reached and code.modules > EASY:
+        choices = {False: _("All of it"), True: _("Page and table only")}
+        brief = bool(
+            st.segmented_control(
+                _("What the link opens"), [False, True], format_func=choices.get, default=False, required=True,
+                key="share_brief",
+            )
+        )  # fmt: skip
+    if brief:
+        code = qr(address_of(token := encode(short(current())), here, server))
+    address = address_of(token, here, server)
+    if not reached:
+        st.code(address, language=None, wrap_lines=True)
+        st.markdown(_("This address is understood on this computer only. To let the others in the room in, end the app "
+                      "and open a classroom in your terminal:"))  # fmt: skip
+        st.code("bayes-workbench --classroom", language=None)
+        _unsaid()
+        return
+    picture, words = st.columns([3, 2], gap="medium")
+    with picture, st.container(key="share_code"):
+        st.image(code.png, width="stretch", alt=_("QR code of the address"))
+    with words:
+        st.markdown("#### " + md(address_of("", here, server)))
+        st.markdown(
+            _("Whoever opens this address sees what you see, and then works alone: nobody changes your screen.")
+        )
+        if code.modules > EASY:
+            st.warning(_("This state makes a fine code: from a projector a phone may fail to read it. Come close, or "
+                         "share page and table only."))  # fmt: skip
+        st.code(address, language=None, wrap_lines=len(address) <= 120)
+        _unsaid()
+
+
+def _unsaid() -> None:
+    """What is not in the link."""
+    st.caption(_("The link holds names, numbers and settings, never a cell of an uploaded file: others upload the same "
+                 "file on the page Data, and everything is as it is here."))  # fmt: skip
+    if st.session_state.get("too_long"):
+        st.caption(_("This state is too large for a link: losses, case and column changes are not in the address."))

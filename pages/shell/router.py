@@ -1,0 +1,123 @@
+"""The one place that knows the pages. Works whether Streamlit enters through app.py or straight through a page file.
+
+Until a process has executed `st.navigation` once, a deep link such as /decisions runs that page without app.py;
+`boot()`, the first line of every page, repairs it on the spot.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from bayes_engine.language import _
+from pages.runtime import jobs, logs, sessions
+from pages.runtime.links import address
+from pages.runtime.state import Finished, read_url, write_url
+from pages.shell import chips, classroom, workspace
+
+_ROUTED = contextvars.ContextVar("routed", default=False)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page: its file, its name on screen, its icon, and the group it stands in."""
+
+    file: str
+    title: str
+    icon: str
+    group: str = ""
+
+
+def places() -> list[Place]:
+    """The pages, in the order of the menu."""
+    use = _("Use")
+    return [
+        Place("pages/start.py", _("Start"), ":material/home:"),
+        Place("pages/data.py", _("Data"), ":material/table:", use),
+        Place("pages/model.py", _("Model"), ":material/tune:", use),
+        Place("pages/decisions.py", _("Decisions"), ":material/balance:", use),
+        Place("pages/case.py", _("One case"), ":material/search:", use),
+        Place("pages/classify.py", _("Classify a file"), ":material/upload_file:", use),
+        Place("pages/dependence.py", _("Dependence"), ":material/device_hub:", _("Understand")),
+        Place("pages/network.py", _("Network"), ":material/account_tree:", _("Understand")),
+        Place("pages/projection.py", _("Projection"), ":material/flip:", _("Understand")),
+        Place("pages/hidden.py", _("Hidden labels"), ":material/visibility_off:", _("Understand")),
+        Place("pages/laboratory.py", _("Laboratory"), ":material/science:", _("Understand")),
+    ]
+
+
+@st.cache_resource(show_spinner=False)
+def _process_start() -> None:
+    """Load what is heavy, once, and keep the collector off it: a full collection costs more than a whole run. Keep the
+    log clean, and free the sessions that were left."""
+    import bayes_engine.decision.evaluate
+    import bayes_engine.workbench.figures.decisions  # noqa: F401
+
+    if sessions.running():
+        logs.install()
+        sessions.start()
+        sessions.step_aside()
+        jobs.share_the_machine()
+    gc.collect()
+    gc.freeze()
+
+
+def run_app() -> None:
+    """One run: state from the URL, the frame around the page, the page, state to the URL."""
+    _process_start()
+    st.set_page_config(
+        page_title="Bayes Workbench",
+        page_icon=Path(__file__).parent / "icon.png",
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    listed = {place.file: st.Page(place.file, default=place.file == "pages/start.py") for place in places()}
+    page = st.navigation(list(listed.values()), position="hidden")
+    read_url(page.url_path)
+    pages = {Path(file).stem: there for file, there in listed.items()}
+    here = page.url_path or "start"
+    token = _ROUTED.set(True)
+    try:
+        with jobs.attended():
+            under_way = jobs.errands()
+            if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
+                st.switch_page(pages[asked], query_params=address())
+            with st.sidebar:
+                chips.heading()
+                workspace.begin()
+                chips.four()
+                workspace.chip(frozenset(pages))
+                _menu(listed)
+                chips.language()
+                classroom.share()
+            if under_way is not None:
+                jobs.shown(under_way)
+            workspace.notice(here, frozenset(pages))
+            chips.warnings()
+            page.run()
+    except Finished:
+        pass
+    finally:
+        _ROUTED.reset(token)
+        write_url()
+        workspace.note()
+
+
+def boot() -> None:
+    """First line of every page."""
+    if not _ROUTED.get():
+        run_app()
+        st.stop()
+
+
+def _menu(listed: dict[str, st.Page]) -> None:
+    group = ""
+    for place in places():
+        if place.group != group:
+            group = place.group
+            st.caption(group)
+        st.page_link(listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=address())

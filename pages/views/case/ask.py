@@ -1,0 +1,534 @@
+"""What to ask next: an interview about a case of which little is known, one question at a time, until none pays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.answers import Outcome
+from bayes_engine.decision.ask import Inquiry, Question, ask, outcomes, standing, value_of_everything
+from bayes_engine.decision.loss import Decision, LossMatrix
+from bayes_engine.language import _
+from bayes_engine.ledger import Status
+from bayes_engine.numerals import number, signed
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.figures.ask import questions
+from bayes_engine.workbench.figures.contributions import verdict
+from bayes_engine.workbench.figures.decisions import action_colours
+from pages import active
+from pages.active import words
+from pages.components.chart import chart
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import dark as theme_is_dark
+from pages.views.case.editor import Study
+
+MOST_BARS = 14
+"""As many questions are drawn until all are asked for: those of most value."""
+MOST_ANSWERS = 12
+"""A question with more levels is answered from a list."""
+MOST_DECISIONS = 6
+"""As many decisions are drawn: those of least risk."""
+
+_STYLE = """<style>
+.st-key-answer [data-testid="stNumberInputContainer"] button { display: none; } /* a step would be an answer */
+</style>"""
+
+Told = tuple[tuple[int, Any], ...]
+"""The answers, in order: the feature's position, and a level's position, a number, or None for «don't know»."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How far the interview has come: `given` are the cells known before the first question, `told` the answers."""
+
+    one: Study
+    loss: LossMatrix
+    costs: Mapping[str, float]
+    given: Mapping[str, Any]
+    told: Told
+
+    @property
+    def features(self) -> tuple[Variable, ...]:
+        """What can be asked."""
+        return self.one.table.features.variables
+
+    def known(self, steps: int) -> dict[str, Any]:
+        """The cells after so many answers; None for what is not known."""
+        answers = {self.features[j].name: _value(self.features[j], code) for j, code in self.told[:steps]}
+        return {v.name: None for v in self.features} | dict(self.given) | answers
+
+    def inquiry(self, steps: int) -> Inquiry:
+        """The value of every question after so many answers; what someone did not know is not asked again."""
+        prior = active.prior_of_use(self.one.table)
+        case = active.case_frame(self.one.table, self.known(steps))
+        found = ask(self.one.model, case, self.loss, costs=self.costs, prior_of_use=prior)
+        asked = {self.features[j].name for j, _code in self.told[:steps]}
+        return replace(found, questions=tuple(q for q in found.questions if q.feature not in asked))
+
+    def decisions(self) -> Decision:
+        """What would be decided after each of the answers."""
+        table, steps = self.one.table, range(1, len(self.told) + 1)
+        cases = pd.concat([active.case_frame(table, self.known(k)) for k in steps], ignore_index=True)
+        return standing(self.one.model, cases, self.loss, prior_of_use=active.prior_of_use(table))
+
+    @property
+    def paid(self) -> float:
+        """What the questions have cost so far."""
+        return math.fsum(self.costs[self.features[j].name] for j, _code in self.told)
+
+
+def interview(one: Study) -> None:
+    """The whole view: the next question and its answers, what all questions are worth, and what is known so far."""
+    st.html(_STYLE)
+    talk = _talk(one)
+    now = talk.inquiry(len(talk.told))
+    main, side = st.columns([5, 4], gap="medium")
+    with side:
+        _settings(talk)
+        if one.fitted.calibrated is not None:
+            st.caption(
+                _(
+                    "Questions are weighed with the model's own probabilities: a calibrator is learnt from whole rows "
+                    "and knows nothing of half-known ones."
+                )
+            )
+    with main:
+        if not now.defined:
+            st.warning(_("No posterior: {why}.").format(why=words.status(int(now.decision.status[0]))))
+            with st.container(horizontal=True, gap="small"):
+                _take_back(talk)
+            return
+        _next_question(talk, now)
+        _values(talk, now)
+    with side:
+        _belief(talk, now)
+        _history(talk)
+        _play(talk, now)
+
+
+def _talk(one: Study) -> Talk:
+    """What the state says of the interview; an answer that this table does not have is left out (a forged link)."""
+    state, features = current(), one.table.features.variables
+    told: dict[int, Any] = {}
+    for entry in state.seen("told", ()):
+        if _is_answer(entry, features):
+            told[entry[0]] = entry[1]
+    given = {name: value for name, value in one.values.items() if state.seen("ask_from", "nothing") == "case"}
+    asked = {features[j].name for j in told}
+    given = {name: value for name, value in given.items() if value is not None and name not in asked}
+    return Talk(one, active.case_losses(one.table), _costs(state, features), given, tuple(told.items()))
+
+
+def _is_answer(entry: Any, features: Sequence[Variable]) -> bool:
+    if not isinstance(entry, tuple) or len(entry) != 2 or type(entry[0]) is not int:
+        return False
+    j, code = entry
+    if not 0 <= j < len(features) or code is None:
+        return 0 <= j < len(features)
+    if features[j].discrete:
+        return type(code) is int and 0 <= code < len(features[j].levels)
+    return type(code) in (int, float)
+
+
+def _value(variable: Variable, code: Any) -> Any:
+    return code if code is None or not variable.discrete else variable.levels[code]
+
+
+def _costs(state: State, features: Sequence[Variable]) -> dict[str, float]:
+    """What each question costs: its own price, else the one for all."""
+    own = {entry[0]: entry[1] for entry in state.seen("ask_costs", ()) if _is_cost(entry)}
+    usual = max(state.seen("ask_cost", 0.0), 0.0)
+    return {v.name: float(own.get(j, usual)) for j, v in enumerate(features)}
+
+
+def _is_cost(entry: Any) -> bool:
+    if not isinstance(entry, tuple) or len(entry) != 2 or type(entry[0]) is not int:
+        return False
+    return type(entry[1]) in (int, float) and 0 <= entry[1] <= 1e9
+
+
+# the next question ------------------------------------------------------------------------------------------------
+
+
+def _next_question(talk: Talk, now: Inquiry) -> None:
+    """The best question, or that none pays; and the widgets that answer it."""
+    table, action = talk.one.table, now.decision.action[0]
+    decided = md(words.deciding(table, action, clean), 40)
+    if texts := [v.name for v in table.features if v.textual]:
+        st.caption(_("{column} is a text: no question, for its answers cannot be listed.").format(
+            column=md(table.column(texts[0]), 40)))  # fmt: skip
+    if not now.questions:
+        st.markdown("#### " + _("Nothing is left to ask: **{decision}**.").format(decision=decided))
+        with st.container(horizontal=True, gap="small"):
+            _take_back(talk)
+        return
+    best = now.best
+    if best is None:
+        st.markdown("#### " + _("No question pays: **{decision}**.").format(decision=decided))
+        first = now.questions[0]
+        st.caption(
+            _("The best one left, {name}, would lower the risk by {gain} on average and costs {cost}.").format(
+                name=md(table.column(first.feature), 40), gain=number(first.gain), cost=number(first.cost)
+            )
+        )
+    else:
+        st.markdown(
+            "#### "
+            + _("Ask **{name}**: worth {value}.").format(
+                name=md(table.column(best.feature), 40), value=number(best.value)
+            )
+        )
+        st.caption(
+            _("Now: {decision}, risk {risk}. The answer lowers the risk by {gain} on average and costs {cost}.").format(
+                decision=decided, risk=number(now.risk), gain=number(best.gain), cost=number(best.cost)
+            )
+        )
+    open_ = {q.feature: q for q in now.questions}
+    names = [v.name for v in talk.features]
+    chosen = current().seen("ask_about", -1)
+    chosen = names[chosen] if 0 <= chosen < len(names) and names[chosen] in open_ else now.questions[0].feature
+    ranked = [names.index(q.feature) for q in now.questions]
+    labels = {j: f"{clean(table.column(names[j]), 60)}  {signed(open_[names[j]].value, 4)}" for j in ranked}
+    st.selectbox(
+        _("Question"),
+        ranked,
+        format_func=labels.get,
+        help=_("The best question stands first; another may be asked instead."),
+        **bound("ask_about", names.index(chosen), lambda s, j: s.showing(ask_about=j)),
+    )
+    j = names.index(chosen)
+    _answers(talk, talk.features[j], j, open_[chosen])
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            _("Don't know"),
+            key="answer_unknown",
+            icon=":material/help:",
+            help=_("It stays open and is not asked again."),
+            on_click=change,
+            args=(_telling(j, None),),
+        )
+        _take_back(talk)
+
+
+def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None:
+    """One button a level, each with what it would lead to; a number is typed, with the intervals that decide."""
+    prior = active.prior_of_use(talk.one.table)
+    case = active.case_frame(talk.one.table, talk.known(len(talk.told)))
+    found = outcomes(talk.one.model, case, variable.name, talk.loss, prior_of_use=prior)
+    codes = _levels(talk, variable)
+    if codes and len(codes) <= MOST_ANSWERS:
+        rows = st.container(gap="xxsmall")
+        for code, outcome in zip(codes, found, strict=True):
+            button, text = rows.columns([2, 5], vertical_alignment="center", gap="small")
+            button.button(
+                md(codes[code], 40),
+                key=f"answer_{code}",
+                width="stretch",
+                on_click=change,
+                args=(_telling(j, code),),
+            )
+            text.markdown(_leads_to(talk, outcome))
+    else:
+        if codes:
+            shown = {code: clean(name, 80) for code, name in codes.items()}
+            st.selectbox(
+                _("Answer"), list(shown), format_func=shown.get, **bound("answer", None, lambda s, c: _tell(s, j, c))
+            )
+        else:
+            info = talk.one.table.info
+            unit = info.column(variable.name).unit if info else ""
+            label = md(talk.one.table.column(variable.name), 40) + (f" ({md(unit, 12)})" if unit else "")
+            st.number_input(
+                label,
+                value=None,
+                min_value=0.0 if variable.kind == "count" else None,
+                step=1.0 if variable.kind == "count" else None,
+                format="%.10g",
+                placeholder=_("type the answer"),
+                **bound("answer", None, lambda s, v: s if v is None else _tell(s, j, float(v))),
+            )
+        _intervals(talk, variable, found, codes)
+    if question.error:
+        st.caption(_("The density has no closed form here: known up to {error}.").format(error=number(question.error)))
+
+
+def _levels(talk: Talk, variable: Variable) -> dict[Any, str]:
+    """The levels that can be answered, by their code in the state; none of a number, unless its numbers are levels to
+    the model."""
+    read = talk.one.model.schema_[variable.name]
+    if variable.discrete:
+        return {code: talk.one.table.level(variable.name, v) for code, v in enumerate(variable.levels)}
+    if read.discrete and read.cuts is None:
+        return {float(v): f"{float(v):.10g}" for v in read.levels}
+    return {}
+
+
+def _intervals(talk: Talk, variable: Variable, found: Sequence[Outcome], codes: Mapping[Any, str]) -> None:
+    """The decisions along a number, or of the likeliest of many levels; ends that nobody answers are left out."""
+    if codes:
+        likely = sorted(zip(codes.values(), found, strict=True), key=lambda pair: -pair[1].probability)[:MOST_ANSWERS]
+        names, shown = [clean(name, 40) for name, _outcome in likely], [outcome for _name, outcome in likely]
+    else:
+        shown = [o for o in found if o.probability >= 5e-7]
+        ends = [-math.inf, *(o.low for o in shown[1:]), math.inf]
+        cut = [clean(str(o.level), 40) for o in shown if o.level is not None]  # the model's own steps of the number
+        names = cut or [_interval(low, high) for low, high in pairwise(ends)]
+    for name, outcome in zip(names, shown, strict=True):
+        left, right = st.columns([2, 5], gap="small")
+        left.markdown(md(name, 60))
+        right.markdown(_leads_to(talk, outcome))
+
+
+def _interval(low: float, high: float) -> str:
+    a, b = (f"{end:.4g}".replace("-", "−") for end in (low, high))
+    if math.isinf(low):
+        return _("any number") if math.isinf(high) else _("up to {high}").format(high=b)
+    return _("above {low}").format(low=a) if math.isinf(high) else _("{low} to {high}").format(low=a, high=b)
+
+
+def _leads_to(talk: Talk, outcome: Outcome) -> str:
+    """How probable an answer is, and what is decided then."""
+    if not outcome.probability:
+        return _("never, says the model")
+    return _("{share} → **{decision}**, risk {risk}").format(
+        share=f"{100 * outcome.probability:.3g} %",
+        decision=md(words.deciding(talk.one.table, outcome.action, clean), 30),
+        risk=number(outcome.risk),
+    )
+
+
+def _telling(j: int, code: Any) -> Callable[[State], State]:
+    return lambda state: _tell(state, j, code)
+
+
+def _tell(state: State, j: int, code: Any) -> State:
+    """One more answer; the next question is the best one again."""
+    return state.showing(told=(*state.seen("told", ()), (j, code)), ask_about=-1)
+
+
+def _take_back(talk: Talk) -> None:
+    st.button(
+        _("Take back"),
+        key="ask_back",
+        icon=":material/undo:",
+        disabled=not talk.told,
+        on_click=change,
+        args=(lambda s: s.showing(told=s.seen("told", ())[:-1], ask_about=-1),),
+    )
+    st.button(
+        _("Start again"),
+        key="ask_restart",
+        icon=":material/restart_alt:",
+        disabled=not talk.told,
+        on_click=change,
+        args=(lambda s: s.showing(told=(), ask_about=-1),),
+    )
+
+
+# what the questions are worth -------------------------------------------------------------------------------------
+
+
+def _values(talk: Talk, now: Inquiry) -> None:
+    """All open questions, the most valuable first."""
+    if not now.questions:
+        return
+    table, every = talk.one.table, bool(current().seen("ask_all", False))
+    shown = now.questions if every else now.questions[:MOST_BARS]
+    about = current().seen("ask_about", -1)
+    names = [q.feature for q in shown]
+    at = talk.features[about].name if 0 <= about < len(talk.features) else ""
+    figure = questions(
+        shown,
+        [plotly_text(table.column(name), 28) for name in names],
+        chosen=names.index(at) if at in names else 0,
+        dark=theme_is_dark(),
+    )
+    chart(figure, key="ask_values", alt=_("value of each open question"))
+    if len(now.questions) > MOST_BARS:
+        st.toggle(
+            _("All {n} questions").format(n=len(now.questions)),
+            **bound("ask_all", every, lambda s, on: s.showing(ask_all=bool(on))),
+        )
+    prior = active.prior_of_use(table)
+    whole = value_of_everything(
+        talk.one.model, active.case_frame(table, talk.known(len(talk.told))), talk.loss, prior_of_use=prior
+    )
+    said = _("Upright mark: what the question costs; the number is the value, fall less cost.") + " "
+    said += _("To know the true class would be worth {perfect}: no question can be worth more.").format(
+        perfect=number(now.perfect)
+    )
+    if whole is not None and len(now.questions) > 1:
+        said += " " + _("All open questions together lower the risk by {whole}.").format(whole=number(whole))
+    st.caption(said + " " + _("One question is looked ahead, not more: two that pay only together are not found."))
+
+
+# what is known ----------------------------------------------------------------------------------------------------
+
+
+def _settings(talk: Talk) -> None:
+    """Where the interview starts, and what a question costs."""
+    starts = {"nothing": _("nothing known"), "case": _("the case")}
+    st.segmented_control(
+        _("Start from"),
+        list(starts),
+        format_func=starts.get,
+        required=True,
+        help=_("The cells that are missing in the case are asked, or all."),
+        **bound(
+            "ask_from",
+            "case" if current().seen("ask_from", "nothing") == "case" else "nothing",
+            lambda s, v: s.showing(ask_from=v, told=(), ask_about=-1),
+        ),
+    )
+    dearest = float(abs(talk.loss.table).max()) or 1.0
+    top = max(0.2 * dearest, current().seen("ask_cost", 0.0))
+    st.slider(
+        _("Cost of a question"),
+        0.0,
+        top,
+        step=dearest / 200,
+        format="%.4g",
+        help=_("In the unit of the losses."),
+        **bound("ask_cost", min(max(current().seen("ask_cost", 0.0), 0.0), top), lambda s, v: s.showing(ask_cost=v)),
+    )
+    _own_costs(talk)
+
+
+def _own_costs(talk: Talk) -> None:
+    """A price for single questions."""
+    own = {entry[0]: float(entry[1]) for entry in current().seen("ask_costs", ()) if _is_cost(entry)}
+    label = _("Costs of single questions") + (f" ({len(own)})" if own else "")
+    panel = st.popover(label, key="ask_costs_open", on_change="rerun", width="content")
+    if not panel.open:
+        return
+    with panel:
+        st.caption(_("A blank field has the cost of all."))
+        cells = [cell for _pair in talk.features[::2] for cell in st.columns(2)]
+        for j, variable in enumerate(talk.features):
+            cells[j].number_input(
+                md(talk.one.table.column(variable.name), 40),
+                0.0,
+                1e9,
+                value=None,
+                format="%g",
+                placeholder=f"{max(current().seen('ask_cost', 0.0), 0.0):g}",
+                **bound(f"ask_cost_{j}", own.get(j), _set_cost(j)),
+            )
+
+
+def _set_cost(j: int) -> Callable[[State, float | None], State]:
+    def edit(state: State, value: float | None) -> State:
+        rest = tuple(entry for entry in state.seen("ask_costs", ()) if _is_cost(entry) and entry[0] != j)
+        return state.showing(ask_costs=rest if value is None else (*rest, (j, float(value))))
+
+    return edit
+
+
+def _belief(talk: Talk, now: Inquiry) -> None:
+    """The posterior and the risk of each decision as they stand."""
+    table, loss = talk.one.table, talk.loss
+    likely = dict(zip(now.classes, now.posterior.tolist(), strict=True))
+    risks = loss.for_classes(now.classes).risk(now.posterior[None])[0].tolist()
+    order = sorted(sorted(range(len(risks)), key=risks.__getitem__)[:MOST_DECISIONS])
+    actions = [loss.actions[i] for i in order]
+    dark = theme_is_dark()
+    figure = verdict(
+        [plotly_text(words.deciding(table, a, clean), 30) for a in actions],
+        [likely.get(a) for a in actions],
+        [risks[i] for i in order],
+        action_colours(actions, table.classes, dark=dark),
+        decided=actions.index(now.decision.action[0]),
+        narrow=True,
+        dark=dark,
+    )
+    chart(figure, key="ask_verdict", alt=_("posterior of each class and conditional risk of each decision"))
+
+
+def _history(talk: Talk) -> None:
+    """The answers so far, each with the decision and the risk after it."""
+    if talk.given:
+        cells = _(", ").join(
+            f"{md(talk.one.table.column(n), 24)} = {md(talk.one.table.level(n, v), 24)}" for n, v in talk.given.items()
+        )
+        st.caption(_("Known from the case: {cells}").format(cells=cells))
+    if not talk.told:
+        st.caption(_("Nothing has been asked yet."))
+        return
+    rows, then = [], talk.decisions()
+    for k, (j, code) in enumerate(talk.told):
+        variable = talk.features[j]
+        told = _("don't know") if code is None else talk.one.table.level(variable.name, _value(variable, code))
+        fine = then.status[k] == Status.OK
+        rows.append(
+            {
+                _("answer"): f"{clean(talk.one.table.column(variable.name), 40)} = {clean(told, 40)}",
+                _("decision"): clean(talk.one.table.action(then.action[k]), 30) if fine else "–",
+                _("risk"): number(float(then.risk[k])) if fine else "–",
+            }
+        )
+    st.dataframe(pd.DataFrame(rows), key="ask_history", height="content", hide_index=True)
+    st.caption(_("{n} asked, {paid} paid.").format(n=len(talk.told), paid=number(talk.paid)))
+    codes = active.case_codes(talk.one.table, talk.known(len(talk.told)))
+    st.button(
+        _("Open as the case"),
+        key="ask_open",
+        icon=":material/open_in_full:",
+        on_click=change,
+        args=(lambda s: replace(s, case=codes, row=-1).showing(case_view="decision", left_out=False),),
+    )
+
+
+def _play(talk: Talk, now: Inquiry) -> None:
+    """Let a row of the table answer: a step, or until no question pays."""
+    table = talk.one.table
+    assert table.parts is not None
+    rows = table.parts.X
+    n = min(max(current().seen("ask_row", 0), 0), len(rows) - 1)
+    st.number_input(
+        _("Row that answers (1 to {n})").format(n=len(rows)),
+        1,
+        len(rows),
+        step=1,
+        **bound("ask_row", n + 1, lambda s, v: s.showing(ask_row=(v or 1) - 1, told=(), ask_about=-1)),
+    )
+    best = now.best
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            _("Next answer"),
+            key="ask_step",
+            icon=":material/skip_next:",
+            disabled=best is None,
+            on_click=change,
+            args=(lambda s: _from_row(s, talk, n, 1),),
+        )
+        st.button(
+            _("To the end"),
+            key="ask_play",
+            icon=":material/fast_forward:",
+            disabled=best is None,
+            on_click=change,
+            args=(lambda s: _from_row(s, talk, n, len(talk.features)),),
+        )
+    if talk.told and best is None:
+        truth = md(table.class_(table.parts.y.iloc[n]), 24)
+        st.caption(_("Row {n} of the table is **{name}**.").format(n=int(table.parts.rows[n]) + 1, name=truth))
+
+
+def _from_row(state: State, talk: Talk, n: int, most: int) -> State:
+    """The state after up to `most` of the best questions were put to row `n`."""
+    cells = active.case_codes(talk.one.table, active.row_values(talk.one.table, n), n)
+    names = [v.name for v in talk.features]
+    for _k in range(most):
+        best = talk.inquiry(len(talk.told)).best
+        if best is None:
+            break
+        j = names.index(best.feature)
+        talk = replace(talk, told=(*talk.told, (j, cells[j])))
+    return state.showing(told=talk.told, ask_about=-1)

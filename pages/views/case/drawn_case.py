@@ -1,0 +1,127 @@
+"""The case as a picture one can draw on, and what each of its pixels says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.datasets import Image
+from bayes_engine.language import _
+from bayes_engine.numerals import signed
+from bayes_engine.workbench.derivation.balance import weigh
+from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.pixels import PixelWeights, pixel_weights
+from pages.components import pixels
+from pages.components.plane import class_inks
+from pages.runtime.escape import clean, md
+from pages.runtime.state import change, said_by
+from pages.views.case import verdict
+from pages.views.case.editor import Study, with_cells
+
+
+def drawn_case(one: Study, image: Image, working: Working | None) -> None:
+    """The case, to be drawn on, beside what each pixel says of two classes; `working` is None where there is none."""
+    key = "case_pixels"
+    weights, sides = None, (0, 1)
+    if working is not None:
+        sides = verdict.choose_sides(one, working)
+        names = [working.classes[k] for k in sides]
+        weights = pixel_weights(weigh(working.ledger, *names), working.ledger, image.names)
+
+    def drawn() -> None:
+        edit = read_ink(said_by(key, "drawn"), image)
+        if edit is not None:
+            cells, st.session_state[f"{key}-seen"] = edit
+            change(lambda state: with_cells(state, one.table, dict(zip(image.names, cells, strict=True))))
+
+    pixels.drawing(
+        key=key,
+        data=case_part(one, image, sides, weights, seen=st.session_state.get(f"{key}-seen", 0)),
+        on_drawn_change=drawn,
+    )
+    if weights is not None and working is not None:
+        st.caption(_sum(one, working, sides, weights))
+
+
+def read_ink(value: Any, image: Image) -> tuple[tuple[int | None, ...], int] | None:
+    """(ink of each pixel, number of the edit) from what a browser sent, None in it for a missing pixel; None if it is
+    anything else than a picture of this size.
+
+    >>> tiny = Image(1, 2, 16, "", "")
+    >>> read_ink({"ink": [16, None], "n": 3}, tiny), read_ink({"ink": [17, 0], "n": 3}, tiny)
+    (((16, None), 3), None)
+    """
+    if not isinstance(value, dict) or type(value.get("n")) is not int:
+        return None
+    ink = value.get("ink")
+    if not isinstance(ink, list) or len(ink) != image.rows * image.cols:
+        return None
+    if not all(v is None or (type(v) in (int, float) and math.isfinite(v) and 0 <= v <= image.top) for v in ink):
+        return None
+    return tuple(None if v is None else round(v) for v in ink), value["n"]
+
+
+def case_part(
+    one: Study, image: Image, sides: tuple[int, int], weights: PixelWeights | None, *, seen: int
+) -> dict[str, Any]:
+    """What the browser gets of a case, as JSON."""
+    table = one.table
+    spoken = _("The case as a picture: arrow keys move, 0 to 9, + and − set the ink, M is missing")
+    sheets: list[dict[str, Any]] = [{"title": _("The case"), "kind": "ink", "values": [], "spoken": spoken}]
+    if weights is not None:
+        inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
+        for_, against = (inks[k] for k in sides)
+        title = _("What each pixel says")
+        spoken = _("What each pixel says: {name} against {other}").format(name=for_.label, other=against.label)
+        said: dict[str, Any] = {"for": pixels.colour(for_), "against": pixels.colour(against)}
+        said |= {"reach": weights.reach, "spoken": spoken}
+        said["beyond"] = any(v is not None and abs(v) > weights.reach for v in weights.nats)
+        values = [v if v is None or math.isfinite(v) else "inf" if v > 0 else "-inf" for v in weights.nats]
+        sheets.append({"title": title, "kind": "signed", "values": values, **said})
+    ink = [one.values.get(name) for name in image.names]
+    return {
+        **pixels.grid(table, image),
+        "draw": {
+            "ink": [None if v is None else min(max(float(v), 0.0), image.top) for v in ink],
+            "seen": seen,
+        },
+        "sheets": sheets,
+        "words": {
+            **pixels.words(),
+            "tools": _("drawing tools"),
+            "pen": _("Pen"),
+            "penHelp": _("A nib of about one pixel: a pixel's ink is the share of it that the nib has covered."),
+            "value": _("Value"),
+            "valueHelp": _("Sets whole pixels to the ink chosen."),
+            "eraser": _("Eraser"),
+            "eraserHelp": _("Makes pixels blank: ink 0."),
+            "missing": _("Missing"),
+            "missingHelp": _("Pixels that were not seen: their factors are left out."),
+            "ink": _("ink"),
+            "undo": _("Undo"),
+            "clear": _("Clear"),
+            "hint": _("Draw on the case, or point at a pixel to see what it says."),
+        },
+    }
+
+
+def _sum(one: Study, working: Working, sides: tuple[int, int], weights: PixelWeights) -> str:
+    """What the pixels come to, and with the prior the log-odds: the total of the bars."""
+    name, other = (md(one.table.class_(working.classes[k]), 24) for k in sides)
+    said = _("All pixels together {pixels} nats, prior {rest} nats: log-odds of {name} against {other} {total} nats.")
+    if len(working.ledger.rows) > len([v for v in weights.nats if v is not None]) + 1:
+        said = _(
+            "All pixels together {pixels} nats, prior and other terms {rest} nats: log-odds of {name} against {other} "
+            "{total} nats."
+        )
+    total = weigh(working.ledger, working.classes[sides[0]], working.classes[sides[1]]).total
+    text = said.format(
+        pixels=signed(weights.pixels, 4),
+        rest=signed(weights.rest, 4),
+        total="–" if total is None else signed(total, 4),
+        name=name,
+        other=other,
+    )
+    return text + " " + _("Line: where the case's ink passes half. Dot: a pixel that says nothing.")

@@ -1,0 +1,304 @@
+"""The case's widgets, and what the page One case works out: a table, a model fitted to it, a case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.datasets import Case
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _, current_language
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.calibrated import CalibratedClassifier
+from bayes_engine.table.roles import put
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.derive import derive, rows_like, without
+from bayes_engine.workbench.derivation.exercise import Exercise, draw
+from bayes_engine.workbench.derivation.render import posterior
+from pages import active
+from pages.active.question import pick_row
+from pages.components.losses import case_amount
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+
+
+@dataclass(frozen=True)
+class Study:
+    """A case of a table and the model that judges it. `row` is the case's place among the table's rows, if it is one;
+    `left_out` says that the model has not counted it; `seed` is 0 for the table itself, else the number of an exercise
+    drawn from it."""
+
+    table: active.InUse
+    fitted: active.Fitted
+    model: GenerativeClassifier
+    values: Mapping[str, Any]
+    row: int | None = None
+    left_out: bool = False
+    seed: int = 0
+
+    @property
+    def judging(self) -> GenerativeClassifier | CalibratedClassifier:
+        """What gives the posterior: the model, calibrated where the shelf says so; an exercise is done by hand."""
+        return self.calibrated(self.model)
+
+    def calibrated(self, model: GenerativeClassifier) -> GenerativeClassifier | CalibratedClassifier:
+        """A fit of this model, calibrated as the shelf's is."""
+        made = None if self.seed else self.fitted.calibrated
+        return model if made is None else made.around(model)
+
+    @property
+    def case(self) -> pd.DataFrame:
+        return active.case_frame(self.table, self.values)
+
+    @property
+    def counted(self) -> pd.DataFrame:
+        """The rows that the model was counted from: features and class, numbered as in the table from 1."""
+        parts = self.table.parts
+        assert parts is not None
+        rows = put(parts.X, {parts.target.name: parts.y})
+        rows.index = pd.RangeIndex(1, len(rows) + 1) if self.seed else parts.rows + 1
+        return rows.drop(rows.index[self.row]) if self.left_out and self.row is not None else rows
+
+    @property
+    def model_without_row(self) -> GenerativeClassifier:
+        """The model as if the case's own row had never been counted."""
+        parts = self.table.parts
+        assert parts is not None
+        assert self.row is not None
+        at = slice(self.row, self.row + 1)
+        weight = None if parts.weight is None else parts.weight.iloc[at]
+        return without(self.model, parts.X.iloc[at], parts.y.iloc[at], weight)
+
+
+def study(table: active.InUse) -> Study:
+    """What the state asks for: the table's case, with or without its own row, or an exercise."""
+    fitted, state = active.active_model(table), current()
+    seed = state.seen("exercise", 0)
+    if seed > 0:
+        drawn = _exercise(table.key, fitted.spec, seed, fitted.model, table)
+        one = replace(table, key=f"{table.key}|exercise {seed}", parts=drawn.parts, schema=drawn.parts.schema)
+        return Study(one, fitted, drawn.model, drawn.case, seed=seed)
+    values = active.case_values(table)
+    found = Study(table, fitted, fitted.model, values, row=_own_row(table, values))
+    if found.row is not None and state.seen("left_out", False):
+        return replace(found, model=found.model_without_row, left_out=True)
+    return found
+
+
+def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
+    """The row the case was taken from, or the first one just like it."""
+    assert table.parts is not None
+    X, row, case = table.parts.X, current().row, active.case_frame(table, values)
+    if 0 <= row < len(X) and rows_like(X.iloc[[row]], case):
+        return row
+    return next(iter(rows_like(X, case)), None)
+
+
+@kept(max_entries=16)
+def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: active.InUse) -> Exercise:
+    assert _table.parts is not None
+    return draw(_table.parts, _model, seed)
+
+
+def case_editor(table: active.InUse, values: Mapping[str, Any], drawn: Collection[str] = ()) -> None:
+    """Choose a worked case or a row, or type one: a field for each feature, «missing» among its answers; none for those
+    that are `drawn`."""
+    with st.container(key="case_editor"):
+        _fields(table, values, drawn)
+
+
+def _fields(table: active.InUse, values: Mapping[str, Any], drawn: Collection[str]) -> None:
+    assert table.parts is not None
+    _worked_cases(table, values)
+    n = len(table.parts.X)
+    st.number_input(
+        _("Row of the table (1 to {n})").format(n=n),
+        1,
+        n,
+        value=None,
+        step=1,
+        placeholder=_("typed"),
+        **bound(
+            "case_row",
+            current().row + 1 if 0 <= current().row < n else None,
+            lambda s, row: _fresh(pick_row(s, table, row)),
+        ),
+    )
+    case_amount(table)
+    features = tuple(v for v in table.parts.schema.features.variables if v.name not in drawn)
+    for pair in zip(features[::2], (*features[1::2], None), strict=False):
+        for cell, variable in zip(st.columns(2), pair, strict=True):
+            if variable is not None:
+                with cell:
+                    _field(table, variable, values)
+
+
+def _worked_cases(table: active.InUse, values: Mapping[str, Any]) -> None:
+    assert table.parts is not None
+    cases = table.info.cases if table.info else ()
+    if not cases:
+        return
+    asked = {i: active.case_codes(table, case.values) for i, case in enumerate(cases)}
+    here = next((i for i, codes in asked.items() if codes == active.case_codes(table, values)), None)
+    language = current_language()
+    names = {i: md(case.text("name", language), 40) for i, case in enumerate(cases)}
+
+    def take(state: State, i: int | None) -> State:
+        return state if i is None else _fresh(replace(state, case=asked[i], row=-1, amount=cases[i].amount))
+
+    st.pills(_("Worked cases"), list(asked), format_func=names.get, wrap=True, **bound("case_worked", here, take))
+    if here is not None:
+        _note(cases[here], language)
+
+
+def _note(case: Case, language: str) -> None:
+    if case.note:
+        st.caption(md(case.text("note", language), 400))
+
+
+def _field(table: active.InUse, variable: Variable, values: Mapping[str, Any]) -> None:
+    """One feature, as the model reads it: its levels and «missing», or a number and «missing» (an empty field)."""
+    name, value = variable.name, values.get(variable.name)
+    unit = table.info.column(name).unit if table.info else ""
+    label = md(table.column(name), 40) + (f" ({md(unit, 12)})" if unit else "")
+    key = f"case_{table.parts.schema.features.names.index(name)}" if table.parts else name
+    if variable.discrete:
+        options = [None, *range(len(variable.levels))]
+        at = variable.levels.index(value) if value in variable.levels else None
+        words = {None: f"({_('missing')})"}
+        words |= {i: clean(table.level(name, v), 200) for i, v in enumerate(variable.levels)}
+        st.selectbox(label, options, format_func=words.get, **bound(key, at, _typed(table, name)))
+        return
+    read = read_as(table, variable)
+    if read.discrete and read.cuts is None:
+        levels = [float(level) for level in read.levels]
+        stands = None if value is None else float(value)
+        if stands is not None and stands not in levels:
+            levels.append(stands)
+        words = {None: f"({_('missing')})", **{level: f"{level:.10g}" for level in levels}}
+        st.selectbox(label, [None, *levels], format_func=words.get, **bound(key, stands, _typed(table, name)))
+    else:
+        counts = read.likelihood == "poisson" or variable.kind == "count"
+        st.number_input(
+            label,
+            min_value=0.0 if counts else None,
+            value=None,
+            step=1.0 if counts else _step(table, name),
+            format="%.10g",
+            placeholder=_("missing"),
+            **bound(key, None if value is None else float(value), _typed(table, name)),
+        )
+
+
+def read_as(table: active.InUse, variable: Variable) -> Variable:
+    """The column as the active model reads it: a number may be a level to it."""
+    try:
+        schema = active.active_model(table).model.schema_
+    except BayesEngineError:
+        return variable
+    return next((v for v in schema if v.name == variable.name), variable)
+
+
+def _typed(table: active.InUse, name: str) -> Callable[[State, Any], State]:
+    """An edit of one feature: a level's position, a number, or None."""
+    return lambda state, entered: with_cells(state, table, {name: entered})
+
+
+def with_cells(state: State, table: active.InUse, cells: Mapping[str, Any]) -> State:
+    """The state after an edit of some features: of each a level's position, a number, or None."""
+    codes = dict(zip(table.features.names, active.case_codes(table, active.case_values(table)), strict=True))
+    case = tuple({**codes, **cells}.values())
+    return _fresh(replace(state, case=case, row=-1, amount=active.same_amount(table)))
+
+
+def _fresh(state: State) -> State:
+    """A new case: what was filled in for the old one is gone."""
+    stale = {name: empty for name, empty in (("answers", ()), ("left_out", False)) if state.seen(name, empty)}
+    return state.showing(**stale) if stale else state
+
+
+def _step(table: active.InUse, name: str) -> float:
+    """A round step of about a fiftieth of the column's range."""
+    assert table.parts is not None
+    column = table.parts.X[name]
+    reach = float(column.max() - column.min())
+    return 10.0 ** math.floor(math.log10(reach / 20)) if 0 < reach < math.inf else 1.0
+
+
+def own_row(one: Study) -> None:
+    """Where the case is a row of the table: its own class, and what the model would say had it not counted it."""
+    table = one.table
+    if one.row is None or table.parts is None:
+        return
+    n, own = int(table.parts.rows[one.row]) + 1, md(table.class_(table.parts.y.iloc[one.row]), 24)
+    said = (
+        _("The case is row {n} of the table, whose class is **{name}**. The model below has not counted it.")
+        if one.left_out
+        else _("The case is row {n} of the table, whose class is **{name}**; it is among the rows counted.")
+    )
+    st.markdown(said.format(n=n, name=own) + ("" if one.left_out else " " + _unseen(one, own)))
+    st.toggle(
+        _("Leave this row out of the counts"),
+        help=_("The posterior of a row that was counted flatters the model: it has seen the answer."),
+        **bound("left_out", one.left_out, lambda s, on: s.showing(left_out=bool(on))),
+    )
+
+
+def _unseen(one: Study, own: str) -> str:
+    """What the model would say of the row's own class had it never counted the row."""
+    assert one.table.parts is not None
+    assert one.row is not None
+    label = one.table.parts.y.iloc[one.row]
+    try:
+        rest = derive(one.calibrated(one.model_without_row), one.case, prior_of_use=active.prior_of_use(one.table))
+    except BayesEngineError as error:  # the row was the last of its class, and the prior of use wants that class
+        return error.message.local(md)
+    if rest.position < 0:
+        return _("Not counted, it would have no posterior.")
+    return _("Not counted, P({name}) would be {p}.").format(name=own, p=posterior(rest, rest.classes.index(label)))
+
+
+def case_listed(one: Study) -> None:
+    """The case of an exercise, to be read."""
+    st.markdown("**" + _("The case") + "**")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                _("feature"): [clean(one.table.column(n), 40) for n in one.values],
+                _("value"): [clean(one.table.level(n, v), 40) for n, v in one.values.items()],
+            }
+        ),
+        hide_index=True,
+        height="content",
+        key="case_listed",
+    )
+
+
+def another_exercise(state: State) -> State:
+    """The next exercise, to be filled in."""
+    return state.showing(exercise=state.seen("exercise", 0) + 1, fill=True, answers=(), factor=-1)
+
+
+def back_to_table(state: State) -> State:
+    """The table itself again."""
+    return state.showing(exercise=0, fill=False, answers=(), factor=-1)
+
+
+def exercise_banner(one: Study) -> None:
+    """What is being worked on when it is an exercise."""
+    if not one.seed:
+        return
+    assert one.table.parts is not None
+    text = _("Exercise {seed}: {n} rows drawn from the table with replacement, and a made-up case.").format(
+        seed=one.seed, n=len(one.table.parts.X)
+    )
+    words, again, back = st.columns([6, 1.6, 1.6], vertical_alignment="center")
+    words.info(text, icon=":material/exercise:")
+    again.button(_("Another exercise"), key="exercise", on_click=change, args=(another_exercise,), width="stretch")
+    back.button(_("Back to the table"), key="exercise_back", on_click=change, args=(back_to_table,), width="stretch")

@@ -1,0 +1,207 @@
+"""How far the decision of a case is from another one: its flip margins, and what would make it a wished decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.margins import Flip, FlipMargins, ImpliedLosses, Stand
+from bayes_engine.language import _
+from bayes_engine.numerals import certain, plain
+from bayes_engine.priors import with_share
+from bayes_engine.workbench.derivation.derive import Working
+from pages import active
+from pages.active import words
+from pages.components.flip_margins import MOST, cell_of, loss_words, now_words, right_priced, say_flips, value_words
+from pages.components.losses import LARGEST
+from pages.components.tables import high
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+from pages.views.case.editor import Study
+
+TALLEST = 400
+"""Pixels of the table of all margins."""
+
+
+def how_firm(one: Study, working: Working) -> None:
+    """Under the verdict: what it would take to overturn it."""
+    if working.position < 0:
+        return
+    table, amount = one.table, active.case_amount(one.table)
+    loss = active.losses(table).for_classes(working.classes)
+    prior = active.prior_of_use(table) or one.judging.prior_by_class
+    margins = loss.flip_margins(working.posterior, prior, amount=amount)
+    others = [i for i, action in enumerate(loss.actions) if action != margins.action]
+    wish = current().seen("wish", -1)
+    with st.container(border=True, key="margins"):
+        say_flips(table, margins)
+        names = {
+            i: _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24)) for i in others
+        }
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+            st.toggle(
+                _("All flip margins"),
+                **bound("margins_all", current().seen("margins", False), lambda s, on: s.showing(margins=on)),
+            )
+            st.selectbox(
+                _("What would make it another decision?"),
+                [-1, *others],
+                format_func={-1: _("What would make it another decision?"), **names}.get,
+                label_visibility="collapsed",
+                width=330,
+                **bound("margins_wish", wish if wish in others else -1, lambda s, i: s.showing(wish=i)),
+            )
+        if wish in others:
+            _wish(table, loss.implied_losses(working.posterior, loss.actions[wish], prior, amount=amount))
+        if current().seen("margins", False):
+            _every(table, margins)
+
+
+# what flips it ----------------------------------------------------------------------------------------------------
+
+
+def _what(table: active.InUse, action: Any, truth: Any) -> str:
+    """A loss, or the prior of a class (no action); in Markdown."""
+    if action is None:
+        return _("the prior of use P({name})").format(name=md(table.class_(truth), 24))
+    return cell_of(table, action, truth)
+
+
+def _every(table: active.InUse, margins: FlipMargins) -> None:
+    """All intervals, a row for each loss and each prior."""
+    listed: list[Mapping[str, str]] = []
+    for (action, truth), stand in margins.losses.items():
+        listed.append(_listed(table, action, truth, margins.loss.cell(action, truth), stand))
+    listed += [_listed(table, None, c, float(margins.prior[c]), stand) for c, stand in margins.priors.items()]
+    st.dataframe(
+        pd.DataFrame(listed),
+        key="margins_table",
+        hide_index=True,
+        height=high(len(listed), TALLEST),
+        column_config={
+            "decision": st.column_config.TextColumn(_("loss of")),
+            "truth": st.column_config.TextColumn(_("truth")),
+            "now": st.column_config.TextColumn(_("now"), width=60),
+            "stands": st.column_config.TextColumn(
+                _("stands"), help=_("The values at which the decision has the least risk, all else as it is.")
+            ),
+            "then": st.column_config.TextColumn(_("beyond")),
+        },
+    )
+    st.caption(
+        _(
+            "A prior moves with the others keeping their proportions, and the posterior with it by Bayes' theorem. At "
+            "a margin itself two decisions cost the same; ties go by name."
+        )
+    )
+
+
+def _listed(table: active.InUse, action: Any, truth: Any, now: float, stand: Stand) -> Mapping[str, str]:
+    flip = Flip(action, truth, now, now, None, 0.0, False)
+    low, high_ = _value_of(stand.low, flip), _value_of(stand.high, flip)
+    below, above = (None if a is None else clean(table.action(a), 24) for a in (stand.below, stand.above))
+    if below is not None and above is not None:
+        says, then = f"{low} – {high_}", _("{below} below, {above} above").format(below=below, above=above)
+    elif below is not None:
+        says, then = f"≥ {low}", below
+    elif above is not None:
+        says, then = f"≤ {high_}", above
+    else:
+        says, then = _("at any value"), ""
+    loss_of = _("prior of use") if action is None else words.deciding(table, action, clean)
+    name = clean(table.class_(truth), 24)
+    return {"decision": loss_of, "truth": name, "now": now_words(flip), "stands": says, "then": then}
+
+
+def _value_of(at: float, flip: Flip) -> str:
+    return value_words(at, flip) if abs(at) < float("inf") else ""
+
+
+# what would make it another ---------------------------------------------------------------------------------------
+
+
+def _wish(table: active.InUse, implied: ImpliedLosses) -> None:
+    """The single losses and the prior that make the wished decision with the least change, each to be tried; and the
+    least change of all losses together."""
+    name = md(table.action(implied.wished), 24)
+    single = implied.nearest(MOST, right=right_priced(implied.loss)) or implied.nearest(1)
+    ways = [(way, _settable(implied, way)) for way in (*single, *implied.nearest_priors())]
+    ways = [(way, value) for way, value in ways if value is not None]
+    if not any(way.action is not None for way, _value in ways):
+        st.markdown(_("No single loss within reach makes it **{name}**.").format(name=name))
+    elif ways[-1][0].action is None:
+        st.markdown(_("It would be **{name}** with one of these, all else as it is:").format(name=name))
+    else:
+        st.markdown(_("It would be **{name}** with one of these, all else as it is; no prior within reach makes it "
+                      "so:").format(name=name))  # fmt: skip
+    with st.container(gap="xsmall"):
+        for n, (way, value) in enumerate(ways):
+            says, sets = st.columns([3, 1], vertical_alignment="center", wrap=False)
+            says.markdown(_needed(table, way))
+            with sets:
+                _try(table, implied, way, value, f"margins_try_{n}")
+    _least(table, implied)
+
+
+def _needed(table: active.InUse, way: Flip) -> str:
+    says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
+    return says.format(what=_what(table, way.action, way.truth), at=value_words(way.at, way), now=now_words(way))
+
+
+def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
+    """A round number past the margin; None where it is out of reach."""
+    stand = implied.priors[way.truth] if way.action is None else implied.losses[way.action, way.truth]
+    assert stand is not None
+    value = stand.short_within(way.now)
+    within = 0 < value < 1 if way.action is None else abs(value) <= LARGEST
+    return value if within else None
+
+
+def _try(table: active.InUse, implied: ImpliedLosses, way: Flip, value: float, key: str) -> None:
+    """A button that sets it."""
+    shown = certain(value) if way.action is None else plain(value).replace("-", "−")
+    st.button(
+        _("Set to {value}").format(value=shown),
+        key=key,
+        width="stretch",
+        on_click=change,
+        args=(_set_prior(table, implied, way, value) if way.action is None else _set_loss(table, way, value),),
+    )
+
+
+def _set_loss(table: active.InUse, way: Flip, value: float) -> Callable[[State], State]:
+    rows = active.losses(table).with_cell(way.action, way.truth, value).table.tolist()
+    kept = tuple(map(tuple, rows))
+    return lambda state: replace(state, losses=kept)
+
+
+def _set_prior(table: active.InUse, implied: ImpliedLosses, way: Flip, value: float) -> Callable[[State], State]:
+    now = [float(implied.prior[c]) for c in table.classes]
+    shares = with_share(now, table.classes.index(way.truth), value)
+    return lambda state: replace(state, prior=tuple(shares))
+
+
+def _least(table: active.InUse, implied: ImpliedLosses) -> None:
+    """The matrix nearest to the present one, cell by cell."""
+    if implied.least is None:  # an amount of 0: no change of what it multiplies is worth anything
+        return
+    st.markdown(_("Or all losses together, with the least sum of squared changes (now → then):"))
+    before, after = implied.loss, implied.least
+    cells = {(a, c): (before.cell(a, c), after.cell(a, c)) for a in before.actions for c in before.classes}
+    way = max(abs(then - now) for now, then in cells.values())
+    shown = {
+        _("truth is {name}").format(name=clean(table.class_(c), 24)): [_step(*cells[a, c], way) for a in before.actions]
+        for c in before.classes
+    }
+    heads = pd.Index([words.deciding(table, a, clean) for a in before.actions])
+    st.dataframe(pd.DataFrame(shown, index=heads), key="margins_least", height=high(len(heads), TALLEST))
+
+
+def _step(now: float, then: float, way: float) -> str:
+    """«1 → 0.55», to four digits of the largest change; what would look the same is written once."""
+    ends = loss_words(now, way), loss_words(then, way)
+    return ends[0] if ends[0] == ends[1] else " → ".join(ends)

@@ -1,0 +1,203 @@
+"""How sure the posterior of a case is: its band over all plausible models, and how often the decision flips."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import certain, number, signed
+from bayes_engine.uncertainty.plausible import Flips, LogOdds, Plausible, log_odds, plausible
+from bayes_engine.workbench.derivation.balance import odds_needed
+from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.figures.credible import bands, histogram_of
+from bayes_engine.workbench.figures.theme import colour_of
+from pages import active
+from pages.components.chart import chart
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.jobs import lasting
+from pages.runtime.state import bound, change, current, dark
+from pages.views.case.editor import Study
+
+DRAWN = 2000
+"""So many plausible models are drawn."""
+MOST = 8
+"""As many classes have a band: the likeliest."""
+SEEDS = 1000
+
+
+@kept(max_entries=64)
+@lasting(Message("drawing plausible models"))
+def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausible | Message:
+    """The plausible models of a case, or why there are none."""
+    try:
+        return plausible(_one.model, _one.case, n=DRAWN, rng=seed)
+    except BayesEngineError as error:
+        return error.message
+
+
+@kept(max_entries=64)
+def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: Study) -> LogOdds | None:
+    return log_odds(_one.model, _one.case, for_, against)
+
+
+def how_sure(one: Study, working: Working) -> None:
+    """Beside the posterior: how far it would be another one had other rows of the same world been seen."""
+    if working.position < 0:
+        return
+    seed = current().seen("draws", 0) % SEEDS
+    key, spec, case = _keys(one)
+    found = _plausible(key, spec, case, seed, one)
+    if isinstance(found, Message):
+        st.caption(":material/help: " + _named(one, found).local(md))
+        return
+    losses, use = active.case_losses(one.table).for_classes(found.classes), active.prior_of_use(one.table)
+    found = found if use is None else found.at_prior(use)
+    flips = found.flips(losses)
+    order = sorted(range(len(one.table.classes)), key=lambda k: -working.posterior[k])
+    k = _class_shown(one, order)
+    label = one.table.classes[k]
+    at = found.classes.index(label)
+    low, _middle, high = (float(v) for v in found.band()[:, at])
+    with st.container(border=True, key="plausible"):
+        within = [_written(low), _written(high)]
+        alike = within[0] == within[1]
+        said = _("In 95 % of the plausible models {p} is **{low}**;") if alike else _(
+            "In 95 % of the plausible models {p} lies between **{low}** and **{high}**;")  # fmt: skip
+        said = said.format(p=f"P({md(one.table.class_(label), 24)} | x)", low=within[0], high=within[1])
+        st.markdown(f"{said} {_flips(one, flips)}")
+        if len(order) > 2:
+            shown = sorted(order[:MOST])
+            figure = bands(
+                found,
+                [found.classes.index(one.table.classes[j]) for j in shown],
+                classes=[plotly_text(one.table.class_(one.table.classes[j]), 24) for j in shown],
+                colours=[colour_of(j, dark()) for j in shown],
+                dark=dark(),
+            )
+            chart(figure, key="plausible_bands", alt=_("P(class | x) over all plausible models"))
+        line = None
+        if len(order) == 2 and len(losses.actions) == 2:
+            line = odds_needed(losses, label, one.table.classes[1 - k])
+        figure = histogram_of(
+            found,
+            label,
+            name=plotly_text(one.table.class_(label), 24),
+            colour=colour_of(k, dark()),
+            needed=line,
+            dark=dark(),
+        )
+        chart(figure, key="plausible_histogram", alt=_("histogram of P(class | x) over all plausible models"))
+        with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="plausible_controls"):
+            _choose_class(one, order, k)
+            st.button(
+                _("Other draws"),
+                key="plausible_draw",
+                icon=":material/casino:",
+                type="tertiary",
+                help=_("{n} models drawn from the posterior of all parameters, with the seed {seed}.").format(
+                    n=DRAWN, seed=seed
+                ),
+                on_click=change,
+                args=(lambda s: s.showing(draws=(seed + 1) % SEEDS),),
+            )
+        st.caption(_reading(one, found, key, spec, case, order, use is not None, dotted=line is not None))
+
+
+def _keys(one: Study) -> tuple[str, Any, str]:
+    """What the plausible models hang on: the rows counted, the model, the case."""
+    left_out = f"|without {one.row}" if one.left_out else ""
+    return (
+        one.table.key + left_out,
+        active.uncalibrated(one.fitted.spec),
+        repr(active.case_codes(one.table, one.values)),
+    )
+
+
+def _written(p: float) -> str:
+    """A probability to three digits; near 0 and 1 up to a millionth."""
+    if p < 1e-6:
+        return "< 0.000001"
+    return "> 0.999999" if p > 1.0 - 1e-6 else certain(p, 3)
+
+
+def _flips(one: Study, flips: Flips) -> str:
+    """How often the decision is another one; of more than two decisions, which."""
+    if not flips.share:
+        return _("the decision flips in **none** of the {n} drawn.").format(n=DRAWN)
+    said = _("the decision flips in **{share}** of them (± {se}).").format(
+        share=f"{flips.share:.1%}".replace("%", " %"), se=f"{flips.se:.1%}".replace("%", " %")
+    )
+    to = [(a, share) for a, share in flips.actions.items() if a != flips.action][:3]
+    if len(to) > 1:
+        each = (f"{md(one.table.action(a), 24)} {share:.1%}".replace("%", " %") for a, share in to)
+        said += " " + _("It becomes {actions}.").format(actions=_(", ").join(each))
+    return said
+
+
+def _class_shown(one: Study, order: list[int]) -> int:
+    """The class whose probability is drawn: the one chosen, of two the first, otherwise the likeliest."""
+    chosen = current().seen("plausible_class", -1)
+    return chosen if chosen in order else 0 if len(order) == 2 else order[0]
+
+
+def _choose_class(one: Study, order: list[int], k: int) -> None:
+    names = {j: f"P({clean(one.table.class_(one.table.classes[j]), 30)} | x)" for j in range(len(order))}
+    if len(order) > 2:
+        st.selectbox(_("Class"), list(names), format_func=names.get, label_visibility="collapsed", width=260,
+                     **bound("plausible_class", k, lambda s, j: s.showing(plausible_class=j)))  # fmt: skip
+        return
+    st.segmented_control(
+        _("Class"),
+        list(names),
+        format_func=lambda j: md(names[j]),
+        required=True,
+        label_visibility="collapsed",
+        **bound("plausible_class", k, lambda s, j: s.showing(plausible_class=j)),
+    )
+
+
+def _reading(
+    one: Study, found: Plausible, key: str, spec: Any, case: str, order: list[int], moved: bool, *, dotted: bool
+) -> str:
+    """How to read it, with the exact spread of the log-odds and what the parameters' prior is."""
+    first, second = (one.table.classes[j] for j in (sorted(order) if len(order) == 2 else order[:2]))
+    said = [
+        _(
+            "A plausible model has other conditional probabilities, means and variances that the counted rows leave "
+            "as possible."
+        )
+    ]
+    exact = None if moved else _log_odds(key, spec, case, first, second, one)
+    if exact is not None:
+        said.append(
+            _("The log-odds of {a} against {b} are {mean} ± {sd} nats, exactly.").format(
+                a=md(one.table.class_(first), 24),
+                b=md(one.table.class_(second), 24),
+                mean=signed(exact.mean),
+                sd=number(exact.sd, 2),
+            )
+        )
+    if dotted:
+        said.append(_("Dotted: where the decision turns under your losses."))
+    if moved:
+        said.append(_("Under your prior of use, the same in every model."))
+    if one.judging is not one.model:
+        said.append(_("All of it before calibration."))
+    said += [_named(one, note).local(md) for note in found.notes]
+    return " ".join(said)
+
+
+def _named(one: Study, note: Message) -> Message:
+    """A note with its columns' names on screen."""
+    column, names = note.params.get("column"), note.params.get("names")
+    if isinstance(column, str):
+        return replace(note, params={**note.params, "column": clean(one.table.column(column), 30)})
+    if not isinstance(names, str):
+        return note
+    return replace(note, params={**note.params, "names": _(", ").join(
+        clean(one.table.column(name), 30) for name in names.split(", "))})  # fmt: skip

@@ -1,0 +1,193 @@
+"""What is decided for a case and what spoke for it: the sentence, the posterior beside the risks, the contributions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.decision.loss import judge
+from bayes_engine.language import _
+from bayes_engine.models.one_dependence import AODE
+from bayes_engine.workbench.derivation.balance import Balance, odds_needed, weigh
+from bayes_engine.workbench.derivation.derive import Working
+from bayes_engine.workbench.derivation.render import title_of
+from bayes_engine.workbench.derivation.texts import Said, TextRead, opened, read_text, text_steps
+from bayes_engine.workbench.figures.contributions import Side, verdict, waterfall
+from bayes_engine.workbench.figures.decisions import action_colours
+from bayes_engine.workbench.figures.theme import colour_of
+from pages.active import words
+from pages.active.text_terms import quoted, shown, times
+from pages.components.chart import chart
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import bound, current, dark
+from pages.views.case.editor import Study
+
+MOST_DECISIONS = 11
+"""As many decisions are drawn: those of least risk."""
+MOST_BARS = 26
+"""As many contributions are drawn one by one; the smallest beyond are one bar."""
+LOUDEST = 3
+"""So many terms of a text stand in the sentence."""
+FEW_BARS = 12
+"""The same where each is a pixel of a picture."""
+
+
+def pronounce(one: Study, working: Working, *, narrow: bool = False) -> None:
+    """The decision in a sentence, and the posterior of each class beside the risk of deciding for it; `narrow` in the
+    column beside."""
+    if working.position < 0:
+        st.warning(_("No posterior: {why}.").format(why=words.status(int(working.status))))
+        return
+    ledger, table = working.ledger, one.table
+    said = judge(ledger, working.loss)
+    st.markdown("#### " + words.verdict(table, ledger, said, _loudest(working)))
+    drawn = _decisions_shown(working)
+    actions = [working.loss.actions[i] for i in drawn]
+    likely = dict(zip(working.classes, working.posterior, strict=True))
+    figure = verdict(
+        [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
+        [likely.get(a) for a in actions],
+        [working.risk[i] for i in drawn],
+        action_colours(actions, working.classes, dark=dark()),
+        decided=drawn.index(working.position),
+        narrow=narrow,
+        dark=dark(),
+    )
+    chart(figure, key="case_verdict", alt=_("posterior of each class and conditional risk of each decision"))
+    if len(drawn) < len(working.loss.actions):
+        st.caption(_("The {k} decisions of least risk, of {n}.").format(k=len(drawn), n=len(working.loss.actions)))
+
+
+def _loudest(working: Working) -> dict[str, str]:
+    """Of each text the terms that pull most the way the whole text does, between the two likeliest classes."""
+    best, other = sorted(range(len(working.classes)), key=lambda k: -working.posterior[k])[:2]
+    said = {}
+    for read in (read_text(working.steps[j], best, other) for j in text_steps(working.steps)):
+        sign = 1.0 if read.nats >= 0 else -1.0
+        pulling = sorted((t for t in read.terms if sign * t.nats > 0), key=lambda t: -sign * t.nats)[:LOUDEST]
+        if pulling:
+            said[read.column] = _(", ").join(quoted(md(shown(t.term), 24)) for t in pulling)
+    return said
+
+
+def _decisions_shown(working: Working) -> list[int]:
+    """Positions of the decisions that are drawn: all, or where they are many those of least risk."""
+    every = list(range(len(working.loss.actions)))
+    if len(every) <= MOST_DECISIONS:
+        return every
+    return sorted(sorted(every, key=lambda i: working.risk[i])[:MOST_DECISIONS])
+
+
+def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
+    """What speaks for one class against another, as a waterfall; where the case is `drawn`, the two are chosen beside
+    the picture, which shows the many small contributions too."""
+    k_for, k_against = sides(working) if drawn else choose_sides(one, working)
+    state = current()
+    largest, bits = state.seen("order", "size") == "size", state.seen("unit", "nats") == "bits"
+    balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
+    telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
+    balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
+    labels = {j: plotly_text(title_of(step, one.table), 34) for j, step in enumerate(working.steps)}
+    reads = {j: read_text(working.steps[j], k_for, k_against) for j in text_steps(working.steps)}
+    balance, terms = opened(balance, reads)
+    labels |= {place: _of_text(one, len(reads), *said) for place, said in terms.items()}
+    few = FEW_BARS if drawn and not reads else MOST_BARS
+    bars = (balance.by_size() if largest else balance).folded(few)
+    pair = (k_for, k_against)
+    left, right = (Side(plotly_text(one.table.class_(working.classes[k]), 24), colour_of(k, dark())) for k in pair)
+    figure = waterfall(
+        bars,
+        [labels.get(w.position, _others(w.folded)) for w in bars.weights],
+        (left, right),
+        bits=bits,
+        needed=odds_needed(working.loss, balance.for_, balance.against),
+        dark=dark(),
+    )
+    chart(figure, key="case_waterfall", alt=_("contributions to the log-odds"))
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
+        orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
+        st.segmented_control(
+            _("Order"),
+            list(orders),
+            format_func=orders.get,
+            required=True,
+            label_visibility="collapsed",
+            **bound("case_order", "size" if largest else "table", lambda s, o: s.showing(order=o)),
+        )
+        st.segmented_control(
+            _("Unit"),
+            list(units),
+            format_func=units.get,
+            required=True,
+            label_visibility="collapsed",
+            **bound("case_unit", "bits" if bits else "nats", lambda s, u: s.showing(unit=u)),
+        )
+    st.caption(_reading(one, working, balance))
+
+
+def _reading(one: Study, working: Working, balance: Balance) -> str:
+    """How to read the figure, with what its line stands for."""
+    name, other = (md(one.table.class_(c), 24) for c in (balance.for_, balance.against))
+    if isinstance(one.model, AODE):
+        text = _("Each bar is the mean of log P(x_j | {name}, x_i) over the super-parents x_i, weighted by their "
+                 "shares, minus that of {other}; their sum is the log-odds.")  # fmt: skip
+    elif working.additive:
+        text = _("Each bar is a term of the log-density of {name} minus that of {other}; their sum is the log-odds.")
+    elif working.scores:
+        text = _("Each bar is w_j · log p(x_j | {name}) / p(x_j | {other}), the evidence of a column times its weight; "
+                 "their sum is the log-odds.")  # fmt: skip
+    elif any(step.given for step in working.steps):
+        text = _("Each bar is log p(x_j | {name}, parents) / p(x_j | {other}, parents); their sum is the log-odds.")
+    else:
+        text = _("Each bar is log p(x_j | {name}) / p(x_j | {other}); their sum is the log-odds.")
+    line = odds_needed(working.loss, balance.for_, balance.against)
+    if text_steps(working.steps):
+        text += " " + _("A text has a bar for each of its terms, as often as it counts there.")
+    if line is not None:
+        text += " " + _("Dotted: under your losses, {name} is the cheaper decision from {nats} nats on.")
+    text = text.replace("_j", "ⱼ").replace("_i", "ᵢ")
+    return text.format(name=name, other=other, nats=f"{line or 0.0:.3g}".replace("-", "−"))
+
+
+def _of_text(one: Study, texts: int, read: TextRead, term: Said | None) -> str:
+    """A term of a text on the figure; of several texts with the column's name."""
+    said = _("absent words") if term is None else quoted(shown(term.term)) + times(term)
+    return plotly_text(said if texts == 1 else f"{one.table.column(read.column)}{_(': ')}{said}", 34)
+
+
+def _others(n: int) -> str:
+    return _("{n} others").format(n=n)
+
+
+def sides(working: Working) -> tuple[int, int]:
+    """The class for and the class against: of two the first against the second; of more the likeliest against the next,
+    or as chosen."""
+    if len(working.classes) == 2:
+        return 0, 1
+    likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])
+    chosen = [current().seen(name, -1) for name in ("for", "against")]
+    first = chosen[0] if 0 <= chosen[0] < len(likely) else likely[0]
+    rest = [k for k in likely if k != first]
+    return first, chosen[1] if chosen[1] in rest else rest[0]
+
+
+def choose_sides(one: Study, working: Working) -> tuple[int, int]:
+    """The two classes; of more than two they can be chosen here."""
+    first, second = sides(working)
+    if len(working.classes) == 2:
+        return first, second
+    likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])
+    rest = [k for k in likely if k != first]
+    names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
+    left, right = st.columns(2)
+    left.selectbox(
+        _("For"),
+        range(len(likely)),
+        format_func=names.get,
+        **bound("case_for", first, lambda s, k: s.showing(**{"for": k})),
+    )
+    right.selectbox(
+        _("against"), rest, format_func=names.get, **bound("case_against", second, lambda s, k: s.showing(against=k))
+    )
+    return first, second

@@ -1,0 +1,292 @@
+"""A person's changes of the columns as edits of the state. A change that cannot stand raises, and nothing is changed.
+
+The state keeps differences from what was inferred: (position, role, kind, levels), levels by their position or, where
+they are new, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bayes_engine.errors import TableError
+from bayes_engine.language import Word
+from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, recast
+from bayes_engine.workbench.doctor.finding import Repair
+from pages import active
+from pages.runtime.state import Spec, State
+
+KINDS = ("categorical", "binary", "continuous", "count", "identifier", "text")
+"""The kinds a person may choose; the others are found, never chosen."""
+ROLES = ("feature", "target", "ignore", "id", "group", "weight", "amount")
+_OTHER_KIND = ("days", "text-missing")
+"""Repairs that make a column of numbers of what was none."""
+_ONCE = ("group", "weight", "amount")
+_OF_CLASSES = ("priors", "structure", "criterion")
+"""Knobs that speak of the classes, or of the target."""
+
+
+def with_role(state: State, position: int, role: str) -> State:
+    """A column in another role. The former target becomes a feature; a column of numbers that becomes the target is
+    read as categories.
+
+    Raises TableError where that leaves no target, doubles a role, or makes a table that no model can be fitted to.
+    """
+    before = active.in_use(state)
+    variable = before.schema.variables[position]
+    if role == variable.role:
+        return state
+    kind = ""
+    if role == "target":
+        state = _without_target(state)
+        if variable.numeric:
+            kind = _classes_of(before, variable)
+    elif variable.role == "target":
+        raise TableError(
+            "one column must be the target; make another column the target, and '{column}' becomes a feature",
+            column=variable.name,
+        )
+    elif role in _ONCE and any(v.role == role for v in before.schema):
+        raise TableError(
+            "column '{other}' has the role {role} already; give it another role first",
+            other=next(v.name for v in before.schema if v.role == role),
+            role=Word(role),
+        )
+    elif role == "feature" and not (variable.discrete or variable.numeric or variable.kind == "text"):
+        raise TableError(
+            "column '{column}' is of kind {kind}, which no model reads; change its kind first",
+            column=variable.name,
+            kind=Word(variable.kind),
+        )
+    return _settled(before, _changed(state, position, role=role, kind=kind))
+
+
+def with_roles(state: State, roles: Mapping[int, str]) -> State:
+    """Several columns in other roles, by position; what forbids one of them forbids them all.
+
+    Raises TableError as `with_role` does.
+    """
+    if len(roles) < 2 or set(roles.values()) - {"ignore", "id"}:
+        for position, role in roles.items():
+            state = with_role(state, position, role)
+        return state
+    before = active.in_use(state)
+    target = before.schema.target
+    if target is not None and before.schema.position[target.name] in roles:
+        raise TableError(
+            "one column must be the target; make another column the target, and '{column}' becomes a feature",
+            column=target.name,
+        )
+    inferred, entries = _inferred(state).variables, {c[0]: c for c in state.columns}
+    for position, role in roles.items():
+        _at, _was, kind, levels = entries.pop(position, (position, "", "", ()))
+        entry = (position, "" if role == inferred[position].role else role, kind, levels)
+        if any(entry[1:]):
+            entries[position] = entry
+    return _settled(before, replace(state, columns=tuple(entries[k] for k in sorted(entries))))
+
+
+def with_kind(state: State, position: int, kind: str) -> State:
+    """A column read as another kind; its levels are found afresh.
+
+    Raises TableError where the column does not hold what the kind asks for.
+    """
+    before = active.in_use(state)
+    variable = before.schema.variables[position]
+    if kind == variable.kind:
+        return state
+    if kind not in KINDS:
+        raise TableError(
+            "column '{column}' cannot be made {kind}: that is found in the values, not chosen",
+            column=variable.name,
+            kind=Word(kind),
+        )
+    read = recast(variable, before.frame[variable.name], kind)
+    if kind == "binary" and len(read.levels) != 2:
+        raise TableError(
+            "column '{column}' cannot be binary: it holds {n} different values; make it categorical",
+            column=variable.name,
+            n=len(read.levels),
+        )
+    return _settled(before, _changed(state, position, kind=kind, levels=()))
+
+
+def with_levels(state: State, position: int, levels: tuple[Any, ...]) -> State:
+    """A discrete column with its levels in this order; what is not among them yet is a new level.
+
+    Raises TableError on a new level without a name.
+    """
+    before = active.in_use(state)
+    if any(not str(level).strip() for level in levels):
+        raise TableError("a level needs a name")
+    unmended = replace(state, repairs=tuple(r for r in state.repairs if r[0] not in active.OF_LEVELS))
+    plain = active.in_use(_changed(unmended, position, levels=())).schema.variables[position]
+    codes = tuple(plain.levels.index(v) if v in plain.levels else str(v) for v in levels)
+    return _settled(before, _changed(state, position, levels=() if codes == tuple(range(len(codes))) else codes))
+
+
+def with_repairs(state: State, repairs: Iterable[Repair]) -> State:
+    """The state with these repairs done as well.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    before = active.in_use(state)
+    at = before.schema.position
+    for repair in repairs:
+        position = at[repair.column] if repair.column else -1
+        entry = (repair.what, position, float(repair.value))
+        if repair.what in _OTHER_KIND:  # what was said of the column was said of what it held before
+            state = replace(state, columns=tuple(c for c in state.columns if c[0] != position))
+        rest = tuple(r for r in state.repairs if r != entry)
+        state = replace(state, repairs=(*rest, entry))
+    return _settled(before, state)
+
+
+def without_repair(state: State, entry: tuple[str, int, float]) -> State:
+    """The state with one repair undone, and what was said of the column that it made.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    before = active.in_use(state)
+    columns = tuple(c for c in state.columns if entry[0] not in _OTHER_KIND or c[0] != entry[1])
+    return _settled(before, replace(state, columns=columns, repairs=tuple(r for r in state.repairs if r != entry)))
+
+
+def as_inferred(state: State, position: int) -> State:
+    """The state with nothing said of a column's role, kind and levels.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    before = active.in_use(state)
+    return _settled(before, replace(state, columns=tuple(c for c in state.columns if c[0] != position)))
+
+
+def all_as_inferred(state: State) -> State:
+    """The state with nothing said of any column's role, kind and levels.
+
+    Raises TableError where that makes a table that no model can be fitted to.
+    """
+    return _settled(active.in_use(state), replace(state, columns=()))
+
+
+def _changed(
+    state: State,
+    position: int,
+    *,
+    role: str | None = None,
+    kind: str | None = None,
+    levels: tuple[Any, ...] | None = None,
+) -> State:
+    """The state with one column's entry changed; what is as it was inferred is not kept."""
+    inferred = _inferred(state).variables[position]
+    rest = {c[0]: c for c in state.columns}
+    _at, was_role, was_kind, was_levels = rest.pop(position, (position, "", "", ()))
+    role = role or was_role
+    kind = kind or was_kind
+    entry = (
+        position,
+        "" if role == inferred.role else role,
+        "" if kind == inferred.kind else kind,
+        was_levels if levels is None else levels,
+    )
+    if any(entry[1:]):
+        rest[position] = entry
+    return replace(state, columns=tuple(rest[k] for k in sorted(rest)))
+
+
+def _without_target(state: State) -> State:
+    """The state with no column *made* the target; one that was read as categories for it is what it was."""
+    kept = tuple(c for c in state.columns if c[1] != "target")
+    return replace(state, columns=kept)
+
+
+def _inferred(state: State) -> Schema:
+    return active.in_use(replace(state, columns=())).schema
+
+
+def _classes_of(table: active.InUse, variable: Variable) -> str:
+    n = table.frame[variable.name].nunique()
+    if n > MAX_CLASSES:
+        raise TableError(
+            "column '{column}' holds {n} different numbers, too many to be classes (at most {most}); "
+            "choose another target",
+            column=variable.name,
+            n=int(n),
+            most=MAX_CLASSES,
+        )
+    return "categorical"
+
+
+def _settled(before: active.InUse, state: State) -> State:
+    """The state with case, losses and priors carried over to the changed columns; raises where a table that could be
+    fitted no longer can."""
+    after = active.in_use(state)
+    if after.parts is None or before.parts is None:
+        if after.problem is not None and before.problem is None:
+            raise after.problem
+        return replace(state, case=(), row=-1, amount=-1.0, losses=(), extra="", fixed=(), prior=())
+    shelf = tuple(_moved(before, after, spec) for spec in state.shelf)
+    return _with_classes(before, after, replace(state, case=_case(before, after, state), shelf=shelf))
+
+
+def _moved(before: active.InUse, after: active.InUse, spec: Spec) -> Spec:
+    """The model with the knobs that are columns at the places that these have now; of a column that is gone, none."""
+    here = {at: after.features.position.get(name, -1) for at, name in enumerate(before.features.names)}
+    knobs = []
+    for name, value in spec.knobs:
+        if name in ("alphas", "likelihoods") and isinstance(value, tuple):
+            value = tuple(sorted((here[at], own) for at, own in _pairs(value) if here.get(at, -1) >= 0))
+        elif name in active.COLUMN_KNOBS:
+            value = here.get(value, -1)
+        knobs += [(name, value)] if value not in ((), -1) else []
+    return replace(spec, knobs=tuple(knobs))
+
+
+def _pairs(value: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+    """Its pairs; a link may hold anything."""
+    return [p for p in value if isinstance(p, tuple) and len(p) == 2]
+
+
+def _case(before: active.InUse, after: active.InUse, state: State) -> tuple[Any, ...]:
+    if not state.case:
+        return ()
+    values = active.case_values(before)
+    fits = {
+        v.name: values.get(v.name)
+        for v in after.features
+        if v.discrete or v.kind == "text" or isinstance(values.get(v.name), int | float)
+    }
+    return active.case_codes(after, fits)
+
+
+def _with_classes(before: active.InUse, after: active.InUse, state: State) -> State:
+    """Losses and priors follow the classes into their new order; other classes start afresh."""
+    old, new = before.classes, after.classes
+    if old == new:
+        return state
+    specs = tuple(
+        replace(s, knobs=tuple((k, v) for k, v in s.knobs if k not in _OF_CLASSES or not isinstance(v, tuple)))
+        for s in state.shelf
+    )
+    if set(old) != set(new) or before.target.name != after.target.name:
+        return replace(state, losses=(), extra="", fixed=(), prior=(), shelf=specs)
+    k, order = len(old), [old.index(c) for c in new]
+    rows = [*order, *range(k, len(state.losses))]
+    fits = len(rows) == len(state.losses) and all(len(row) == k for row in state.losses)  # a link may hold anything
+    return replace(
+        state,
+        losses=tuple(tuple(state.losses[i][j] for j in order) for i in rows) if fits else (),
+        fixed=tuple((rows.index(i), order.index(j)) for i, j in state.fixed if i in rows and j in order),
+        prior=tuple(state.prior[i] for i in order) if len(state.prior) == k else (),
+        shelf=tuple(_spec(spec, order) for spec in state.shelf),
+    )
+
+
+def _spec(spec: Spec, order: list[int]) -> Spec:
+    fits = (
+        (k, tuple(v[i] for i in order) if k == "priors" and isinstance(v, tuple) and len(v) == len(order) else v)
+        for k, v in spec.knobs
+        if k != "criterion" or not isinstance(v, tuple)  # losses of decisions in the old order
+    )
+    return replace(spec, knobs=tuple(fits))

@@ -1,0 +1,326 @@
+"""Each finding with its sentence, its evidence, the rows it is seen in, and a button for each of its mends."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Listing, Message, _
+from bayes_engine.numerals import plain
+from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding, Mend, SetLikelihood
+from pages import active
+from pages.active import words
+from pages.components.tables import on_screen
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+from pages.views.data import columns
+from pages.views.data.doctor import mends, wording
+from pages.views.data.doctor.heads import picked_in, picking
+from pages.views.data.doctor.report import OF_CLASSES, Examined, Group, alone, grouped
+
+NAMED = 8
+"""So many columns of a group are named."""
+SHOWN = 6
+"""So many notes are open; the others are folded."""
+ROWS_SHOWN = 10
+COLUMNS_SHOWN = 12
+
+
+def try_mend(edit: Callable[[State], State]) -> None:
+    """An edit of the doctor's; one that cannot stand is said, and what was on screen stays."""
+    st.session_state["mend_said"] = None
+    try:
+        change(edit)
+    except BayesEngineError as error:
+        st.session_state["mend_said"] = (what_stands(current()), error.message)
+
+
+def what_stands(state: State) -> tuple[Any, ...]:
+    """What a refusal speaks of: it is said as long as nothing of this has changed."""
+    return state.table, state.columns, state.repairs
+
+
+def refused() -> None:
+    """Why the last mend could not be done, as long as nothing else was."""
+    told = st.session_state.get("mend_said")
+    if told and told[0] == what_stands(current()):
+        st.error(_("That cannot be: {why}. Nothing was changed.").format(why=told[1].local(md)))
+
+
+# above the table ------------------------------------------------------------------------------------------------------
+
+
+def summary(table: active.InUse, found: Examined) -> None:
+    """How much was found, and how much was looked for and not found."""
+    counts = Counter(f.severity for f in found.open)
+    told = [
+        f"{wording.ICONS[severity]} {wording.severity(severity, counts[severity])}"
+        for severity in SEVERITIES
+        if counts[severity]
+    ] or [":green[:material/check_circle:] " + _("nothing to mend")]
+    passed = _("{n} checks found nothing").format(n=len(found.passed))
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="doctor_summary"):
+        for part in told:
+            st.markdown(f"**{part}**", width="content")
+        chip = st.popover(f":gray[{passed}]", type="tertiary", key="doctor_passed", on_change="rerun")
+        if chip.open:
+            with chip:
+                checked(table, found)
+    for note in (found.report.sampled, _left(found)):
+        if note:
+            st.caption(note if isinstance(note, str) else note.local(md))
+
+
+def _left(found: Examined) -> str:
+    if not found.left:
+        return ""
+    return _("Of the columns the first {n} were looked at; {left} more were not.").format(
+        n=len(found.report.features), left=f"{found.left:,}"
+    )
+
+
+def checked(table: active.InUse, found: Examined) -> None:
+    """What was looked for and not found; and what was found but is taken care of already."""
+    st.caption(
+        _("Looked for, and not found: {what}.").format(what=_(", ").join(wording.title(c) for c in found.passed))
+    )
+    if found.settled:
+        st.caption(_("Found, and taken care of by a column's role, the active model or the losses:"))
+        for f in found.settled[:12]:
+            st.caption(f":material/check: {wording.sentence(table, f.said)} {_settled_by(table, f)}")
+        if found.settled[12:]:
+            st.caption(_("and {n} more").format(n=len(found.settled) - 12))
+
+
+def _settled_by(table: active.InUse, finding: Finding) -> str:
+    if finding.settled and finding.columns:
+        role = table.schema[finding.columns[0]].role
+        return f"**{_('its role is {role}').format(role=words.role(role))}**"
+    return f"**{_('the losses say so') if finding.code == 'imbalance' else _('the active model answers it')}**"
+
+
+def chips(table: active.InUse) -> None:
+    """What was changed, each with a button that undoes it."""
+    state = current()
+    changed = [c for c in state.columns if c[0] < len(table.schema) and (c[1] or c[2])]
+    if not table.repairs and not changed:
+        return
+    with st.container(horizontal=True, gap="small", key="doctor_chips"):
+        for at, (entry, repair) in enumerate(table.repairs):
+            st.button(
+                _("mended: {what}").format(what=wording.mended(table, repair)),
+                key=f"undo_{at}",
+                icon=":material/undo:",
+                help=_("Undo"),
+                on_click=try_mend,
+                args=(partial(columns.without_repair, entry=entry),),
+            )
+        for position, role, kind, _levels in changed[:NAMED]:
+            name = md(table.column(table.schema.variables[position].name), 28)
+            what = _(", ").join(([words.role(role)] if role else []) + ([words.kind(kind)] if kind else []))
+            st.button(
+                _("set: {column} {what}").format(column=name, what=what),
+                key=f"reset_{position}",
+                icon=":material/undo:",
+                help=_("Undo"),
+                on_click=try_mend,
+                args=(partial(columns.as_inferred, position=position),),
+            )
+        if len(changed) > NAMED:
+            st.button(
+                _("undo all {n} changes of columns").format(n=len(changed)),
+                key="reset_all",
+                icon=":material/undo:",
+                on_click=try_mend,
+                args=(columns.all_as_inferred,),
+            )
+
+
+def of_table(table: active.InUse, found: Examined) -> None:
+    """What concerns the whole table or its classes."""
+    for f in found.open:
+        if not f.columns or f.code in OF_CLASSES:
+            line(table, alone(f), f"of_{f.code}")
+
+
+# beneath the table ----------------------------------------------------------------------------------------------------
+
+
+def of_columns(table: active.InUse, found: Examined) -> None:
+    """Of the column whose head was clicked everything; else what was found in the columns, the worst first."""
+    name = picked_in(table, current())
+    if name:
+        picked(table, found, name)
+        return
+    groups = [g for g in grouped(found.open) if g.columns and g.code not in OF_CLASSES]
+    worst = [g for g in groups if g.severity != "note"]
+    notes = [g for g in groups if g.severity == "note"]
+    for at, group in enumerate([*worst, *notes[:SHOWN]]):
+        line(table, group, f"line_{at}")
+    if notes[SHOWN:]:
+        with st.expander(_("{n} more").format(n=len(notes) - SHOWN)):
+            for at, group in enumerate(notes[SHOWN:], start=len(worst) + SHOWN):
+                line(table, group, f"line_{at}")
+
+
+def line(table: active.InUse, group: Group, key: str) -> None:
+    """A finding, or many of a kind: what is found, a button for each mend, and the evidence on demand."""
+    with st.container(key=f"finding_{group.severity}_{key}", gap="xsmall"):
+        st.markdown(f"{wording.ICONS[group.severity]} {_told(table, group)}")
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            for at, own in enumerate(group.mends):
+                mend_button(table, own, f"{key}_{at}", first=at == 0)
+            opened = st.popover(_("Evidence"), type="tertiary", key=f"{key}_why", on_change="rerun")
+            if opened.open:
+                with opened:
+                    evidence(table, group)
+
+
+def _told(table: active.InUse, group: Group) -> str:
+    if len(group.findings) == 1:
+        return wording.sentence(table, group.findings[0].said)
+    firsts = list(dict.fromkeys(f.columns[0] for f in group.findings))
+    names = _(", ").join(md(table.column(name), 28) for name in firsts[:NAMED])
+    return _("**{what}** in {n} columns: {names}").format(
+        what=wording.title(group.code), n=len(firsts), names=names + (" …" if len(firsts) > NAMED else "")
+    )
+
+
+def mend_button(table: active.InUse, own: tuple[Mend, ...], key: str, *, first: bool) -> None:
+    """A button that mends."""
+    only = own[0]
+    many = isinstance(only, SetLikelihood) and len(only.columns) > 2
+    label = wording.of_several(only) if many and isinstance(only, SetLikelihood) else wording.button(table, own)
+    st.button(
+        label,
+        key=f"mend_{key}",
+        icon=":material/healing:" if first else None,
+        type="secondary" if first else "tertiary",
+        help=wording.does(only),
+        on_click=try_mend,
+        args=(partial(mends.done, mends=own),),
+    )
+
+
+def evidence(table: active.InUse, group: Group) -> None:
+    """The numbers behind a finding, and the first rows it is seen in."""
+    if len(group.findings) > 1:
+        one_each(table, group.findings)
+        return
+    numbers(table, group.findings[0])
+    rows_of(table, group.findings[0])
+
+
+def numbers(table: active.InUse, finding: Finding) -> None:
+    """The evidence as a small table."""
+    if finding.evidence:
+        st.dataframe(
+            pd.DataFrame({
+                "what": [wording.sentence(table, label, clean) for label, _value in finding.evidence],
+                "value": [_number(value, label) for label, value in finding.evidence],
+            }),
+            hide_index=True,
+            width="content",
+            column_config={"what": _("what"), "value": st.column_config.TextColumn(_("value"), alignment="right")},
+            alt=_("the evidence"),
+        )  # fmt: skip
+
+
+def _number(value: Any, label: Message) -> str:
+    if value == 0.0 and label.template in ("p", "p (Holm)"):  # below what a float holds
+        return "< 1e-300"
+    if isinstance(value, float) and math.isinf(value):
+        return "∞"
+    if isinstance(value, float):
+        return f"{value:.4g}" if value and abs(value) < 1e-3 else plain(value)
+    if isinstance(value, Listing):
+        return clean(_(", ").join(map(str, value.parts)), 200)
+    return f"{value:,}" if isinstance(value, int) else clean(value, 200)
+
+
+def one_each(table: active.InUse, findings: Sequence[Finding]) -> None:
+    """A row for each of many findings of a kind: the column, and the numbers of it."""
+    shown = []
+    for f in findings:
+        row = {_("column"): clean(table.column(f.columns[0]))}
+        for label, value in f.evidence[:4]:
+            row[wording.sentence(table, label, clean)] = _number(value, label)
+        shown.append(row)
+    st.dataframe(pd.DataFrame(shown), hide_index=True, alt=_("the evidence"))
+
+
+def rows_of(table: active.InUse, finding: Finding) -> None:
+    """The first rows that a finding is seen in, its columns before the others."""
+    if not finding.rows:
+        return
+    target = table.schema.target
+    first = [*finding.columns, *([target.name] if target else [])]
+    names = list(dict.fromkeys([*first, *table.schema.names]))[:COLUMNS_SHOWN]
+    rows = [row for row in finding.rows if row < len(table.frame)][:ROWS_SHOWN]
+    shown = table.frame[names].iloc[rows]
+    st.caption(_("The first rows it is seen in"))
+    st.dataframe(on_screen(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
+
+
+def by_hand(table: active.InUse, at: int) -> None:
+    """The column's role and kind."""
+    variable = table.schema.variables[at]
+
+    def edit(how: Callable[..., State]) -> Callable[[State, str], State]:
+        def edited(state: State, value: str) -> State:
+            st.session_state["mend_said"] = None
+            try:
+                return how(state, at, value)
+            except BayesEngineError as error:
+                st.session_state["mend_said"] = (what_stands(state), error.message)
+                return state
+
+        return edited
+
+    kinds = list(dict.fromkeys([*columns.KINDS, variable.kind]))
+    with st.container(horizontal=True, gap="small"):
+        st.selectbox(_("Role"), columns.ROLES, format_func=words.role, width=180,
+                     **bound(f"role_{at}", variable.role, edit(columns.with_role)))  # fmt: skip
+        st.selectbox(_("Kind"), kinds, format_func=words.kind, width=180,
+                     **bound(f"kind_{at}", variable.kind, edit(columns.with_kind)))  # fmt: skip
+
+
+def picked(table: active.InUse, found: Examined, name: str) -> None:
+    """Everything that was found in one column, with the evidence open."""
+    own = [f for f in found.open if name in f.columns and f.code not in OF_CLASSES]
+    with st.container(border=True, key="doctor_picked"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(f"**{md(table.column(name))}**")
+            st.button(
+                _("All findings"),
+                key="unpick",
+                type="tertiary",
+                icon=":material/close:",
+                on_click=change,
+                args=(lambda state: picking(state, None),),
+            )
+        by_hand(table, table.schema.position[name])
+        if not own:
+            st.caption(_("Nothing was found in this column."))
+        for at, finding in enumerate(own):
+            group = alone(finding)
+            with st.container(key=f"finding_{finding.severity}_picked_{at}", gap="xsmall"):
+                left, right = st.columns([4, 5], gap="medium")
+                with left:
+                    st.markdown(f"{wording.ICONS[finding.severity]} {wording.sentence(table, finding.said)}")
+                    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                        for number, mend in enumerate(group.mends):
+                            mend_button(table, mend, f"picked_{at}_{number}", first=number == 0)
+                with right:
+                    numbers(table, finding)
+                rows_of(table, finding)
+        for finding in found.settled:
+            if name in finding.columns:
+                st.caption(f":material/check: {wording.sentence(table, finding.said)} {_settled_by(table, finding)}")

@@ -1,0 +1,74 @@
+"""Three models that fit the table, because …: taken by a click, or compared."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.workbench.doctor.finding import Suggestion
+from pages import active
+from pages.active import shelf
+from pages.runtime.state import Spec, change
+from pages.views.data.doctor import mends, wording
+from pages.views.data.doctor.findings import try_mend
+from pages.views.data.doctor.report import Examined
+
+
+def three(table: active.InUse, found: Examined) -> None:
+    """The models, each with its reason."""
+    suggestions = found.report.suggestions
+    if not suggestions or table.parts is None or found.left:
+        return
+    st.subheader(_("These {n} models fit your table, because …").format(n=len(suggestions)))
+    chosen = active.shelf_of(table)[shelf.active_place(table)]
+    for at, (cell, suggestion) in enumerate(zip(st.columns(len(suggestions), gap="small"), suggestions, strict=True)):
+        with cell.container(border=True, height="stretch", vertical_alignment="distribute", key=f"fits_{at}"):
+            card(table, suggestion, at, taken=mends.spec_of(suggestion.model) == chosen)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        specs = tuple(mends.spec_of(s.model) for s in suggestions)
+        if len(suggestions) > 1:
+            st.button(
+                _("Compare them"), key="compare_three", icon=":material/balance:", on_click=compare, args=(specs,)
+            )
+        if any(s.error is not None for s in suggestions):
+            st.caption(
+                _("Errors leave out one row at a time; they flatter models whose cut points, tree or shrinkage were "
+                  "chosen on all rows, and the best of several. Compare holds rows out of everything.")
+            )  # fmt: skip
+
+
+def card(table: active.InUse, suggestion: Suggestion, at: int, *, taken: bool) -> None:
+    """One model, why, and how often it errs."""
+    spec = mends.spec_of(suggestion.model)
+    reason = wording.sentence(table, suggestion.reason)
+    st.markdown(f"**{wording.model(suggestion.model)}**\n\n" + _("… {reason}.").format(reason=reason))
+    with st.container(gap="xsmall"):
+        how_good(table, suggestion)
+        st.button(
+            _("In use") if taken else _("Take this model"),
+            key=f"take_{at}",
+            icon=":material/check:" if taken else ":material/add:",
+            disabled=taken,
+            on_click=try_mend,
+            args=(partial(mends.with_model, spec=spec),),
+        )
+
+
+def how_good(table: active.InUse, suggestion: Suggestion) -> None:
+    """The errors, each row left out."""
+    assert table.parts is not None
+    rows = int(table.parts.y.notna().sum())
+    if suggestion.error is not None:
+        st.caption(
+            _("{share} of the rows decided wrongly ({n} of {all}), each left out").format(
+                share=f"{suggestion.error:.1%}", n=f"{round(suggestion.error * rows):,}", all=f"{rows:,}"
+            )
+        )
+
+
+def compare(specs: tuple[Spec, ...]) -> None:
+    """All of them on the shelf, and over to the page that compares."""
+    change(lambda state: mends.with_models(state, specs).showing(model_view="compare"))
+    st.session_state["workspace_page"] = "model"

@@ -1,0 +1,188 @@
+"""The rows of the table under heads that say what each column is, how it is spread by class, and what was found in it.
+
+A click on a head chooses the column; arrow keys go from head to head. Of very many columns a hundred are shown at a
+time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding, Severity
+from bayes_engine.workbench.doctor.profile import LEVELS, Profile, profiles
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS
+from pages import active
+from pages.active import words
+from pages.components.component import component
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean
+from pages.runtime.state import State, bound, change, current, said_by
+from pages.views.data.doctor import wording
+
+_heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>')
+
+ROWS = 1000
+"""How many rows are in the table on screen."""
+CELLS = 100_000
+"""How many cells are, where the columns are many."""
+WIDE = 100
+"""How many columns are shown at a time."""
+LONG = 160
+"""So much of a cell is shown."""
+
+
+def heads(table: active.InUse, findings: Sequence[Finding]) -> None:
+    """The table in use, with these findings in the heads of their columns."""
+    start = _window(table)
+    shown = table.schema.variables[start : start + WIDE]
+    names = tuple(v.name for v in shown)
+    marks = marked(findings)
+    columns = _columns(table.key, start, table.frame, table.schema)
+    glances = _profiles(table.key, start, table.frame, table.schema)
+    picked = picked_in(table, current())
+    target = table.schema.target
+    k = len(target.levels) if target is not None and target.discrete else 0
+    sent = {
+        "key": f"{table.key}|{start}",
+        "label": _("The rows of the table. Arrow keys go from one column's head to the next, Enter chooses it."),
+        "corner": "#",
+        "missing": "·",
+        "numbers": [int(i) + 1 for i in table.frame.index[: _rows(len(shown))]],
+        "colours": [list(pair) for pair in CLASS_COLOURS[: max(k, 1)]] if k else [],
+        "legend": [clean(table.class_(c), 24) for c in table.classes] if table.parts is not None else [],
+        "picked": names.index(picked) if picked in names else None,
+        "columns": [
+            _column(table, v, cells, glance, marks.get(v.name, Counter()))
+            for v, cells, glance in zip(shown, columns, glances, strict=True)
+        ],
+    }
+
+    def clicked() -> None:
+        place = said_by("heads", "picked")
+        if isinstance(place, int) and not isinstance(place, bool) and 0 <= place < len(shown):
+            change(lambda state: picking(state, None if picked == names[place] else start + place))
+
+    _heads(key="heads", data=sent, on_picked_change=clicked)
+    rows = len(sent["numbers"])
+    if len(table.frame) > rows:
+        st.caption(_("The first {n} of {all} rows.").format(n=f"{rows:,}", all=f"{len(table.frame):,}"))
+
+
+def picked_in(table: active.InUse, state: State) -> str:
+    """The name of the column whose head was clicked; "" where there is none."""
+    at = state.seen("doctor_column", -1)
+    return table.schema.variables[at].name if 0 <= at < len(table.schema) else ""
+
+
+def picking(state: State, position: int | None) -> State:
+    """The state with this column chosen, and in sight."""
+    if position is None:
+        return state.showing(doctor_column=-1)
+    return state.showing(doctor_column=position, doctor_from=position // WIDE * WIDE)
+
+
+def marked(findings: Iterable[Finding]) -> dict[str, Counter[Severity]]:
+    """How many findings of each severity stand in each column's head."""
+    found: dict[str, Counter[Severity]] = {}
+    for finding in findings:
+        for name in finding.columns:
+            found.setdefault(name, Counter())[finding.severity] += 1
+    return found
+
+
+def _window(table: active.InUse) -> int:
+    """The first column that is shown; where they are many, which ones are to be chosen."""
+    d = len(table.schema)
+    if d <= WIDE:
+        return 0
+    starts = list(range(0, d, WIDE))
+    start = current().seen("doctor_from", 0)
+    start = start if start in starts else 0
+    st.selectbox(
+        _("Columns"),
+        starts,
+        format_func=lambda at: _("{first}–{last} of {all}").format(first=at + 1, last=min(at + WIDE, d), all=f"{d:,}"),
+        width=240,
+        **bound("doctor_from", start, lambda state, at: state.showing(doctor_from=at)),
+    )
+    return start
+
+
+def _rows(columns: int) -> int:
+    return min(ROWS, max(CELLS // max(columns, 1), 100))
+
+
+def _column(
+    table: active.InUse, variable: Variable, cells: Mapping[str, Any], glance: Profile, marks: Counter[Severity]
+) -> dict[str, Any]:
+    name = clean(table.column(variable.name))
+    kind, role = words.kind(variable.kind), words.role(variable.role)
+    sub = kind if variable.role == "feature" else _("{role} · {kind}").format(role=role, kind=kind)
+    counts = [(severity, marks[severity]) for severity in SEVERITIES if marks[severity]]
+    told = _(", ").join(wording.severity(severity, n) for severity, n in counts)
+    read = variable.role in ("feature", "target")
+    column = {
+        "name": name,
+        "sub": sub,
+        "tone": variable.role if variable.role == "target" else "" if read else "off",
+        "bars": [list(bar) for bar in glance.counts],
+        "marks": [list(pair) for pair in counts],
+        "spoken": _(", ").join(part for part in (name, sub, _spread(table, variable, glance), told) if part),
+        "right": variable.numeric,
+        "dots": variable.role == "target" and variable.discrete and "codes" in cells,
+        **cells,
+    }
+    if "codes" in cells:
+        column["levels"] = [clean(table.level(variable.name, level), LONG) for level in variable.levels]
+    return column
+
+
+def _spread(table: active.InUse, variable: Variable, glance: Profile) -> str:
+    missing = _("{n} missing").format(n=f"{glance.missing:,}") if glance.missing else ""
+    what = ""
+    if glance.edges:
+        what = _("{low} to {high}").format(low=f"{glance.edges[0]:.6g}", high=f"{glance.edges[-1]:.6g}")
+    elif variable.discrete:
+        first = variable.levels[: 3 if len(variable.levels) > LEVELS else 5]
+        what = _(", ").join(clean(table.level(variable.name, level), 20) for level in first)
+        what += " …" if len(variable.levels) > len(first) else ""
+    return _(", ").join(part for part in (what, missing) if part)
+
+
+# what is the same in every language -------------------------------------------------------------------------------
+
+
+@kept(max_entries=8)
+def _profiles(key: str, start: int, _frame: pd.DataFrame, _schema: Schema) -> tuple[Profile, ...]:
+    shown = _schema.variables[start : start + WIDE]
+    target = _schema.target
+    more = (target,) if target is not None and target not in shown else ()
+    return profiles(_frame, Schema((*shown, *more)))[: len(shown)]
+
+
+@kept(max_entries=8)
+def _columns(key: str, start: int, _frame: pd.DataFrame, _schema: Schema) -> tuple[dict[str, Any], ...]:
+    """The cells of the first rows: codes of the levels, or texts, None where missing."""
+    shown = _schema.variables[start : start + WIDE]
+    head = _frame.iloc[: _rows(len(shown))]
+    return tuple(_cells(v, head[v.name]) for v in shown)
+
+
+def _cells(variable: Variable, column: pd.Series) -> dict[str, Any]:
+    if variable.discrete and variable.levels and len(variable.levels) <= len(column):
+        at = {level: code for code, level in enumerate(variable.levels)}
+        return {"codes": [-1 if pd.isna(x) else at.get(x, -1) for x in column]}
+    return {"texts": [None if pd.isna(x) else _text(x) for x in column]}
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, pd.Timestamp):
+        return f"{cell:%Y-%m-%d}" if cell == cell.normalize() else f"{cell:%Y-%m-%d %H:%M}"
+    return f"{cell:.12g}" if isinstance(cell, float) else clean(cell, LONG)

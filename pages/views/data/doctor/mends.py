@@ -1,0 +1,137 @@
+"""What a button of the doctor does: a mend as an edit of the state. Where one cannot stand it raises, and all stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
+
+from bayes_engine.models.likelihoods import possible
+from bayes_engine.workbench.doctor.finding import (
+    AddModel,
+    BalanceLosses,
+    Mend,
+    ReadText,
+    Repair,
+    SetKind,
+    SetKnob,
+    SetLikelihood,
+    SetRole,
+)
+from pages import active
+from pages.active import shelf
+from pages.runtime.state import Spec, State
+from pages.views.data import columns
+
+DIGITS = 4
+"""Significant digits of balanced losses: what else they had is not worth reading."""
+
+
+def done(state: State, mends: Iterable[Mend]) -> State:
+    """The state with these mends done, one after the other.
+
+    Raises TableError where one makes a table that no model can be fitted to.
+    """
+    for kind, alike in groupby(mends, type):
+        several = list(alike)
+        if kind is Repair:
+            state = columns.with_repairs(state, [mend for mend in several if isinstance(mend, Repair)])
+            continue
+        if kind is SetRole:
+            state = _roles(state, [mend for mend in several if isinstance(mend, SetRole)])
+            continue
+        for mend in several:
+            state = _one(state, mend)
+    return state
+
+
+def _one(state: State, mend: Mend) -> State:
+    table = active.in_use(state)
+    if isinstance(mend, SetKind):
+        at = table.schema.position[mend.column]
+        state = columns.with_kind(state, at, mend.kind)
+        return columns.with_role(state, at, "feature") if table.schema.variables[at].role == "ignore" else state
+    if isinstance(mend, ReadText):
+        at = table.schema.position[mend.column]
+        return columns.with_role(columns.with_kind(state, at, "text"), at, "feature")
+    if isinstance(mend, AddModel):
+        return with_model(state, spec_of(mend))
+    if isinstance(mend, SetLikelihood):
+        return _likelihood(state, table, mend)
+    if isinstance(mend, SetKnob):
+        return _knob(state, mend)
+    assert isinstance(mend, BalanceLosses)
+    cost = dict(mend.cost)
+    price = [float(f"{cost.get(c, 1.0):.{DIGITS}g}") for c in table.classes]
+    rows = tuple(tuple(0.0 if i == j else price[j] for j in range(len(price))) for i in range(len(price)))
+    return replace(state, losses=rows, extra="", fixed=())
+
+
+def _roles(state: State, mends: list[SetRole]) -> State:
+    at = active.in_use(state).schema.position
+    return columns.with_roles(state, {at[mend.column]: mend.role for mend in mends})
+
+
+def models(state: State) -> tuple[Spec, ...]:
+    """The models on the shelf."""
+    return active.shelf_of(active.in_use(state))
+
+
+def _active(state: State) -> Spec:
+    specs = models(state)
+    return specs[min(state.active, len(specs) - 1)]
+
+
+def spec_of(model: AddModel) -> Spec:
+    """A model of the doctor's as the shelf keeps it."""
+    preset = model.preset if model.family in active.NAIVE else Spec.preset
+    return Spec(preset, tuple(sorted(model.knobs)), model.family)
+
+
+def with_model(state: State, spec: Spec) -> State:
+    """The state with this model on the shelf, and active; on a full shelf it takes the active one's place."""
+    specs = models(state)
+    if spec in specs:
+        return replace(state, shelf=specs, active=specs.index(spec))
+    if len(specs) >= shelf.MOST:
+        here = min(state.active, len(specs) - 1)
+        return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
+    return replace(state, shelf=(*specs, spec), active=len(specs))
+
+
+def with_models(state: State, wanted: Iterable[Spec]) -> State:
+    """The state with all of these on the shelf, the first active; of the others the last give way where it is full."""
+    wanted = tuple(dict.fromkeys(wanted))
+    others = tuple(spec for spec in models(state) if spec not in wanted)[: shelf.MOST - len(wanted)]
+    return replace(state, shelf=(*others, *wanted), active=len(others))
+
+
+def _with_active(state: State, spec: Spec) -> State:
+    specs = models(state)
+    here = min(state.active, len(specs) - 1)
+    return replace(state, shelf=(*specs[:here], spec, *specs[here + 1 :]), active=here)
+
+
+def _likelihood(state: State, table: active.InUse, mend: SetLikelihood) -> State:
+    spec = _active(state)
+    has = "likelihoods" in active.settings(spec)
+    spec = spec if has else Spec("laplace")
+    for name in mend.columns:
+        at = table.features.position.get(name, -1)
+        if at >= 0 and mend.likelihood in possible(table.features.variables[at]):
+            spec = shelf.with_likelihood(table, spec, at, mend.likelihood)
+    return _with_active(state, spec) if has else with_model(state, spec)
+
+
+def _knob(state: State, mend: SetKnob) -> State:
+    spec = _active(state)
+    has = _has(spec, mend)
+    spec = shelf.with_knob(spec if has else Spec("laplace"), mend.name, mend.value)
+    if mend.name == "smoothing" and not active.setting(spec, "alpha"):
+        spec = shelf.with_knob(spec, "alpha", 1.0)
+    return _with_active(state, spec) if has else with_model(state, spec)
+
+
+def _has(spec: Spec, mend: SetKnob) -> bool:
+    """Whether the model has the knob, and it means there what the doctor means."""
+    return mend.name in active.settings(spec) and not (mend.name == "smoothing" and spec.family == "aode")

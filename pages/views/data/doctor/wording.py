@@ -1,0 +1,227 @@
+"""The doctor in words: what a finding is called, what its sentence says on screen, what a button says and will do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bayes_engine.language import Message, _, ngettext
+from bayes_engine.workbench.doctor.finding import (
+    AddModel,
+    BalanceLosses,
+    Code,
+    Mend,
+    ReadText,
+    Repair,
+    SetKind,
+    SetKnob,
+    SetLikelihood,
+    SetRole,
+    Severity,
+)
+from pages import active
+from pages.active import words
+from pages.runtime.escape import clean, md
+
+Escape = Callable[[str], str]
+ICONS: dict[Severity, str] = {
+    "serious": ":red[:material/error:]",
+    "warning": ":orange[:material/warning:]",
+    "note": ":gray[:material/info:]",
+}
+
+
+def long(text: str) -> str:
+    """A name in a sentence of the doctor's."""
+    return md(text, 60)
+
+
+def title(code: Code) -> str:
+    """What a kind of finding is called."""
+    return {
+        "infinite": _("infinite cells"),
+        "identifier": _("identifier"),
+        "leak": _("leak"),
+        "copy-of-target": _("copy of the target"),
+        "single-row-class": _("class of one row"),
+        "rare-class": _("rare class"),
+        "imbalance": _("uneven classes"),
+        "constant": _("constant"),
+        "nearly-constant": _("nearly constant"),
+        "duplicate-column": _("duplicated column"),
+        "duplicate-rows": _("duplicated rows"),
+        "spellings": _("spellings"),
+        "mixed-types": _("numbers and text mixed"),
+        "date": _("dates"),
+        "text": _("texts"),
+        "high-cardinality": _("many levels"),
+        "codes": _("numbers that are names"),
+        "missing": _("mostly missing"),
+        "missing-tells": _("missing cells that tell"),
+        "sentinel": _("a number for «missing»"),
+        "outliers": _("far from all others"),
+        "zero-cells": _("zero cells"),
+        "tiny-variance": _("tiny variance"),
+        "collinear": _("collinearity"),
+        "skew": _("skew"),
+        "heavy-tails": _("heavy tails"),
+        "not-normal": _("not normal within classes"),
+        "covariances": _("unequal covariances (Box's M)"),
+        "dependence": _("dependence given the class"),
+    }[code]
+
+
+def severity(name: Severity, n: int) -> str:
+    """So many findings of a severity."""
+    if name == "serious":
+        return _("{n} serious").format(n=n)
+    if name == "warning":
+        return ngettext("{n} warning", "{n} warnings", n).format(n=n)
+    return ngettext("{n} note", "{n} notes", n).format(n=n)
+
+
+def sentence(table: active.InUse, message: Message, escape: Escape = long) -> str:
+    """A sentence of the doctor's, columns, levels and classes as they are called on screen."""
+    return replace(message, params=_shown(table, message.params)).local(escape)
+
+
+def _shown(table: active.InUse, params: Any) -> dict[str, Any]:
+    if table.dataset is None:  # the columns of a file have no other names
+        return dict(params)
+    shown: dict[str, Any] = {}
+    known = {v.name for v in table.schema}
+    target = table.schema.target
+    for name, value in params.items():
+        if not isinstance(value, str):
+            shown[name] = value
+        elif name in ("column", "other") and value in known:
+            shown[name] = table.column(value)
+        elif name == "names":
+            shown[name] = _(", ").join(table.column(c) if c in known else c for c in value.split(", "))
+        elif name in ("level", "other_level"):
+            column = params.get("column", "")
+            shown[name] = _label(table, column, value) if column in known else value
+        elif name in ("label", "other_label") and target is not None:
+            shown[name] = _label(table, target.name, value)
+        else:
+            shown[name] = value
+    return shown
+
+
+def _label(table: active.InUse, column: str, text: str) -> str:
+    level = next((v for v in table.schema[column].levels if str(v) == text), text)
+    return table.level(column, level)
+
+
+# buttons --------------------------------------------------------------------------------------------------------------
+
+
+def button(table: active.InUse, mends: Sequence[Mend]) -> str:
+    """What a button says that does these, which are of one kind."""
+    if len(mends) == 1:
+        return sentence(table, mends[0].said, lambda text: md(text, 40))
+    first, n = mends[0], len(mends)
+    if isinstance(first, SetRole) and first.role == "ignore":
+        return _("Leave out these {n} columns").format(n=n)
+    if isinstance(first, SetRole):
+        return _("Make these {n} columns {role}").format(n=n, role=words.role(first.role))
+    if isinstance(first, SetKind):
+        return _("Read these {n} columns as {kind}").format(n=n, kind=words.kind(first.kind))
+    if isinstance(first, ReadText):
+        return _("Count the words of these {n} columns").format(n=n)
+    assert isinstance(first, Repair)
+    if first.what == "merge-spellings":
+        return _("Make one level of the spellings in {n} columns").format(n=n)
+    if first.what == "value-missing":
+        return _("These numbers mean missing in {n} columns").format(n=n)
+    if first.what == "days":
+        return _("Count {n} columns in days").format(n=n)
+    return _("Make these cells of {n} columns missing").format(n=n)
+
+
+def of_several(mend: SetLikelihood) -> str:
+    """What a button says that gives many columns one likelihood."""
+    n = len(mend.columns)
+    if mend.likelihood == "kernel":
+        return _("Kernel density for {n} columns").format(n=n)
+    if mend.likelihood == "mdlp":
+        return _("Cut {n} columns by MDLP").format(n=n)
+    return _("Count the values of {n} columns").format(n=n)
+
+
+def model(suggested: AddModel) -> str:
+    """What a model is called that is suggested."""
+    family, knobs = words.family(suggested.family), dict(suggested.knobs)
+    likelihoods = dict(knobs.get("likelihoods", ())).values()
+    form = "{family}"
+    if knobs.get("discretize") is not None:
+        form = _("{family}, numbers cut by MDLP")
+    elif knobs.get("shrinkage") is not None:
+        form = _("{family} with shrinkage")
+    elif "kernel" in likelihoods:
+        form = _("{family} with kernel densities")
+    elif "bernoulli" in likelihoods:
+        form = _("{family} of words that are there or not")
+    elif knobs.get("priors") == "uniform":
+        form = _("{family} with a uniform prior")
+    elif suggested.preset == "zero-only":
+        form = _("{family}, zeros repaired only")
+    told = form.format(family=family)
+    return told[:1].upper() + told[1:]
+
+
+def does(mend: Mend) -> str:
+    """What a mend will do, for the button's help."""
+    if isinstance(mend, SetRole):
+        return {
+            "ignore": _("The column stays in the table; no model reads it."),
+            "id": _("The column names the rows; no model reads it."),
+        }.get(mend.role, _("The column gets another role."))
+    if isinstance(mend, SetKind):
+        return _("Each of its values becomes a level, and levels are counted.")
+    if isinstance(mend, ReadText):
+        return _("Its words are counted, and models on naive Bayes read them.")
+    if isinstance(mend, SetLikelihood):
+        return {
+            "kernel": _("The active model takes the shape from the rows: a small bump on every value."),
+            "mdlp": _("The active model counts intervals, cut where the classes change."),
+            "categorical": _("The active model counts every value as a level."),
+        }[mend.likelihood] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
+    if isinstance(mend, SetKnob):
+        return {
+            "smoothing": _("The active model is smoothed: α = 1 imagined row for each pair that needs it."),
+            "var_floor": _("No class's variance is less than this share of the column's."),
+            "tied_variance": _("Every class gets the variance pooled over all classes."),
+            "missing": _("A missing cell becomes a level, counted like any other."),
+        }[mend.name] + " " + _("Where the active model cannot, a naive Bayes that can is added.")  # fmt: skip
+    if isinstance(mend, AddModel):
+        return _("The model goes on the shelf and is active; the others stay.")
+    if isinstance(mend, BalanceLosses):
+        return _("λ becomes n/(K·n_truth) off the diagonal, which decides as among classes of equal size.")
+    return {
+        "drop-duplicates": _("Of rows equal in all that is read of them the first stays."),
+        "drop-rare": _("The rows of these classes lose their class and are left out of every fit."),
+        "merge-spellings": _("The most frequent spelling stands for all; a second file is read alike."),
+        "infinite-missing": _("The cells count as missing, here and in a second file."),
+        "value-missing": _("Cells with this number count as missing, here and in a second file."),
+        "outliers-missing": _("These cells count as missing; the rows of a second file keep theirs."),
+        "text-missing": _("The column becomes numbers; what is none counts as missing, in a second file as well."),
+        "days": _("The column becomes the days since its first date, in a second file as well."),
+    }[mend.what]
+
+
+def mended(table: active.InUse, repair: Repair) -> str:
+    """A repair that is done, on its chip."""
+    name = clean(table.column(repair.column), 28) if repair.column else ""
+    text = {
+        "drop-duplicates": _("equal rows once"),
+        "drop-rare": _("{column}: rare classes left out"),
+        "merge-spellings": _("{column}: spellings merged"),
+        "infinite-missing": _("{column}: infinite cells missing"),
+        "value-missing": _("{column}: {value} means missing"),
+        "outliers-missing": _("{column}: far cells missing"),
+        "text-missing": _("{column}: text cells missing"),
+        "days": _("{column}: counted in days"),
+    }[repair.what]
+    return text.format(column=md(name, 28), value=md(f"{repair.value:.12g}"))

@@ -1,0 +1,204 @@
+"""What losses and a prior of use lead to: the risks of the chosen case, the regions on the simplex of posteriors, and
+risk and confusion of held-out rows.
+
+As with the drawing surface, two elements stand behind one call: the *rows* (held-out posteriors, as bytes) reach the
+browser once; the *live* part goes with every run. While a loss is dragged the browser prices all rows itself; what the
+engine says, the bootstrap interval included, takes the same places once the edit is let go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.evaluate import HeldOut, RiskReport
+from bayes_engine.language import _
+from bayes_engine.ledger import Ledger, Status
+from bayes_engine.workbench.figures.decisions import packed_rows
+from pages import active
+from pages.active import words
+from pages.components.component import component, follower
+from pages.components.losses import decisions, last_edit, truths, unit_of
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound, current
+
+_rows = component(__file__, "bayes_consequences_rows")
+_live = follower(
+    __file__,
+    "bayes_consequences",
+    '<div class="consequences" data-testid="consequences"></div>',
+    draws="bayesConsequences",
+    told="bayes-rows",
+)
+
+
+def consequences(
+    table: active.InUse,
+    fitted: active.Fitted,
+    case: Ledger,
+    held: HeldOut | None,
+    ours: RiskReport | None,
+    naive: RiskReport | None,
+    *,
+    bus: str,
+) -> None:
+    """Draw them: of the `case` (one row, under the prior of use), and of the rows `held` out, whose reports under the
+    losses in use are `ours`, with 0-1 decisions `naive` (None: there is none). `bus` is the key of the page's drawings.
+    """
+    digest, body = rows_bytes(held, table.parts.amount if table.parts else None, bus)
+    with st.container(gap=None):
+        _live(
+            key=f"{bus}_consequences",
+            data={**live_part(table, fitted, case, bus), "scene": digest, **report_part(held, ours, naive)},
+        )
+        _rows(key=f"{bus}_consequences_rows", data=body, height=1)
+
+
+def three_shown(table: active.InUse, case: Ledger) -> tuple[int, ...]:
+    """The three classes whose triangle is drawn where there are more: those the state names, else the case's
+    likeliest, in the table's order."""
+    chosen = _chosen(table)
+    if len(chosen) == 3:
+        return tuple(sorted(chosen))
+    posterior = case.posterior()[0].tolist()
+    shares = [posterior[case.classes.index(c)] for c in table.classes]
+    return tuple(sorted(sorted(range(len(shares)), key=lambda k: (-shares[k], k))[:3]))
+
+
+def _chosen(table: active.InUse) -> tuple[int, ...]:
+    """The classes that the state names for the triangle, three at most; () where it names none, or what are none."""
+    chosen, places = current().seen("three", ()), range(len(table.classes))
+    fits = len(chosen) <= 3 and all(type(k) is int and k in places for k in chosen) and len(set(chosen)) == len(chosen)
+    return chosen if fits else ()
+
+
+def choose_three(table: active.InUse, case: Ledger) -> None:
+    """The choice of the three classes of the triangle, where there are more; fewer than three draw none of their own,
+    and that is said."""
+    if len(table.classes) <= 3:
+        return
+    chosen, shown = _chosen(table), three_shown(table, case)
+    st.multiselect(
+        _("Classes of the triangle"),
+        range(len(table.classes)),
+        format_func=lambda k: clean(table.class_(table.classes[k]), 40),
+        max_selections=3,
+        help=_("The other classes keep the shares that they have in the case. None chosen: the case's likeliest."),
+        **bound("three", list(chosen or shown), lambda s, picked: s.showing(three=tuple(picked))),
+    )
+    if 0 < len(chosen) < 3:
+        names = _(", ").join(md(table.class_(table.classes[k]), 24) for k in shown)
+        says = _(
+            "A triangle has three corners: {n} of 3 are chosen. Until then it shows the case's likeliest: {names}."
+        )
+        st.caption(says.format(n=len(chosen), names=names))
+
+
+def rows_bytes(held: HeldOut | None, amount: Any, key: str) -> tuple[str, bytes]:
+    """The held-out rows and their digest: head length (little-endian uint32, padded to 8), JSON head padded to a
+    multiple of 8, then the arrays of `figures.decisions.packed_rows`."""
+    head: dict[str, Any] = {"n": 0, "k": 1, "size": 8, "every": 1, "priors": []}
+    body = b""
+    if held is not None:
+        head, body = packed_rows(held, amount)
+    head["key"] = key
+    head["id"] = digest = hashlib.blake2b(json.dumps(head).encode() + body, digest_size=8).hexdigest()
+    text = json.dumps(head, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return digest, len(text).to_bytes(8, "little") + text + body
+
+
+def report_part(held: HeldOut | None, ours: RiskReport | None, naive: RiskReport | None) -> dict[str, Any]:
+    """What the engine says of the held-out rows."""
+    if held is None or ours is None or naive is None:
+        return {"report": None, "scheme": ""}
+    scheme = _("{scheme}; 95 % interval of the risk from the bootstrap.").format(scheme=held.scheme.local())
+    if current().prior:
+        scheme += " " + _("Rows weighted to the prior of use.")
+    if ours.undecided:
+        scheme += " " + _("{n} rows have no posterior and are left out.").format(n=ours.undecided)
+    return {
+        "scheme": scheme,
+        "report": {
+            "risk": ours.risk,
+            "low": ours.interval[0],
+            "high": ours.interval[1],
+            "accuracy": ours.accuracy,
+            "naive": naive.risk,
+            "naiveAccuracy": naive.accuracy,
+            "confusion": ours.confusion.tolist(),
+            "cost": ours.cost.tolist(),
+            "undecided": ours.undecided,
+        },
+    }
+
+
+def live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: str) -> dict[str, Any]:
+    """The small part, as JSON."""
+    loss, use = active.losses(table), active.prior_of_use(table)
+    order, fine = [case.classes.index(c) for c in table.classes], case.status[0] == Status.OK
+    return {
+        "key": bus,
+        "edit": last_edit(bus),
+        "decisions": decisions(table),
+        "truths": truths(table),
+        "loss": loss.table.tolist(),
+        "by": None if loss.by_amount is None else loss.by_amount.tolist(),
+        "amount": 1.0 if (amount := active.case_amount(table)) is None else amount,
+        "order": loss.by_name.tolist(),
+        "own": [fitted.prior[c] for c in table.classes],
+        "prior": [use[c] for c in table.classes] if use else None,
+        "posterior": case.posterior()[0, order].tolist() if fine else [],
+        "status": "" if fine else _("No posterior: {why}.").format(why=words.status(int(case.status[0]))),
+        "three": list(three_shown(table, case)) if len(table.classes) > 3 else [],
+        "unit": clean(unit_of(table), 24),
+        "words": _words(table),
+    }
+
+
+def _words(table: active.InUse) -> dict[str, str]:
+    return {
+        "case": _("The case: what each decision costs"),
+        "sized": ""
+        if (amount := active.case_amount(table)) is None
+        else _("Its {column} is {amount}.").format(
+            column=clean(table.column(table.amount_column), 30), amount=clean(table.amount_text(amount), 40)
+        ),
+        "against": _("at a risk of {risk}{unit}"),
+        "risks": _("conditional risk of each decision"),
+        "more": _("{n} dearer decisions are not drawn."),
+        "line": _("All posteriors: the least risk decides"),
+        "triangle": _("All posteriors: what is decided where"),
+        "lineSaid": _("Decisions by P({name}|x):"),
+        "segment": _("{action} from {from} to {to}"),
+        "lineNote": _(
+            "A line is the risk R of one decision; the thick one, the least, is taken. Below: the decision for every "
+            "posterior, with held-out rows (upper: the first class) and the case."
+        ),
+        "triangleSaid": _("Shares of the triangle of posteriors:"),
+        "area": _("{action} {share} %"),
+        "triangleNote": _(
+            "A point is a posterior: at a corner one class is certain, in the middle all are equal. Dots are held-out "
+            "rows by their truth, the ringed one is the case."
+        ),
+        "sliceNote": _(
+            "A slice through the case: the three classes share {share} of its posterior among them, the others keep "
+            "theirs."
+        ),
+        "rows": _("All rows, held out"),
+        "risk": _("Estimated risk"),
+        "riskHelp": _("Mean loss per row of the decisions under your losses."),
+        "naive": _("with 0-1 decisions"),
+        "naiveHelp": _("What the same losses would cost if the most probable class were always decided."),
+        "accuracy": _("Accuracy"),
+        "accuracyHelp": _("Share of rows decided for their true class; a refusal is not."),
+        "interval": _("95 %: {low} to {high}"),
+        "rough": _("95 %: about {low} to {high}"),
+        "difference": _("yours: {value}"),
+        "differenceAccuracy": _("{value} by your losses"),
+        "same": _("the same"),
+        "confusion": _("Big: held-out rows decided so. Small: what the cell adds to the risk; the shade follows it."),
+    }

@@ -1,0 +1,79 @@
+"""Refusing so that those decided are wrong no more often than a target: the cost of refusing that does it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.evaluate import HeldOut, weights_in_use
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.margins import Stand, refusal_for_error
+from bayes_engine.language import _
+from bayes_engine.ledger import Status
+from bayes_engine.numerals import plain
+from pages import active
+from pages.runtime.escape import md
+from pages.runtime.state import State, bound, change, current
+
+
+def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
+    """A target error rate, what it costs in rows decided, and the refusal row that reaches it."""
+    loss, k = active.losses(table), len(table.classes)
+    marked = None if loss.by_amount is None else loss.by_amount[:k]
+    plain_loss = LossMatrix(table.classes, table.classes, loss.table[:k], marked)
+    amount = None if marked is None or table.parts is None else table.parts.amount
+    use = active.prior_of_use(table)
+    with st.popover(_("Refuse for a target error rate"), icon=":material/block:"):
+        target = st.number_input(
+            _("At most this share of the decided rows may be wrong (%)"),
+            0.0,
+            100.0,
+            step=0.5,
+            format="%g",
+            **bound("target_error", current().seen("target", 2.0), lambda s, v: s.showing(target=float(v or 0.0))),
+        )
+        posterior, status = held.posterior(use)
+        weight = held.weight.copy()
+        fine = status == Status.OK
+        weight[fine] = weights_in_use(held, fine, use)
+        found = refusal_for_error(
+            posterior, held.truth, plain_loss, target / 100, weight=weight, status=status, amount=amount
+        )
+        if not found.reached:
+            st.markdown(
+                _("Out of reach: even the surest rows are wrong in {error} of cases.").format(
+                    error=md(f"{found.least_error:.1%}")
+                )
+            )
+            return
+        dearer = [risk for risk in found.risks.tolist() if risk > found.cost]
+        cost = Stand(found.cost, min(dearer, default=float("inf"))).short_within(found.cost)
+        st.markdown(
+            _(
+                "Refusing where the least risk is above **{cost}** decides {coverage} of the held-out rows, of which "
+                "{error} wrong. The threshold was chosen on these rows: on new ones expect a little more."
+            ).format(cost=md(plain(cost)), coverage=md(f"{found.coverage:.1%}"), error=md(f"{found.error:.2%}"))
+        )
+        st.button(
+            _("Set the refusal to it"),
+            key="refuse_target",
+            on_click=change,
+            args=(lambda s: _refusing(s, table, plain_loss, cost),),
+        )
+
+
+def _refusing(state: State, table: active.InUse, loss: LossMatrix, cost: float) -> State:
+    """The state with a further action at this cost; one that is there already keeps its name."""
+    rows: Any = tuple(tuple(row) for row in loss.table.tolist())
+    has_one = len(active.losses(table).actions) > len(table.classes)
+    k = len(table.classes)
+    fixed = [at for at in state.fixed if at[0] < k]  # where an amount multiplies some losses only, the refusal is a sum
+    refusing = [(k, j) for j in range(k)] if loss.by_amount is not None else []
+    return replace(
+        state,
+        fixed=(*fixed, *refusing),
+        losses=(*rows, (cost,) * k),
+        extra=state.extra if has_one and state.extra else active.refusal(table),
+    )

@@ -1,0 +1,90 @@
+"""Four stories in which errors cost differently: each opens its table with its losses, unit and prior of use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.datasets import DatasetInfo, dataset_info, dataset_names, load_dataset
+from bayes_engine.language import _, current_language
+from bayes_engine.table.schema import Variable
+from pages import active
+from pages.components.losses import shares_of
+from pages.runtime.escape import md
+from pages.runtime.state import State, bound, current
+
+STORIES = {"hospital": "breast-cancer", "loan": "german-credit", "spam": "spam-words", "watermelon": "watermelon3a"}
+"""The data set of each story."""
+CASES = {"hospital": 39, "loan": 5, "spam": 13}
+"""The row whose decision shows the story best, where it is not the case that the table opens with."""
+
+
+def stories(table: active.InUse) -> None:
+    """The choice of a story, and what the one in use tells."""
+    known = dataset_names()
+    offered = [name for name, dataset in STORIES.items() if dataset in known]
+    told = next((name for name in offered if table.dataset and table.dataset.name == STORIES[name]), None)
+    names = {
+        "hospital": _("Hospital"),
+        "loan": _("Loan"),
+        "spam": _("Spam"),
+        "watermelon": _("Watermelon"),
+    }
+    here = told if told and _in_use(table) else None
+    st.pills(
+        _("Stories"),
+        offered,
+        format_func=names.get,
+        label_visibility="collapsed",
+        **bound("story", here, lambda s, name: opened(s, name) if name else s),
+    )
+    if here:
+        info = dataset_info(STORIES[here])
+        prior = info.prior_of_use
+        said = [info.loss.text("story", current_language())]
+        said += [prior.text("note", current_language())] if prior else []
+        st.caption(md(" ".join(said), 900))
+
+
+def opened(state: State, story: str) -> State:
+    """The data set of a story with its losses, where it names one its prior of use, and a case worth judging."""
+    name = STORIES[story]
+    fresh = state if state.table == name else state.on_table(name)
+    if story in CASES:
+        dataset = load_dataset(name)
+        cells = dataset.frame.iloc[CASES[story]]
+        case = tuple(_code(v, cells[v.name]) for v in dataset.schema.features)
+        fresh = replace(fresh, row=CASES[story], case=case, amount=-1.0)
+    return replace(fresh, **_told(dataset_info(name)))
+
+
+def _code(variable: Variable, value: Any) -> Any:
+    """A cell as the state keeps it."""
+    if pd.isna(value):
+        return None
+    return variable.levels.index(value) if variable.discrete else float(value)
+
+
+def _told(info: DatasetInfo) -> dict[str, Any]:
+    """Losses, further action and prior as the state keeps them: classes in the table's order."""
+    classes = info.column(info.target).levels
+    story = info.loss
+    column = [story.classes.index(c) for c in classes]
+    further = [a for a in story.actions if a not in classes][:1]
+    rows = [story.table[story.actions.index(a)] for a in (*classes, *further)]
+    prior = info.prior_of_use
+    return {
+        "losses": tuple(tuple(float(row[k]) for k in column) for row in rows),
+        "extra": str(further[0]) if further else "",
+        "fixed": (),
+        "prior": shares_of([prior.priors[str(c)] for c in classes]) if prior else (),
+    }
+
+
+def _in_use(table: active.InUse) -> bool:
+    assert table.info is not None
+    state = current()
+    return table.as_told and all(getattr(state, name) == value for name, value in _told(table.info).items())

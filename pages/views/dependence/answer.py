@@ -1,0 +1,112 @@
+"""The answer in words: which pairs are dependent, and what naive Bayes loses by it."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.compare import compare
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.numerals import number, signed
+from bayes_engine.workbench.derivation.dependence import LEVEL
+from pages import active
+from pages.runtime.cache import kept
+from pages.runtime.escape import md
+from pages.runtime.state import Spec, current
+from pages.views.dependence import dial
+from pages.views.dependence.quarters import is_fallback, uncut
+from pages.views.dependence.study import Study, joined, listed, named
+
+
+def answer(table: active.InUse, found: Study) -> None:
+    """Which pairs are dependent, and what it costs naive Bayes on rows that it has not seen."""
+    tested = [p for p in found.pairs if p.given_class.found.degrees]
+    if not tested:
+        return
+    sure = [p for p in tested if p.given_class.significant]
+    top = (sure or tested)[0]
+    told = {
+        "all": len(tested),
+        "sure": len(sure),
+        "pair": f"**{joined(table, top.edge)}**",
+        "nats": number(top.given_class.found.information),
+        "target": named(table, table.target.name),
+        "level": f"{100 * LEVEL:g} %",
+    }
+    if len(tested) == 1:
+        first = (
+            _("Given {target}, the one pair tested, {pair}, is dependent (G-test, {level}): {nats} nats.")
+            if sure
+            else _(
+                "Given {target}, the one pair tested, {pair}, is not shown to be dependent (G-test, {level}): "
+                "{nats} nats."
+            )
+        )
+    elif sure:
+        first = _(
+            "Given {target}, **{sure} of {all}** pairs are dependent (G-test, {level} after Holm's correction), "
+            "most of all {pair}: {nats} nats."
+        )
+    else:
+        first = _(
+            "Given {target}, **none of {all}** pairs is shown to be dependent (G-test, {level} after Holm's "
+            "correction); the strongest is {pair}: {nats} nats."
+        )
+    st.markdown(first.format(**told))
+    if is_fallback(table):
+        assert table.parts is not None
+        st.caption(
+            ":material/info: "
+            + _(
+                "MDLP finds no place to cut {columns}: nowhere do the classes change enough. So here these numbers are "
+                "cut into quarters of the {n} rows."
+            ).format(columns=listed(table, uncut(table)), n=f"{int(table.parts.y.notna().sum()):,}")
+        )
+
+
+def cost(table: active.InUse) -> None:
+    """What naive Bayes loses on held-out rows against the tree, with its interval."""
+    specs = dial.places(table)
+    try:
+        losses = _losses(table.key, (specs["naive-bayes"], specs["tan"]), current().prior, table)
+    except BayesEngineError as error:
+        st.caption(error.message.local(md))
+        return
+    more, low, high = (float(losses.loc["tan", name]) for name in ("more", "more_low", "more_high"))
+    if math.isnan(more):
+        st.markdown(_("What it costs naive Bayes cannot be told: of a row left out, its own class is impossible."))
+        return
+    told = {
+        "naive": f"{float(losses.loc['naive-bayes', 'log_loss']):.4f}",
+        "tree": f"{float(losses.loc['tan', 'log_loss']):.4f}",
+        "nats": f"**{abs(more):.4f}**",
+        "low": signed(0.0 - high, 3),
+        "high": signed(0.0 - low, 3),
+    }
+    if more < 0 and high < 0:
+        said = _(
+            "It matters: on rows not seen before, naive Bayes loses {nats} nats a row to a tree (log-loss {naive} "
+            "against {tree}; 95 % {low} … {high})."
+        )
+    elif more > 0 and low > 0:
+        said = _(
+            "Yet on rows not seen before, naive Bayes does better than a tree, by {nats} nats a row (log-loss {naive} "
+            "against {tree}; 95 % {low} … {high}): the dependence costs less than estimating it."
+        )
+    else:
+        said = _(
+            "Whether it costs naive Bayes anything, these rows do not tell: log-loss {naive} against {tree} with a "
+            "tree, on rows not seen before (95 % {low} … {high})."
+        )
+    st.markdown(said.format(**told))
+
+
+@kept(max_entries=32)
+def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: active.InUse) -> pd.DataFrame:
+    """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
+    judged = active.held_anew if active.is_tiny(_table) else active.held_out_rows
+    held = {spec.family: judged(_table, active.fit(_table, spec)) for spec in specs}
+    return compare(held, prior_of_use=active.prior_of_use(_table))

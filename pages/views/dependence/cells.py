@@ -1,0 +1,102 @@
+"""The map of all pairs, and the list of them with their tests."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered, map_of, strongest
+from bayes_engine.workbench.figures.dependence import dependence_map
+from pages import active
+from pages.components.tables import Head, drawn
+from pages.runtime.escape import clean, plotly_text
+from pages.runtime.state import change, dark, selected
+from pages.views.dependence.study import Study, choosing, is_overall, order, silent
+
+MOST = 32
+"""The map has room for so many columns."""
+
+
+def draw_map(table: active.InUse, found: Study, chosen: Pair) -> None:
+    overall = is_overall()
+    names = strongest(found.pairs, found.names, MOST)
+    if order() == "clustered":
+        names = clustered(found.pairs, names, overall=overall)
+    drawn = map_of(found.pairs, names, overall=overall)
+    figure = dependence_map(
+        drawn,
+        [plotly_text(table.column(name), 22) for name in names],
+        chosen=drawn.place(chosen.edge),
+        dark=dark(),
+    )
+    key = "dependence_map"
+
+    def pick() -> None:
+        points = selected(key, "points")
+        i, j = points[0]["customdata"] if points else (-1, -1)
+        if 0 <= j < i < len(names):
+            change(choosing(table, (names[i], names[j])))
+
+    st.plotly_chart(
+        figure,
+        key=key,
+        on_select=pick,
+        selection_mode="points",
+        config={"displayModeBar": False},
+        alt=_("how much every two columns say of each other"),
+    )
+    tests = sum(p.of(overall).found.degrees > 0 for p in found.pairs)
+    filled = (
+        _("Filled: dependent at the {level} level. Hollow: not shown to be.")
+        if tests == 1
+        else _("Filled: dependent at the {level} level, by Holm's correction for {n} tests. Hollow: not shown to be.")
+    )
+    said = [filled.format(level=f"{100 * LEVEL:g} %", n=tests)]
+    if len(names) < len(found.names):
+        said.append(
+            _("The {n} of {all} columns that the strongest pairs have; the list has all pairs.").format(
+                n=len(names), all=len(found.names)
+            )
+        )
+    st.caption(" ".join(said))
+    silent(table, found)
+
+
+def draw_list(table: active.InUse, found: Study, ordered: list[Pair], chosen: Pair) -> None:
+    """All pairs with their tests; a click chooses one."""
+    overall = is_overall()
+    taken = {s.edge for s in found.growth.steps if s.taken}
+    shown = [p.of(overall) for p in ordered]
+
+    def choose(row: int, _column: int) -> None:
+        change(choosing(table, ordered[row].edge))
+
+    drawn(
+        [
+            Head(_("pair")),
+            Head(_("nats"), width=60, right=True),
+            Head(_("tree"), _("Whether it is an edge of the maximum spanning tree."), width=40),
+            Head(_("p, Holm"), _("The p-value corrected for so many tests."), width=82, right=True),
+            Head("G", _("2·n·I, n being the rows where both are known."), width=72, right=True, spare=True),
+            Head("df", _("Degrees of freedom."), width=42, right=True, spare=True),
+            Head("p", width=74, right=True, spare=True),
+        ],
+        [
+            [
+                " – ".join(clean(table.column(n), 24) for n in p.edge),
+                f"{t.found.information:.4f}",
+                "✓" if p.edge in taken else "",
+                f"{t.holm:.3g}",
+                f"{t.found.statistic:.2f}",
+                str(t.found.degrees),
+                f"{t.found.p_value:.3g}",
+            ]
+            for p, t in zip(ordered, shown, strict=True)
+        ],
+        key="dependence_list",
+        label=_("all pairs with their tests"),
+        height=420,
+        by="row",
+        chosen=(ordered.index(chosen), 0),
+        on_choice=choose,
+    )

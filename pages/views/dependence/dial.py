@@ -1,0 +1,370 @@
+"""The dial from naive to full: the families side by side on rows they have not seen, and the bill of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.compare import Bill, bins_for, compare, compare_risk, mdl, reliability
+from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import number, signed
+from bayes_engine.workbench.figures.comparison import Reading
+from bayes_engine.workbench.figures.comparison import dial as dial_figure
+from bayes_engine.workbench.figures.comparison import reliability as reliability_figure
+from pages import active
+from pages.active import shelf, words
+from pages.components.chart import chart
+from pages.runtime.cache import kept
+from pages.runtime.escape import md
+from pages.runtime.jobs import lasting
+from pages.runtime.state import Spec, State, bound, change, current, dark, selected
+from pages.views.dependence.quarters import CUTS, cut_by, with_cut
+
+DEGREES = (1, 2, 3)
+"""The k of k-DB on the dial; k = 0 is naive Bayes."""
+
+
+def places(table: active.InUse) -> dict[str, Spec]:
+    """The models of the dial, from naive to full: alike in all but what depends on what."""
+    numeric = any(v.numeric for v in table.features)
+    alpha, kind = float(smoothing()), numbers(table)
+
+    def alike(family: str, **knobs: Any) -> Spec:
+        spec = Spec("scikit-learn" if family == "naive-bayes" else Spec.preset, (), family)
+        for knob, value in {"alpha": alpha, **knobs}.items():
+            spec = shelf.with_knob(spec, knob, value)
+        return with_cut(spec, None if kind == "gaussian" else kind) if numeric else spec
+
+    by_degree = {f"k-db-{k}": alike("k-db", k=k) for k in DEGREES}
+    return {name: alike(name) for name in ("naive-bayes", "spode", "tan", "aode")} | by_degree
+
+
+def smoothing() -> float:
+    """The α that all models of the page have."""
+    return min(max(float(current().seen("dial_alpha", 1.0)), 0.01), 100.0)
+
+
+def numbers(table: active.InUse) -> str:
+    """How all models of the page take numbers: "gaussian", or cut as the pairs are where nothing else was chosen."""
+    chosen = current().seen("dial_numbers", "")
+    return chosen if chosen in (*CUTS, "gaussian") else cut_by(table)
+
+
+def name_of(place: str) -> str:
+    """A place of the dial on screen."""
+    return f"k-DB k={place[-1]}" if place.startswith("k-db") else words.family(place)
+
+
+def alike(table: active.InUse) -> str:
+    """What the models of the page share, in a sentence."""
+    numeric = any(v.numeric for v in table.features)
+    told = _("All with α = {alpha:g} and the rows' own class prior.").format(alpha=smoothing())
+    cut = {
+        "mdlp": _("Numbers are cut by MDLP."),
+        "quantile": _("Numbers are cut into quarters of their rows."),
+        "gaussian": _("Numbers have Gaussians."),
+    }[numbers(table)]
+    return f"{told} {cut}" if numeric else told
+
+
+@dataclass(frozen=True)
+class _Readings:
+    """The models of the dial that could be fitted and judged, by place; why the others could not."""
+
+    fitted: dict[str, active.Fitted]
+    held: dict[str, HeldOut]
+    faults: dict[str, BayesEngineError]
+
+
+def dial(table: active.InUse) -> None:
+    """NB → SPODE → TAN → AODE → k-DB on the same held-out rows, with parameters and MDL bill."""
+    assert table.parts is not None
+    specs = places(table)
+    here = _place(table, specs)
+    tiny = active.is_tiny(table)
+    anew = tiny and bool(current().seen("dial_anew", False))
+    _controls(table, specs, here, tiny=tiny, anew=anew)
+    found = _read(table, specs, anew=anew)
+    if "naive-bayes" not in found.held:
+        st.warning(found.faults["naive-bayes"].message.local(md))
+        return
+    use = active.prior_of_use(table)
+    key = (table.key, *(specs[p] for p in found.held), anew, tuple((use or {}).values()))
+    try:
+        scores = _scores(repr(key), found.held, use)
+        loss = active.losses(table)
+        asked = repr((key, loss.actions, loss.table.tolist(), hash(loss)))
+        priced = _priced(asked, found.held, loss, use, table.parts.amount)
+    except BayesEngineError as error:
+        st.warning(error.message.local(md))
+        return
+    bills = {place: mdl(f.model) for place, f in found.fitted.items()}
+    _figure(table, specs, here, scores, priced, bills)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _words(table, found, scores, priced, tiny=tiny, anew=anew)
+    with right:
+        _trust(found, here, scores, use)
+    _costs(scores, priced, bills)
+    for place, fault in found.faults.items():
+        st.caption(f"{name_of(place)}{_(': ')}{fault.message.local(md)}")
+
+
+def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, *, tiny: bool, anew: bool) -> None:
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        st.segmented_control(
+            _("The dial"),
+            list(specs),
+            format_func=name_of,
+            help=_(
+                "From naive to full: each column depends on the class and on no other, on the same one (SPODE), on "
+                "one of its own (TAN), on each in turn and averaged (AODE), on up to k others (k-DB; k = 0 is naive "
+                "Bayes). Turning the dial puts that model on the shelf, as the active one."
+            ),
+            **bound("dial", here, lambda s, place: turned(table, specs, place)(s) if place else s),
+        )
+        st.number_input(
+            "α",
+            0.01,
+            100.0,
+            step=0.5,
+            width=130,
+            help=_("Smoothing, the same for all models here."),
+            **bound("dial_alpha", smoothing(), lambda s, v: s.showing(dial_alpha=float(v or 1.0))),
+        )
+        if any(v.numeric for v in table.features):
+            kinds = {"mdlp": _("cut by MDLP"), "quantile": _("quarters"), "gaussian": _("Gaussian")}
+            st.segmented_control(
+                _("Numbers"),
+                list(kinds),
+                format_func=lambda kind: kinds[kind],
+                required=True,
+                **bound("dial_numbers", numbers(table), lambda s, v: s.showing(dial_numbers=v)),
+            )
+        if tiny:
+            st.toggle(
+                _("learn all anew without each row"),
+                help=_(
+                    "Off: a row's counts are taken out, super-parent, tree and cut points stay as all rows chose them. "
+                    "On: they are chosen anew without it, which is the honest test of choosing."
+                ),
+                **bound("dial_anew", anew, lambda s, on: s.showing(dial_anew=bool(on))),
+            )
+
+
+def _place(table: active.InUse, specs: Mapping[str, Spec]) -> str | None:
+    """Where on the dial the active model stands."""
+    models = active.shelf_of(table)
+    return next((p for p, spec in specs.items() if _same(spec, models[shelf.active_place(table)])), None)
+
+
+def _same(one: Spec, other: Spec) -> bool:
+    """A preset says nothing of a model that is not naive Bayes."""
+    naive = one.family == "naive-bayes"
+    return (one.family, one.knobs) == (other.family, other.knobs) and (not naive or one.preset == other.preset)
+
+
+def turned(table: active.InUse, specs: Mapping[str, Spec], place: str) -> Callable[[State], State]:
+    """An edit of the state that makes a model of the dial the active one: the one on the shelf, or in the place of the
+    active one if that is of the dial or the shelf is full, or added."""
+
+    def edited(state: State) -> State:
+        models, at = active.shelf_of(table), shelf.active_place(table)
+        there = [i for i, spec in enumerate(models) if _same(spec, specs[place])]
+        if there:
+            return replace(state, shelf=models, active=there[0])
+        if _place(table, specs) is None and len(models) < shelf.MOST:
+            return replace(state, shelf=(*models, specs[place]), active=len(models))
+        return replace(state, shelf=(*models[:at], specs[place], *models[at + 1 :]), active=at)
+
+    return edited
+
+
+# computing ------------------------------------------------------------------------------------------------------------
+
+
+def _read(table: active.InUse, specs: Mapping[str, Spec], *, anew: bool) -> _Readings:
+    """Each model fitted and judged, once; meanwhile the page says which."""
+    found = _Readings({}, {}, {})
+    for place, spec in specs.items():
+        with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(name_of(place)))):
+            try:
+                fitted = active.fit(table, spec)
+                held = active.held_anew(table, fitted) if anew else active.held_out_rows(table, fitted)
+            except BayesEngineError as error:
+                found.faults[place] = error
+                continue
+        found.fitted[place], found.held[place] = fitted, held
+    return found
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _scores(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None) -> pd.DataFrame:
+    return compare(_held, prior_of_use=_use)
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _priced(
+    key: str, _held: Mapping[str, HeldOut], _loss: LossMatrix, _use: Mapping[Any, float] | None, _amount: Any
+) -> pd.DataFrame:
+    return compare_risk(_held, _loss, prior_of_use=_use, amount=_amount)
+
+
+# showing --------------------------------------------------------------------------------------------------------------
+
+
+def _figure(
+    table: active.InUse,
+    specs: Mapping[str, Spec],
+    here: str | None,
+    scores: pd.DataFrame,
+    priced: pd.DataFrame,
+    bills: Mapping[str, Bill | None],
+) -> None:
+    judged = list(scores.index)
+    totals = [math.nan if (bill := bills[p]) is None else bill.total for p in judged]
+    readings = [
+        Reading(_("accuracy"), list(scores["accuracy"]), [_share(v) for v in scores["accuracy"]], more=True),
+        Reading(_("log-loss"), list(scores["log_loss"]), [number(v, 3) for v in scores["log_loss"]]),
+        Reading("ECE", list(scores["ece"]), [number(v, 3) for v in scores["ece"]]),
+        Reading(
+            _("estimated risk"),
+            list(priced["risk"]),
+            [number(v, 3) for v in priced["risk"]],
+            list(zip(priced["low"], priced["high"], strict=True)),
+        ),
+        Reading(_("MDL bill"), totals, [_("none") if math.isnan(v) else _bill(v) for v in totals]),
+    ]
+    key = f"dial_figure_{here}"
+
+    def pick() -> None:
+        points = selected(key, "points")
+        if points and "point_index" in points[0]:
+            place = judged[int(points[0]["point_index"])]
+            change(turned(table, specs, place))
+
+    st.plotly_chart(
+        dial_figure([name_of(p) for p in judged], readings, active=judged.index(here) if here in judged else -1,
+                    dark=dark()),
+        key=key,
+        on_select=pick,
+        selection_mode="points",
+        config={"displayModeBar": False},
+        alt=_("accuracy, log-loss, calibration, risk and MDL bill of each model"),
+    )  # fmt: skip
+
+
+def _words(
+    table: active.InUse,
+    found: _Readings,
+    scores: pd.DataFrame,
+    priced: pd.DataFrame,
+    *,
+    tiny: bool,
+    anew: bool,
+) -> None:
+    """What the figure says, and how it was come by."""
+    assert table.parts is not None
+    told = []
+    for name, frame in ((_("log-loss"), scores), (_("estimated risk"), priced)):
+        real = [f"**{name_of(p)}**" for p in frame.index[1:] if frame["more_low"][p] > 0 or frame["more_high"][p] < 0]
+        every = len(real) == len(frame) - 1 > 1
+        told.append(f"{name}{_(': ')}{_('all of them') if every else _(', ').join(real) or _('none')}")
+    said = _("Differences from naive Bayes that are real, their 95 % interval being without 0: {found}.").format(
+        found=_("; ").join(told)
+    )
+    if tiny and not anew:
+        said += " " + _("But each row had its say in what judges it; the switch above learns all anew without it.")
+    st.markdown(said)
+    scheme = next(iter(found.held.values())).scheme.local(md)
+    given = _("given the structure and the cut points that all rows chose") if tiny and not anew else ""
+    scheme = _("{scheme}, {given}").format(scheme=scheme, given=given) if given else scheme
+    parts = [
+        _("{scheme}; the same rows for all.").format(scheme=scheme),
+        alike(table),
+        _("Full mark: the best. Grey bar: 95 % interval of the risk (bootstrap). ECE: how far confidence is from the "
+          "share that is right, on average over {bins} bins.").format(bins=bins_for(len(table.parts.y))),
+    ]  # fmt: skip
+    if active.prior_of_use(table):
+        parts.append(_("Rows weighted to the prior of use."))
+    left_out = int(scores["undecided"].max())
+    if left_out:
+        parts.append(_("{n} rows have no posterior and are left out.").format(n=left_out))
+    st.caption(" ".join(parts))
+
+
+def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, Bill | None]) -> None:
+    """The bill in its parts, and the differences from naive Bayes with their intervals."""
+    st.markdown("**" + _("The bill, and what changes against naive Bayes") + "**")
+    rows = []
+    for place in scores.index:
+        bill = bills[place]
+        rows.append(
+            {
+                "model": name_of(place),
+                "parameters": "–" if bill is None else f"{bill.parameters:,}",
+                "likelihood": "–" if bill is None else _bill(-bill.log_likelihood),
+                "penalty": "–" if bill is None else _bill(bill.penalty),
+                "log_loss": _difference(scores, place),
+                "risk": _difference(priced, place),
+            }
+        )
+    column = st.column_config.TextColumn
+    st.dataframe(
+        pd.DataFrame(rows),
+        key="dial_costs",
+        hide_index=True,
+        height=38 + 35 * len(rows),
+        alt=_("parameters, bill and differences of each model"),
+        column_config={
+            "model": column(_("model")),
+            "parameters": column(_("parameters"), help=_("Free parameters, class node included.")),
+            "likelihood": column("−log L", help=_("Of the training rows, under maximum-likelihood estimates; nats.")),
+            "penalty": column("½ log m · p", help=_("m rows, p parameters; nats.")),
+            "log_loss": column(_("Δ log-loss"), help=_("Paired, with its 95 % bootstrap interval.")),
+            "risk": column(_("Δ risk"), help=_("Paired, with its 95 % bootstrap interval.")),
+        },
+    )
+    st.caption(
+        _("MDL bill = −log L + ½ log m · p, natural logarithms. AODE is a mean of models: it has no "
+          "parameters of its own to count, and so no bill.")
+    )  # fmt: skip
+
+
+def _trust(found: _Readings, here: str | None, scores: pd.DataFrame, use: Mapping[Any, float] | None) -> None:
+    """Naive Bayes's confidence beside another model's."""
+    others = scores["log_loss"].drop("naive-bayes")
+    other = here if here in others.index else str(others.idxmin()) if len(others) else None
+    shown = ["naive-bayes", *([other] if other else [])]
+    st.markdown("**" + _("Is a confidence of 0.9 right nine times in ten?") + "**")
+    figure = reliability_figure([(name_of(p), reliability(found.held[p], use)) for p in shown], dark=dark())
+    chart(figure, key="dial_reliability", alt=_("share that is right against confidence"))
+
+
+def _difference(frame: pd.DataFrame, place: str) -> str:
+    if place == "naive-bayes":
+        return "0"
+    more, low, high = (float(frame[c][place]) for c in ("more", "more_low", "more_high"))
+    if math.isnan(more):
+        return "–"
+    return f"{signed(more, 3)} [{signed(low, 3)}, {signed(high, 3)}]"
+
+
+def _share(value: float) -> str:
+    """Per cent, with as many digits as tell it from all."""
+    text = f"{value:.1%}"
+    return f"{value:.3%}" if text == "100.0%" and value < 1 else text
+
+
+def _bill(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"

@@ -1,0 +1,413 @@
+"""What naive Bayes counts twice: of one case, in two live examples, and of a column that is copied again and again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.compare import score
+from bayes_engine.decision.evaluate import HeldOut
+from bayes_engine.decision.loss import judge
+from bayes_engine.errors import BayesEngineError, hearing
+from bayes_engine.language import Message, _
+from bayes_engine.ledger import Ledger
+from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.numerals import certain, signed
+from bayes_engine.table.roles import Parts
+from bayes_engine.workbench.derivation.balance import odds_needed
+from bayes_engine.workbench.derivation.double_counting import (
+    Example,
+    Rows,
+    Twice,
+    held_out_alone,
+    held_out_with_copies,
+    most_counted_twice,
+    posterior_with_copies,
+    refit_with_copies,
+    two_switches,
+    weight_lifters,
+)
+from bayes_engine.workbench.derivation.double_counting import counted_twice as recounted
+from bayes_engine.workbench.figures.comparison import Line, copies, example, recount
+from bayes_engine.workbench.figures.contributions import Side
+from bayes_engine.workbench.figures.theme import colour_of
+from pages import active
+from pages.active import words
+from pages.components.chart import chart
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.jobs import lasting, run
+from pages.runtime.state import Spec, bound, change, current, dark
+from pages.views.dependence.dial import alike, places
+
+MOST_PAIRS = 8
+"""As many pairs are listed."""
+MOST_EDGES = 14
+"""As many edges are drawn one by one."""
+MOST_COPIES = 10
+REFITTED = (0, 1, 2, 5, 10)
+"""The numbers of copies at which TAN and AODE are learnt anew."""
+LIGHT = 5_000
+"""Up to this many cells TAN and AODE stand beside naive Bayes unasked."""
+
+
+# one case -------------------------------------------------------------------------------------------------------------
+
+
+def counted_twice(table: active.InUse) -> None:
+    """For the case in use: how many nats naive Bayes counts twice, and which pair is guilty."""
+    specs = places(table)
+    case, use = active.case_frame(table, active.case_values(table)), active.prior_of_use(table)
+    try:
+        naive, tree, mean = (active.fit(table, specs[p]).model for p in ("naive-bayes", "tan", "aode"))
+        found = recounted(naive, tree, mean, case, prior_of_use=use)
+    except BayesEngineError as error:
+        st.warning(error.message.local(md))
+        return
+    if found is None:
+        st.warning(_("This case has no posterior, or a class is impossible for it: nothing can be weighed."))
+        return
+    st.markdown("#### " + _sentence(table, found))
+    figure, beside = st.columns([3, 2], gap="medium")
+    with figure:
+        _waterfall(table, found)
+        _worst(table, specs)
+        st.caption(
+            _("Naive Bayes takes $P(x_j\\mid c)$ where the tree takes $P(x_j\\mid c,x_p)$. A bar is the log of their "
+              "ratio for one class minus that for the other; together the bars are the whole difference.")
+            + " " + alike(table)
+        )  # fmt: skip
+    with beside:
+        _both(table, [m.explain(case).at_prior(m.prior_by_class, use) for m in (naive, tree)])
+        _pairs(table, found)
+
+
+def _sentence(table: active.InUse, found: Twice) -> str:
+    name, other = (md(table.class_(c), 24) for c in (found.for_, found.against))
+    if abs(found.nats) < 0.005 or found.guilty is None:
+        return _("Of this case naive Bayes counts nothing twice.")
+    text = (
+        _("Of this case naive Bayes counts {nats} nats twice, for {name} against {other}; the guilty pair is {one} and "
+          "{two} ({share} of them).")
+        if found.nats > 0
+        else _("Of this case naive Bayes overlooks {nats} nats for {name} against {other}; above all it takes {one} "
+               "and {two} for independent ({share} of them).")
+    )  # fmt: skip
+    one, two = (md(table.column(n), 24) for n in (found.guilty.parent, found.guilty.child))
+    share = f"{abs(found.guilty.nats):.2f}"
+    return text.format(nats=f"{abs(found.nats):.2f}", name=name, other=other, one=one, two=two, share=share)
+
+
+def _waterfall(table: active.InUse, found: Twice) -> None:
+    edges = found.edges
+    if len(edges) > MOST_EDGES:  # the smallest become one with what is left
+        small = sum(e.nats for e in edges[MOST_EDGES:])
+        found = replace(found, edges=edges[:MOST_EDGES], rest=found.rest + small)
+    pairs = [
+        f"{plotly_text(table.column(e.parent), 13)} · {plotly_text(table.column(e.child), 13)}" for e in found.edges
+    ]
+    rest = [_("all others")] if len(found.balance().weights) > 1 + len(found.edges) else []
+    position = {c: k for k, c in enumerate(table.classes)}
+    left, right = (
+        Side(plotly_text(table.class_(c), 24), colour_of(position[c], dark())) for c in (found.for_, found.against)
+    )
+    figure = recount(
+        found,
+        [words.family("naive-bayes"), *pairs, *rest, "TAN"],
+        (left, right),
+        needed=odds_needed(active.case_losses(table), found.for_, found.against),
+        dark=dark(),
+    )
+    chart(figure, key="twice_waterfall", alt=_("from the log-odds of naive Bayes to those of the tree"))
+
+
+def _both(table: active.InUse, ledgers: list[Ledger]) -> None:
+    """Posteriors and decisions of the two."""
+    loss = active.case_losses(table)
+    decided = [judge(ledger, loss) for ledger in ledgers]
+    naive, tree = (dict(zip(ledger.classes, ledger.posterior()[0].tolist(), strict=True)) for ledger in ledgers)
+    listed = sorted(table.classes, key=lambda c: -naive[c])[:6]
+    shown = pd.DataFrame(
+        {
+            "class": [clean(table.class_(c), 30) for c in listed],
+            "naive": [certain(naive[c], 6) for c in listed],
+            "tree": [certain(tree[c], 6) for c in listed],
+        }
+    )
+    st.dataframe(
+        shown,
+        key="twice_posterior",
+        hide_index=True,
+        height=38 + 35 * len(shown),
+        alt=_("posterior of each class by both"),
+        column_config={
+            "class": "P(c|x)",
+            "naive": words.family("naive-bayes"),
+            "tree": "TAN",
+        },
+    )
+    first, second = (md(table.action(d.action[0]), 24) for d in decided)
+    if decided[0].action[0] == decided[1].action[0]:
+        st.markdown(_("The decision under your losses is the same: **{name}**.").format(name=first))
+    else:
+        st.markdown(
+            _("Under your losses naive Bayes decides **{first}**, TAN **{second}**.").format(first=first, second=second)
+        )
+
+
+def _pairs(table: active.InUse, found: Twice) -> None:
+    """All pairs, the most misjudged first."""
+    listed = found.pairs[:MOST_PAIRS]
+    frame = pd.DataFrame(
+        {
+            "nats": [signed(p.nats, 3) for p in listed],
+            "edge": [p.edge for p in listed],
+            "pair": [f"{clean(table.column(p.parent), 24)} · {clean(table.column(p.child), 24)}" for p in listed],
+        }
+    )
+    st.dataframe(
+        frame,
+        key="twice_pairs",
+        hide_index=True,
+        height=38 + 35 * max(len(frame), 1),
+        alt=_("what naive Bayes counts twice of each pair"),
+        column_config={
+            "pair": st.column_config.TextColumn(
+                _("pair"), help=_("Every two columns by themselves; pairs that overlap share what they count.")
+            ),
+            "nats": st.column_config.TextColumn(
+                _("twice"), width=76, help=_("Counted twice, in nats; below 0: overlooked.")
+            ),
+            "edge": st.column_config.CheckboxColumn(_("tree"), width=52, help=_("The pair is an edge of the tree.")),
+        },
+    )
+
+
+def _worst(table: active.InUse, specs: Mapping[str, Spec]) -> None:
+    """A way to the row that naive Bayes misjudges most."""
+    assert table.parts is not None
+    worst = _most(table.key, specs["naive-bayes"], specs["tan"], table.parts, table)
+    if worst is None or worst[1] < 0.005:
+        return
+    row, nats = worst
+    codes = active.case_codes(table, active.row_values(table, row), row)
+    st.button(
+        _("Take row {n}: {nats} nats counted twice, the most of all rows").format(
+            n=int(table.parts.rows[row]) + 1, nats=f"{nats:.2f}"
+        ),
+        icon=":material/search:",
+        key="twice_worst",
+        on_click=change,
+        args=(lambda s: replace(s, case=codes, row=row, amount=-1.0),),
+    )
+
+
+@kept(max_entries=32)
+def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.InUse) -> tuple[int, float] | None:
+    both = active.fit(_table, naive).model, active.fit(_table, tree).model
+    said = Message("looking for the row that is counted twice most")
+    return run(("most counted twice", key, naive, tree), lambda: most_counted_twice(*both, _parts.X), said)
+
+
+# two live examples ----------------------------------------------------------------------------------------------------
+
+
+def live_examples() -> None:
+    """Dependent overall but independent within the class; and the reverse. Exact tables, no samples."""
+    _example(
+        "lifters",
+        _("The weight-lifter: dependent overall, independent within the class"),
+        _("how far lifters differ from others"),
+        weight_lifters,
+        ((_("not strong"), _("strong")), (_("not heavy"), _("heavy"))),
+        (_("no lifter"), _("lifter")),
+        _("Strong people are heavy, for lifters are both: I(x₁; x₂) = {overall} nats, but I(x₁; x₂ | y) = {given}. All "
+          "the dependence is the class's doing, and naive Bayes is exactly right."),
+    )  # fmt: skip
+    _example(
+        "switches",
+        _("Two switches of one lamp: independent overall, dependent within the class"),
+        _("how surely the lamp follows its switches"),
+        two_switches,
+        ((_("1 down"), _("1 up")), (_("2 down"), _("2 up"))),
+        (_("lamp dark"), _("lamp lit")),
+        _("The switches know nothing of each other: I(x₁; x₂) = {overall} nats, but I(x₁; x₂ | y) = {given} once the "
+          "lamp is seen. Naive Bayes looks at each switch alone and says ½ everywhere."),
+    )  # fmt: skip
+    st.caption(
+        _("What naive Bayes needs is independence within each class; the table as a whole proves nothing either way.")
+    )
+
+
+def _example(
+    key: str,
+    title: str,
+    knob: str,
+    made: Any,
+    attributes: tuple[tuple[str, str], tuple[str, str]],
+    classes: tuple[str, str],
+    told: str,
+) -> None:
+    st.markdown(f"**{title}**")
+    effect = min(max(float(current().seen(key, 0.8)), 0.0), 1.0)
+    text, control = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    control.slider(knob, 0.0, 1.0, step=0.05, **bound(key, effect, lambda s, v: s.showing(**{key: float(v)})))
+    shown: Example = made(effect)
+    text.markdown(told.format(overall=f"**{shown.overall:.4f}**", given=f"**{shown.given_class:.4f}**"))
+    chart(example(shown, attributes, classes, dark=dark()), key=f"example_{key}", alt=title)
+
+
+# one column, again and again ------------------------------------------------------------------------------------------
+
+
+def duplicates(table: active.InUse) -> None:
+    """One column copied again and again: what becomes of confidence and accuracy."""
+    assert table.parts is not None
+    specs, use = places(table), active.prior_of_use(table)
+    case = active.case_frame(table, active.case_values(table))
+    try:
+        fitted = active.fit(table, specs["naive-bayes"])
+        ledger = fitted.model.explain(case).at_prior(fitted.model.prior_by_class, use)
+        if ledger.status[0]:
+            st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
+            return
+        column, times, beside = _controls(table, ledger)
+        held = active.held_out_rows(table, fitted)
+        asked = repr((table.key, specs["naive-bayes"], tuple((use or {}).items())))
+        naive = _naive_scores(asked, column, held, fitted.model, table.parts, use)
+        others = {}
+        for place in ("tan", "aode") if beside else ():
+            with st.spinner(_("{model}: learning with copies …").format(model=words.family(place))):
+                model, cells = active.fit(table, specs[place]).model, repr(case.iloc[0].tolist())
+                others[place] = [
+                    _refit(table.key, specs[place], column, k, cells, model, table.parts, case) for k in REFITTED
+                ]
+    except BayesEngineError as error:
+        st.warning(error.message.local(md))
+        return
+    classes = ledger.classes
+    best = classes[int(ledger.posterior()[0].argmax())]
+    of_case = [
+        posterior_with_copies(fitted.model, case, column, k, prior_of_use=use)[classes.index(best)]
+        for k in range(MOST_COPIES + 1)
+    ]
+    measures = ("confidence", "accuracy", "log_loss")
+    lines = [
+        Line(words.family("naive-bayes"), [list(enumerate(of_case)), *(list(enumerate(naive[m])) for m in measures)])
+    ]
+    for place, found in others.items():
+        scores = [score(held, use) for _ledger, held in found]
+        own = active.fit(table, specs[place]).model.prior_by_class  # copies leave it alone
+        at_use = [one.at_prior(own, use) for one, _held in found]
+        at_best = [float(one.posterior()[0, one.classes.index(best)]) for one in at_use]
+        first = list(zip(REFITTED, at_best, strict=True))
+        rest = [[(k, s[m]) for k, s in zip(REFITTED, scores, strict=True)] for m in measures]
+        lines.append(Line(words.family(place), [first, *rest]))
+    titles = [
+        _("P({name} | case)").format(name=plotly_text(table.class_(best), 18)),
+        _("mean confidence"),
+        _("accuracy"),
+        _("log-loss"),
+    ]
+    st.markdown(
+        _("With {k} copies of {column} naive Bayes gives {name} **{p}** (without: {p0}) and is sure to "
+          "**{confidence}** on average ({confidence0}); its accuracy is **{accuracy}** ({accuracy0}).").format(
+            column=md(table.column(column), 24), k=times, name=md(table.class_(best), 24), p=certain(of_case[times], 6),
+            p0=certain(of_case[0], 6), confidence=certain(naive["confidence"][times]),
+            confidence0=certain(naive["confidence"][0]), accuracy=f"{naive['accuracy'][times]:.1%}",
+            accuracy0=f"{naive['accuracy'][0]:.1%}",
+        )
+    )  # fmt: skip
+    chart(
+        copies(lines, titles, at=times, dark=dark()),
+        key="copies_figure",
+        alt=_("confidence and accuracy over the copies"),
+    )
+    told = [
+        _("Naive Bayes counts each copy as news; the copies add nothing that is new."),
+        _(
+            "Exact without a refit: its term stands there k + 1 times, on held-out rows ({scheme}) as for the case."
+        ).format(scheme=held.scheme.local(md)),
+    ]
+    if beside:
+        told.append(
+            _(
+                "TAN and AODE, learnt anew at {counts} copies, know a copy from news; what still grows there is "
+                "smoothing, k times over."
+            ).format(counts=_(", ").join(map(str, REFITTED)))
+        )
+    st.caption(" ".join([*told, alike(table)]))
+
+
+def _controls(table: active.InUse, ledger: Ledger) -> tuple[str, int, bool]:
+    """The column, how many copies, and whether TAN and AODE are asked too."""
+    assert table.parts is not None
+    names = table.features.names
+    at = current().seen("copied", -1)
+    column = names[at] if 0 <= at < len(names) else _telling(ledger, names)
+    times = min(max(current().seen("copies", 3), 0), MOST_COPIES)
+    light = table.parts.X.size <= LIGHT
+    beside = bool(current().seen("copies_beside", light))
+    one, two, three = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
+    one.selectbox(
+        _("Copy the column"),
+        range(len(names)),
+        format_func=lambda i: clean(table.column(names[i]), 40),
+        **bound("copied", names.index(column), lambda s, i: s.showing(copied=i)),
+    )
+    two.slider(_("copies"), 0, MOST_COPIES, **bound("copies", times, lambda s, k: s.showing(copies=int(k))))
+    three.toggle(
+        _("with TAN and AODE"),
+        help=_("They are learnt anew with the copies; on a large table that takes a while."),
+        **bound("copies_beside", beside, lambda s, on: s.showing(copies_beside=bool(on))),
+    )
+    return column, times, beside
+
+
+def _telling(ledger: Ledger, names: tuple[str, ...]) -> str:
+    """The column that speaks most for the likeliest class of the case, against the next."""
+    order = sorted(range(len(ledger.classes)), key=lambda k: -ledger.posterior()[0][k])
+    nats = ledger.contributions(*(ledger.classes[k] for k in order[:2])).iloc[0]
+    known = {str(n): v for n, v in nats.items() if str(n) in names and math.isfinite(v)}
+    return max(known, key=lambda n: known[n]) if known else names[0]
+
+
+@kept(max_entries=32)
+@lasting(Message("judging the model on rows held out"))
+def _naive_scores(
+    key: str, column: str, _held: HeldOut, _model: NaiveBayes, _parts: Parts, _use: Mapping[Any, float] | None
+) -> dict[str, list[float]]:
+    """Naive Bayes's scores at every number of copies."""
+    with _quietly():
+        alone = held_out_alone(_model, _rows(_parts), column).in_order(_held.classes)
+    found = [score(held_out_with_copies(_held, alone, k), _use) for k in range(MOST_COPIES + 1)]
+    return {name: [one[name] for one in found] for name in found[0]}
+
+
+@kept(max_entries=128)
+@lasting(Message("judging the model on rows held out"))
+def _refit(
+    key: str, spec: Spec, column: str, times: int, case: str, _model: GenerativeClassifier, _parts: Parts, _case: Any
+) -> tuple[Ledger, HeldOut]:
+    """A model learnt with copies: what it says of the case and of rows held out."""
+    with _quietly():
+        ledger, held = refit_with_copies(_model, _rows(_parts), _case, column, times)
+    return ledger, held.in_order(_parts.target.levels)
+
+
+def _rows(parts: Parts) -> Rows:
+    return Rows(parts.X, parts.y, parts.groups, parts.weight)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """What an estimate replaces is said where the model is shown."""
+    with hearing():
+        yield

@@ -1,0 +1,270 @@
+"""The maximum spanning tree, growing edge by edge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import certain, number
+from bayes_engine.workbench.derivation.dependence import Growth, Pair, posteriors_by_root
+from bayes_engine.workbench.figures.layout import Places, circle
+from bayes_engine.workbench.figures.layout import tree as tidy
+from pages import active
+from pages.components.graph import Click, Edge, EdgeTone, Node, graph
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound, change, current, speak
+from pages.views.dependence.parents import shelve
+from pages.views.dependence.study import Study, choosing, chosen_pair, joined, named, spec_of
+
+ROUND = 10
+"""Up to so many columns stand in a ring while the tree grows, with all pairs as edges."""
+ARCS = 16
+"""Up to so many columns every weight is written and every arc from the class drawn."""
+ROOTS = 32
+"""The tree is hung from up to so many columns."""
+CLASS = "y"
+"""The id of the class among the nodes."""
+PACE = 0.9
+"""Seconds between two steps of the tree."""
+
+
+def roots(table: active.InUse, found: Study) -> None:
+    """The choice of the root; at first the model's own."""
+    features, root = table.features.names, current().seen("tree_root", -1)
+    offered = [-1, *(i for i, name in enumerate(features) if name in found.names)]
+    own = found.growth.root if root not in offered[1:] else None
+    most_telling = _("most telling of the class") + ("" if own is None else _(": ") + clean(table.column(own), 24))
+    named_by = {i: clean(table.column(features[i]), 30) if i >= 0 else most_telling for i in offered}
+    st.selectbox(
+        _("Root"),
+        offered,
+        format_func=named_by.get,
+        help=_(
+            "The tree hangs from the column that says most of the class. Without smoothing, on complete data, any root "
+            "gives the same joint."
+        ),
+        width=320,
+        **bound("tree_root", root if root in offered else -1, lambda s, i: s.showing(tree_root=i)),
+    )
+
+
+def _last(grown: Growth) -> int:
+    """The last step of the film: the edges, then the root, then the class."""
+    return len(grown.steps) + 2
+
+
+def _step(grown: Growth) -> int:
+    step = current().seen("tree_step", -1)
+    return step if 0 <= step <= _last(grown) else _last(grown)
+
+
+def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
+    """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
+    if not current().seen("tree_plays", False):
+        _player(table, found, chosen)
+        return
+    st.session_state["tree_ticked"] = time.monotonic()
+
+    @st.fragment(run_every=PACE)
+    def playing() -> None:
+        speak()
+        state = current()
+        if not state.seen("tree_plays", False) or chosen_pair(table, found.pairs) != chosen:
+            st.rerun()
+        if time.monotonic() - st.session_state["tree_ticked"] > PACE / 2:
+            st.session_state["tree_ticked"] = time.monotonic()
+            step = _step(found.growth) + 1
+            ends = step >= _last(found.growth)
+            change(lambda s: s.showing(tree_step=-1 if ends else step, tree_plays=not ends))
+            if ends:
+                st.rerun()
+        _player(table, found, chosen)
+
+    playing()
+
+
+def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
+    grown = found.growth
+    step, last, plays = _step(grown), _last(grown), current().seen("tree_plays", False)
+
+    def to(at: int) -> dict[str, Any]:
+        at = -1 if at >= last else max(at, 0)
+        return {"on_click": change, "args": (lambda s: s.showing(tree_step=at, tree_plays=False),)}
+
+    begin = 0 if step >= last else step
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("", icon=":material/first_page:", key="tree_first", help=_("To the beginning"), **to(0))
+        st.button("", icon=":material/chevron_left:", key="tree_back", help=_("A step back"), **to(step - 1))
+        st.button(
+            "",
+            icon=":material/pause:" if plays else ":material/play_arrow:",
+            key="tree_play",
+            help=_("Pause") if plays else _("Play"),
+            on_click=change,
+            args=(lambda s: s.showing(tree_step=step if plays else begin, tree_plays=not plays),),
+        )
+        st.button("", icon=":material/chevron_right:", key="tree_next", help=_("A step further"), **to(step + 1))
+        st.button("", icon=":material/last_page:", key="tree_last", help=_("To the end"), **to(last))
+        st.slider(
+            _("Step"),
+            0,
+            last,
+            label_visibility="collapsed",
+            **bound("tree_step", step, lambda s, v: s.showing(tree_step=-1 if v >= last else v, tree_plays=False)),
+        )
+    st.markdown(_told(table, found, step))
+    nodes, edges = _drawn(table, found, step)
+    ends = _ends(table, chosen.edge, edges)
+
+    def pick(click: Click) -> None:
+        if click[0] == "edge" and click[1] != CLASS:  # what the class and a column share is not a pair
+            change(choosing(table, [table.features.names[int(end)] for end in click[1:]]))
+
+    graph(
+        nodes,
+        edges,
+        key="dependence_tree",
+        selected=ends,
+        height=620,
+        on_click=pick,
+        clicks=("edge",),
+        label=_("the maximum spanning tree"),
+    )
+    st.caption(
+        _(
+            "Sum of the weights so far: {nats} nats. The wider a line, the more its two columns say of each "
+            "other given {y}."
+        ).format(nats=f"{grown.total_after(step):.5f}", y=named(table, table.target.name))
+    )
+    if step > len(grown.steps):
+        _roots_differ(table, found)
+    if step >= len(grown.steps):
+        shelve(table, [spec_of(table, "tan")])
+
+
+def _roots_differ(table: active.InUse, found: Study) -> None:
+    """How much the choice of the root moves the posterior of the case in use."""
+    names = found.names[:ROOTS]
+    ledger = found.model.explain(case := active.case_frame(table, active.case_values(table)))
+    if ledger.status[0] or len(names) < 2:
+        return
+    k = int(ledger.posterior()[0].argmax())
+    shares = posteriors_by_root(found.model, case, names)[:, k]
+    said = _(
+        "Smoothed with α = {alpha:g}, the root matters a little: from root to root (of {n}), P({name}) of the case in "
+        "use lies between {low} and {high}."
+    )
+    name = md(table.class_(ledger.classes[k]), 24)
+    low, high = (certain(float(p), 6) for p in (shares.min(), shares.max()))
+    st.caption(said.format(alpha=found.model.alpha, n=len(names), name=name, low=low, high=high))
+
+
+def _told(table: active.InUse, found: Study, step: int) -> str:
+    """What happens at a step, in a sentence."""
+    grown = found.growth
+    if step == 0:
+        return _("Every two columns are joined by an edge, its weight $I(x_i;x_j\\mid y)$; the heaviest come first.")
+    if step <= len(grown.steps):
+        now = grown.steps[step - 1]
+        told = {
+            "k": step,
+            "edge": f"**{joined(table, now.edge)}**",
+            "nats": number(now.weight),
+            "way": joined(table, grown.cycle(step - 1)),
+        }
+        said = (
+            _("Step {k}: {edge}, {nats} nats, is taken.")
+            if now.taken
+            else _("Step {k}: {edge}, {nats} nats, is left out, for it would close a cycle with {way}.")
+        )
+        return said.format(**told)
+    if step == len(grown.steps) + 1:
+        said = (
+            _("The tree is whole; the {n} lighter pairs add nothing to it. All edges now point away from {root}.")
+            if len(grown.roots) == 1
+            else _(
+                "No pair that is left joins the {parts} parts: between them every weight is 0. All edges now point "
+                "away from {root}."
+            )
+        )
+        return said.format(n=grown.left, parts=len(grown.roots), root=_root(table, found))
+    said = _("TAN: every column also depends on {y} (dotted), and all but {root} on one other column.")
+    if len(grown.names) > ARCS:
+        said = _(
+            "TAN: every column also depends on {y} (dotted; drawn to {root} alone), and all but {root} on one other "
+            "column."
+        )
+    return said.format(y=f"**{named(table, table.target.name)}**", root=_root(table, found))
+
+
+def _root(table: active.InUse, found: Study) -> str:
+    return _(", ").join(f"**{named(table, name)}**" for name in found.growth.roots)
+
+
+def _drawn(table: active.InUse, found: Study, step: int) -> tuple[list[Node], list[Edge]]:
+    """Nodes and edges at a step; a node's id is its column's position."""
+    grown, names = found.growth, table.features.names
+    at = {name: str(i) for i, name in enumerate(names)}
+    pointed = step > len(grown.steps)
+    few = len(grown.names) <= ROUND
+    root = grown.root or grown.names[0]
+    places = circle(grown.names) if few and not pointed else _places(grown)
+    weights = {frozenset(s.edge): s.weight for s in grown.steps}
+
+    def line(edge: Sequence[str], tone: EdgeTone = "", *, arrow: bool = False) -> Edge:
+        w = weights.get(frozenset(edge), 0.0)
+        label = number(w) if tone != "faint" and (len(grown.names) <= ARCS or tone) else ""
+        share = w / (grown.most or 1.0)
+        return Edge(at[edge[0]], at[edge[1]], label, 0.0 if tone == "faint" else share, arrow, tone)
+
+    edges: list[Edge] = []
+    if pointed:
+        edges = [line(arc, arrow=True) for arc in grown.arcs]
+    else:
+        now = grown.steps[step - 1] if step else None
+        edges = [line(s.edge) for s in grown.taken(max(step - 1, 0))]
+        edges += [line(now.edge, "new" if now.taken else "rejected")] if now else []
+        passed = {s.edge for s in grown.steps[:step]}
+        if few:
+            edges += [line(p.edge, "faint") for p in found.pairs if p.edge not in passed]
+    with_class = step == _last(grown)
+    down = 1.0 if with_class else 0.0
+    nodes = [
+        Node(at[n], table.column(n), x, y + down, tone="super" if pointed and n == root else "")
+        for n, (x, y) in places.items()
+    ]
+    if with_class:
+        middle = places[root][0]
+        nodes.append(Node(CLASS, table.column(table.target.name), middle, 0.0, tone="class"))
+        edges += [Edge(CLASS, at[n], tone="class") for n in _under_class(grown)]
+    return nodes, edges
+
+
+def _under_class(grown: Growth) -> tuple[str, ...]:
+    """The columns that an arc from the class is drawn to: all, or of very many the roots."""
+    return grown.names if len(grown.names) <= ARCS else grown.roots
+
+
+def _places(grown: Growth) -> Places:
+    """The tree, or where nothing joins its parts the trees side by side."""
+    places: Places = {}
+    right = 0.0
+    below = {name: [arc for arc in grown.arcs if arc[0] == name] for name in grown.names}
+    for root in grown.roots:
+        own = list(below[root])
+        for _parent, child in own:  # it grows while we walk
+            own += below[child]
+        beside = tidy(root, own)
+        places |= {name: (x + right, y) for name, (x, y) in beside.items()}
+        right += max(x for x, _y in beside.values()) + 1.0
+    return places
+
+
+def _ends(table: active.InUse, edge: Sequence[str], edges: Sequence[Edge]) -> tuple[str, str] | None:
+    """The ends of the chosen pair as its edge has them, if it is drawn."""
+    ids = {str(table.features.names.index(name)) for name in edge}
+    return next(((e.source, e.target) for e in edges if {e.source, e.target} == ids), None)

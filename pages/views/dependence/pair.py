@@ -1,0 +1,187 @@
+"""One pair opened: its contingency table for each class, the sum behind the number, the rows behind a count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import count, number, signed
+from bayes_engine.structure.tree import Dependence
+from bayes_engine.table.roles import put
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.dependence import SPARSE, Contingency, Pair, contingency
+from bayes_engine.workbench.figures.dependence import tint
+from pages import active
+from pages.components.tables import Head, Tint, drawn
+from pages.components.tables import rows as rows_of
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound, change, current, dark
+from pages.views.dependence.study import Study, is_overall, joined, named
+
+MOST = 8
+"""What up to so many classes add is written out as a sum."""
+CLASSES = 3
+"""The tables of up to so many classes stand beneath each other."""
+
+
+def opened(table: active.InUse, found: Study, chosen: Pair) -> None:
+    """The contingency table of a pair for each class, the sum behind the number, the rows behind a count."""
+    overall = is_overall()
+    tested = chosen.of(overall)
+    cells = contingency(found.model, *chosen.edge, table.classes, overall=overall)
+    st.subheader(
+        _("{pair}: {nats} nats").format(pair=joined(table, chosen.edge), nats=number(tested.found.information))
+    )
+    about = _("Left: counts, in brackets what independence would give. Right: the term of each cell, in nats.")
+    st.caption(_verdict(cells, tested.found, tested.holm) + " " + about)
+    k, i, j = _cell(cells)
+    shown = list(range(len(cells.classes)))
+    if len(shown) > CLASSES:
+        shown = [_which_class(table, cells, k)]
+    for c in shown:
+        _table_of(table, cells, c, (k, i, j))
+    _sum(cells, (k, i, j), overall)
+    _rows(table, cells, (k, i, j))
+
+
+def _verdict(cells: Contingency, found: Dependence, holm: float) -> str:
+    few, possible = cells.sparse
+    said = _("G = 2·{n}·{nats} = {g}, df = {df}, p = {p}, after Holm's correction {holm}.").format(
+        n=count(found.n),
+        nats=number(found.information),
+        g=f"{found.statistic:.3f}",
+        df=found.degrees,
+        p=_p(found.p_value),
+        holm=_p(holm),
+    )
+    if few:
+        said += " " + _(
+            "Fewer than {least} rows are expected in {few} of {all} cells, so the p-value is rough."
+        ).format(least=count(SPARSE), few=few, all=possible)
+    return said
+
+
+def _p(value: float) -> str:
+    return f"{value:.3g}" if value > 0 else "0 (< 1e-300)"
+
+
+def _cell(cells: Contingency) -> tuple[int, int, int]:
+    """The cell that is looked at: the one chosen, or the weightiest."""
+    at = current().seen("pair_cell", ())
+    shape = cells.counts.shape
+    fits = len(at) == 3 and all(type(v) is int and 0 <= v < most for v, most in zip(at, shape, strict=True))
+    return (at[0], at[1], at[2]) if fits else cells.weightiest
+
+
+def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
+    adds = [signed(float(v), 4) for v in cells.by_class]
+    named_by = dict(enumerate(f"{clean(table.class_(c), 40)} · {v}" for c, v in zip(cells.classes, adds, strict=True)))
+    chosen: int = st.selectbox(
+        _("Class"),
+        list(named_by),
+        format_func=named_by.get,
+        width=320,
+        **bound("pair_class", k, lambda s, c: s.showing(pair_cell=(c, *_cell(cells)[1:]))),
+    )
+    return chosen
+
+
+def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, int, int]) -> None:
+    """Counts with what independence expects, and each cell's term, of one class."""
+    label = cells.classes[c]
+    whose = _("all rows") if label is None else f"{named(table, cells.target)} = {md(table.class_(label), 40)}"
+    total, adds = count(float(cells.counts[c].sum())), number(float(cells.by_class[c]))
+    left, right = st.columns(2, gap="small")
+    left.markdown(f"**{whose}** · " + _("{n} rows").format(n=total))
+    right.markdown("**" + _("adds {nats} nats").format(nats=adds) + "**")
+    corner = f"{clean(table.column(cells.a.name), 24)} ╲ {clean(table.column(cells.b.name), 24)}"
+    heads = [Head(corner), *(Head(clean(table.value(cells.b, v), 40), right=True) for v in cells.levels_b)]
+    own = [table.value(cells.a, v) for v in cells.levels_a]
+    counts = [
+        [f"{count(n)}  ({e:.2f})" for n, e in zip(row, expected, strict=True)]
+        for row, expected in zip(cells.counts[c].tolist(), cells.expected[c].tolist(), strict=True)
+    ]
+
+    def choose(row: int, column: int) -> None:
+        change(lambda s: s.showing(pair_cell=(c, row, column - 1 if column else at[2])))
+
+    with left:
+        drawn(
+            heads,
+            [[level, *row] for level, row in zip(own, counts, strict=True)],
+            key=f"pair_counts_{c}",
+            label=_("counts, and in brackets what independence would give"),
+            height=388,
+            by="cell",
+            chosen=(at[1], at[2] + 1) if at[0] == c else None,
+            on_choice=choose,
+            narrow=True,
+        )
+    with right:
+        drawn(
+            heads,
+            [[level, *row] for level, row in zip(own, _terms(cells, c), strict=True)],
+            key=f"pair_terms_{c}",
+            label=_("each cell's term of the sum, in nats"),
+            height=388,
+            narrow=True,
+        )
+
+
+def _terms(cells: Contingency, c: int) -> list[list[Tint]]:
+    """The terms of a class, tinted by their size."""
+    most, on_dark = float(abs(cells.terms).max()) or 1.0, dark()
+    return [
+        [Tint(signed(v, 4) if v else "0", tint(v / most, dark=on_dark)) for v in row] for row in cells.terms[c].tolist()
+    ]
+
+
+def _holds(table: active.InUse, variable: Variable, value: Any) -> str:
+    """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
+    shown = table.value(variable, value)
+    equals = "" if variable.cuts is not None and shown[:1] in "≤>" else "= "
+    return f"{named(table, variable.name)} {equals}{md(shown, 40)}"
+
+
+def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
+    """The formula, the sum over classes, and the term of the chosen cell."""
+    parts = [number(float(v)) for v in cells.by_class]
+    if overall:
+        formula = r"I(x_i;x_j)&=\sum_{a,b} P(a,b)\,\log\frac{P(a,b)}{P(a)\,P(b)}"
+    else:
+        formula = r"I(x_i;x_j\mid y)&=\sum_{c,a,b} P(a,b,c)\,\log\frac{P(a,b\mid c)}{P(a\mid c)\,P(b\mid c)}"
+    if 1 < len(parts) <= MOST:
+        formula += (r"\\&" if len(parts) > 2 else "") + f"={' + '.join(parts)}"
+    st.latex(rf"\begin{{aligned}}{formula}={number(cells.information)}\ \text{{{_('nats')}}}\end{{aligned}}")
+    n, of_class, of_a, of_b = map(count, cells.factors(*at))
+    term = float(cells.terms[at])
+    own = rf"\frac{{{n}}}{{{count(cells.n)}}}\,\log\frac{{{n}/{of_class}}}{{({of_a}/{of_class})({of_b}/{of_class})}}"
+    st.latex(own + f"={signed(term, 4)}" if float(cells.counts[at]) else r"0\cdot\log 0=0")
+    note = _("Last line: the cell that is chosen; a cell without rows adds nothing.")
+    if not overall:
+        note += " " + _(
+            "The lecture notes print eq. 7.22 without the weight $P(x_i,x_j,c)$ before the logarithm; that would give "
+            "{nats} here, and is no expectation."
+        ).format(nats=number(cells.unweighted))
+    st.caption(note)
+
+
+def _rows(table: active.InUse, cells: Contingency, at: tuple[int, int, int]) -> None:
+    """The very rows that a count has counted."""
+    parts = table.parts
+    assert parts is not None
+    whole = put(parts.X, {parts.target.name: parts.y})
+    if parts.weight is not None:
+        whole = put(whole, {str(parts.weight.name): parts.weight})
+    whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
+    rows = cells.rows(whole, *at)
+    k, i, j = at
+    held = [_holds(table, cells.a, cells.levels_a[i]), _holds(table, cells.b, cells.levels_b[j])]
+    if cells.classes[k] is not None:
+        held.append(f"{named(table, cells.target)} = {md(table.class_(cells.classes[k]), 40)}")
+    st.markdown(f"**{' · '.join(held)}** · " + _("{n} rows").format(n=len(rows)))
+    first = [cells.a.name, cells.b.name, cells.target]
+    shown = rows[[*first, *(n for n in rows.columns if n not in first)]]
+    rows_of(table, shown, of=(*first, at), height=320)

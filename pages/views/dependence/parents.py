@@ -1,0 +1,68 @@
+"""The super-parents, and models for the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.one_dependence import SPODE
+from bayes_engine.workbench.figures.dependence import super_parent_scores
+from pages import active
+from pages.active import shelf
+from pages.components.chart import chart
+from pages.runtime.escape import md, plotly_text
+from pages.runtime.state import Spec, State, change, dark
+from pages.views.dependence.study import Study, named, nothing, spec_of
+
+MOST = 32
+"""So many candidates are drawn."""
+
+
+def super_parents(table: active.InUse, found: Study) -> None:
+    """Every column as the super-parent of all others, leaving out one row at a time; models for the shelf."""
+    model = active.fit(table, spec_of(table, "spode")).model
+    assert isinstance(model, SPODE)
+    scores = model.candidate_scores_
+    if not len(scores) or not found.pairs:
+        nothing(table, found)
+        return
+    names = list(scores.index)
+    st.markdown(
+        _("Every column in turn is the one that all others depend on: {formula}. The best is **{column}**.").format(
+            formula="$P(c)\\,P(x_p\\mid c)\\prod_{j\\neq p}P(x_j\\mid c,x_p)$", column=named(table, names[0])
+        )
+    )
+    figure = super_parent_scores(
+        scores.head(MOST), [plotly_text(table.column(n), 28) for n in names[:MOST]], chosen=0, dark=dark()
+    )
+    chart(figure, key="super_parent_scores", alt=_("each column as super-parent"))
+    said = [_("Exact leave-one-out with α = 1: fewest rows wrong, then the smaller log-loss.")]
+    if len(names) > MOST:
+        said.append(_("The best {n} of {all}.").format(n=MOST, all=len(names)))
+    st.caption(" ".join(said))
+    shelve(table, [spec_of(table, family) for family in ("spode", "tan", "aode", "k-db")])
+
+
+def shelve(table: active.InUse, specs: Sequence[Spec]) -> None:
+    """Buttons that put models on the shelf, active; one that is there is made active."""
+    there = active.shelf_of(table)
+
+    def put(state: State, spec: Spec) -> State:
+        if spec in there:
+            return replace(state, shelf=there, active=there.index(spec))
+        return replace(state, shelf=(*there, spec), active=len(there))
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for spec in specs:
+            st.button(
+                _("{model} on the shelf").format(model=md(shelf.title(spec, table), 40)),
+                icon=":material/check:" if spec in there else ":material/add:",
+                key=f"shelve_{spec.family}",
+                disabled=len(there) >= shelf.MOST and spec not in there,
+                help=_("The shelf is full.") if len(there) >= shelf.MOST and spec not in there else None,
+                on_click=change,
+                args=(lambda s, spec=spec: put(s, spec),),
+            )

@@ -1,0 +1,66 @@
+"""How the page Dependence cuts numbers: by MDLP, or into quarters of the rows where that leaves no pair to look at."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.one_dependence import TAN
+from bayes_engine.workbench.derivation.dependence import varying
+from pages import active
+from pages.active import shelf
+from pages.runtime.state import Spec, State, bound, current
+
+CUTS = ("mdlp", "quantile")
+"""The ways to cut numbers that are offered."""
+INTERVALS = 4
+"""Quantiles cut a column of numbers into so many."""
+
+
+def cut_by(table: active.InUse) -> str:
+    """The way that was chosen; at first MDLP, or quarters where MDLP leaves no pair."""
+    chosen = current().seen("dependence_cut", "")
+    return chosen if chosen in CUTS else "quantile" if uncut(table) else "mdlp"
+
+
+def is_fallback(table: active.InUse) -> bool:
+    """Whether the numbers are in quarters because MDLP leaves no pair, and nobody chose."""
+    return current().seen("dependence_cut", "") not in CUTS and bool(uncut(table))
+
+
+def uncut(table: active.InUse) -> tuple[str, ...]:
+    """The columns of numbers that MDLP does not cut, where it leaves no two columns of two values and more and quarters
+    may; () otherwise.
+
+    Raises what the fit raises.
+    """
+    if not any(v.numeric for v in table.features):
+        return ()
+    model = active.fit(table, Spec(family="tan")).model
+    assert isinstance(model, TAN)
+    names = varying(model)
+    whole = tuple(v.name for v in table.features if v.numeric and v.name not in names)
+    return whole if len(names) < 2 <= len(names) + len(whole) else ()
+
+
+def with_cut(spec: Spec, cut: str | None) -> Spec:
+    """The model, numbers cut so; None leaves them Gaussian."""
+    spec = shelf.with_knob(spec, "discretize", cut)
+    return shelf.with_knob(spec, "bins", INTERVALS) if cut == "quantile" else spec
+
+
+def cutting(table: active.InUse) -> None:
+    """The choice of the way."""
+    st.segmented_control(
+        _("Numbers"),
+        CUTS,
+        required=True,
+        format_func={"mdlp": _("cut by MDLP"), "quantile": _("quarters")}.get,
+        help=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
+        **bound("dependence_cut", cut_by(table), into),
+    )
+
+
+def into(state: State, cut: str) -> State:
+    """The edit that chooses the way."""
+    return state.showing(dependence_cut=cut, pair_cell=())

@@ -1,0 +1,94 @@
+"""The tabs of the page, and of the first the choice between the map and the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from bayes_engine.language import _
+from pages import active
+from pages.runtime.state import bound, current
+from pages.views.dependence.cells import draw_list, draw_map
+from pages.views.dependence.growth import growing, roots
+from pages.views.dependence.pair import opened
+from pages.views.dependence.quarters import cutting
+from pages.views.dependence.study import Study, chosen_pair, is_overall, is_tree, nothing, order
+
+
+def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
+    """The page's tabs; only the open one is drawn."""
+    titles = {
+        "pairs": _("Pairs"),
+        "super-parents": _("Super-parents"),
+        "dial": _("Does it matter?"),
+        "twice": _("Counted twice"),
+        "doubled": _("A feature doubled"),
+        "examples": _("Two live examples"),
+    }
+    by_title = {title: name for name, title in titles.items()}
+    opened = current().seen("dependence_tab", "pairs")
+    shown = opened if opened in drawn else "pairs"
+    tabs = st.tabs(
+        [titles[name] for name in drawn],
+        **bound("dependence_tab", titles[shown], lambda s, title: s.showing(dependence_tab=by_title[title])),
+    )
+    for tab, (name, draw) in zip(tabs, drawn.items(), strict=True):
+        if name == shown:
+            with tab:
+                draw()
+
+
+def pairs(table: active.InUse, found: Study) -> None:
+    """The map or the tree beside the list of pairs; the pair that is chosen, opened beneath."""
+    if not found.pairs:
+        nothing(table, found)
+        return
+    overall = is_overall()
+    ordered = sorted(found.pairs, key=lambda p: -p.of(overall).found.information)
+    chosen = chosen_pair(table, ordered)
+    _controls(table, found)
+    figure, listed = st.columns([4, 3], gap="small")
+    with figure:
+        if is_tree():
+            growing(table, found, chosen)
+        else:
+            draw_map(table, found, chosen)
+    with listed:
+        draw_list(table, found, ordered, chosen)
+    opened(table, found, chosen)
+
+
+def _controls(table: active.InUse, found: Study) -> None:
+    """Map or tree, and what each of them can be asked."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.segmented_control(
+            _("View"),
+            ["map", "tree"],
+            required=True,
+            format_func={"map": _("Map"), "tree": _("Tree")}.get,
+            **bound("dependence_view", "tree" if is_tree() else "map", lambda s, v: s.showing(dependence_view=v)),
+        )
+        if is_tree():
+            roots(table, found)
+        else:
+            st.segmented_control(
+                _("Dependence"),
+                ["class", "overall"],
+                required=True,
+                format_func={"class": _("given the class"), "overall": _("overall")}.get,
+                **bound(
+                    "dependence_of",
+                    "overall" if is_overall() else "class",
+                    lambda s, v: s.showing(dependence_of=v, pair_cell=()),
+                ),
+            )
+            st.segmented_control(
+                _("Order"),
+                ["table", "clustered"],
+                required=True,
+                format_func={"table": _("as in the table"), "clustered": _("alike side by side")}.get,
+                **bound("dependence_order", order(), lambda s, v: s.showing(dependence_order=v)),
+            )
+        if any(v.numeric for v in table.features):
+            cutting(table)

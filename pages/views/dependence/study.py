@@ -1,0 +1,136 @@
+"""What the page Dependence speaks of: the dependences of the table, computed once, and what of them is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bayes_engine.language import Message, _
+from bayes_engine.models.one_dependence import TAN
+from bayes_engine.workbench.derivation.dependence import Growth, Pair, all_tested, grow, varying
+from pages import active
+from pages.active import shelf
+from pages.runtime.cache import kept
+from pages.runtime.escape import md
+from pages.runtime.jobs import lasting
+from pages.runtime.state import Spec, State, change, current
+from pages.views.dependence.quarters import cut_by, into, uncut, with_cut
+
+NAMED = 8
+"""So many columns that are left out are named."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The dependences of a table: the tree that was fitted to it, every pair, how the tree grew; `names` are the
+    columns with two values or more, `silent` those with one, after any cutting."""
+
+    fitted: active.Fitted
+    model: TAN
+    pairs: tuple[Pair, ...]
+    growth: Growth
+    names: tuple[str, ...]
+    silent: tuple[str, ...]
+
+
+def study(table: active.InUse) -> Study:
+    """All that the page shows of the table, computed once."""
+    fitted = active.fit(table, spec_of(table, "tan"))
+    return _study(table.key, fitted.spec, fitted)
+
+
+@kept(max_entries=16)
+@lasting(Message("measuring the dependences"))
+def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Study:
+    model = _fitted.model
+    assert isinstance(model, TAN)
+    names = varying(model)
+    silent = tuple(v.name for v in model.schema_ if v.name not in names)
+    return Study(_fitted, model, all_tested(model), grow(model), names, silent)
+
+
+def spec_of(table: active.InUse, family: str) -> Spec:
+    """A model of the page: numbers cut as it is asked for, of TAN the root."""
+    spec = Spec(family=family)
+    if any(v.numeric for v in table.features):
+        spec = with_cut(spec, cut_by(table))
+    root = current().seen("tree_root", -1)
+    if family == "tan" and 0 <= root < len(table.features):
+        spec = shelf.with_knob(spec, "root", root)
+    return spec
+
+
+def named(table: active.InUse, name: str) -> str:
+    return md(table.column(name), 40)
+
+
+def joined(table: active.InUse, edge: Sequence[str]) -> str:
+    return " – ".join(named(table, name) for name in edge)
+
+
+# what is looked at ----------------------------------------------------------------------------------------------------
+
+
+def is_overall() -> bool:
+    return bool(current().seen("dependence_of", "class") == "overall") and not is_tree()
+
+
+def is_tree() -> bool:
+    return bool(current().seen("dependence_view", "map") == "tree")
+
+
+def chosen_pair(table: active.InUse, ordered: Sequence[Pair]) -> Pair:
+    """The pair that is looked at: the one chosen, at first the strongest."""
+    at = current().seen("pair", ())
+    names = table.features.names
+    fits = len(at) == 2 and all(isinstance(i, int) and 0 <= i < len(names) for i in at)
+    edge = (names[at[0]], names[at[1]]) if fits else ()
+    return next((p for p in ordered if p.edge == edge), ordered[0])
+
+
+def choosing(table: active.InUse, edge: Sequence[str]) -> Callable[[State], State]:
+    """The edit that chooses a pair."""
+    a, b = sorted(table.features.names.index(name) for name in edge)
+    return lambda s: s.showing(pair=(a, b), pair_cell=())
+
+
+def order() -> str:
+    return "clustered" if current().seen("dependence_order", "table") == "clustered" else "table"
+
+
+def nothing(table: active.InUse, found: Study) -> None:
+    """Why there is no pair, and what would make one."""
+    if cut_by(table) == "mdlp" and (whole := uncut(table)):
+        st.info(
+            _(
+                "There is no pair to look at: MDLP cuts numbers where the classes change, and finds no place in "
+                "{columns} where that pays, so that all rows fall into one interval."
+            ).format(columns=listed(table, whole)),
+            icon=":material/info:",
+        )
+        st.button(_("Cut into quarters"), key="into_quarters", type="primary", on_click=change, args=(_quarters,))
+        return
+    st.info(_("There is no pair to look at: two columns with two values or more are needed."), icon=":material/info:")
+    silent(table, found)
+
+
+def _quarters(state: State) -> State:
+    return into(state, "quantile")
+
+
+def listed(table: active.InUse, names: Sequence[str]) -> str:
+    """The first of these columns by name."""
+    return _(", ").join(named(table, n) for n in names[:NAMED]) + (" …" if len(names) > NAMED else "")
+
+
+def silent(table: active.InUse, found: Study) -> None:
+    """Which columns are left out, and why."""
+    if found.silent:
+        said = _("Left out, for all rows have one value: {columns}.")
+        if any(table.features[n].numeric for n in found.silent):
+            said = _("Left out, for no cut point was found (MDLP) or all rows have one value: {columns}.")
+            if cut_by(table) == "quantile":
+                said = _("Left out, for all rows have one value, or fall into one interval: {columns}.")
+        st.caption(said.format(columns=listed(table, found.silent)))

@@ -1,0 +1,95 @@
+"""A missing cell filled by its distribution, beside the column's mean."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.numerals import number
+from bayes_engine.workbench.figures.mixture import filled, only
+from pages import active
+from pages.components.chart import chart
+from pages.runtime.escape import md, plotly_text
+from pages.runtime.state import bound, current, dark, finish
+from pages.views.hidden import fits, parts
+from pages.views.hidden.fits import Filled
+
+
+def show(table: active.InUse) -> None:
+    """The whole part."""
+    assert table.parts is not None
+    names = fits.numeric(table)
+    first = fits.first_missing(table)
+    row, column = current().seen("em_row", first[0]), current().seen("em_column", first[1])
+    row, column = (row if 0 <= row < len(table.parts.X) else 0), (column if 0 <= column < len(names) else 0)
+    at = st.columns([2, 3, 2, 3], vertical_alignment="bottom")
+    at[0].number_input(
+        _("Row"),
+        1,
+        len(table.parts.X),
+        step=1,
+        **bound("em_row", row + 1, lambda s, n: s.showing(em_row=n - 1)),
+    )
+    at[1].selectbox(
+        _("Cell taken as missing"),
+        range(len(names)),
+        format_func=lambda j: table.column(names[j]),
+        **bound("em_column", column, lambda s, j: s.showing(em_column=j)),
+    )
+    parts.choose_components(table, at[2])
+    parts.choose_form(table, at[3])
+    run = fits.chosen(table)
+    try:
+        found = fits.missing(table, row, column, run)
+    except BayesEngineError as error:
+        parts.complain(error.message)
+        finish()
+    _draw(table, found, row, column)
+
+
+def _draw(table: active.InUse, got: Filled, row: int, column: int) -> None:
+    assert table.parts is not None
+    names = fits.numeric(table)
+    found = only(got.found, names[column])
+    mean, sd = float(found.mean[0]), float(found.sd[0])
+    marks = [(_("EM fills in {v}").format(v=number(mean)), mean, "solid")]
+    marks.append((_("column mean {v}").format(v=number(got.mean)), got.mean, "dot"))
+    if got.true is not None:
+        marks.append((_("in the table {v}").format(v=number(got.true)), got.true, "dash"))
+    shown = [(plotly_text(words), value, dash) for words, value, dash in marks]
+    name = table.column(names[column])
+    components = [_("component {k}").format(k=k + 1) for k in range(len(found.weights))]
+    figure, words = st.columns([5, 2], gap="large")
+    with figure:
+        st.markdown(
+            "**" + _("{column} of row {n}, given its other cells").format(column=md(name, 40), n=row + 1) + "**"
+        )
+        chart(
+            filled(found, fits.known(table, column), shown, components, dark=dark()),
+            key="em_filled",
+            alt=_("Density of the missing cell given the others, EM's value beside the column mean"),
+        )
+    with words:
+        st.metric(_("By EM: mean ± sd"), f"{number(mean)} ± {number(sd)}")
+        st.metric(_("By the column: mean ± sd"), f"{number(got.mean)} ± {number(got.sd)}")
+        if got.true is not None:
+            st.metric(_("In the table"), number(got.true))
+            st.caption(
+                _("EM is off by {em}, the column mean by {mean}.").format(
+                    em=number(abs(mean - got.true)), mean=number(abs(got.mean - got.true))
+                )
+            )
+    others = [
+        f"{md(table.column(n), 30)} = " + ("–" if v != v else number(float(v)))
+        for n, v in zip(names, fits.cells(table, row), strict=True)
+        if n != names[column]
+    ]
+    st.caption(
+        _("Given: {cells}.").format(cells=_(", ").join(others[:8]) + (" …" if len(others) > 8 else ""))
+        + " "
+        + _("The mixture is fitted to all {d} numeric columns with this cell missing; Σ sums the components by "
+            "responsibility. The mean alone would hide how unsure it is.").format(d=len(names))
+    )  # fmt: skip
+    for note in got.notes:
+        st.caption(":material/info: " + parts.whole(note))

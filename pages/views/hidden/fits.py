@@ -1,0 +1,411 @@
+"""Runs of EM on the table in use, each computed once: keyed by the table and by what the run is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from bayes_engine.errors import hearing
+from bayes_engine.language import Message
+from bayes_engine.models.components import FORMS, Conditional
+from bayes_engine.models.hiding import Hiding, ceiling, hidden_rows, hide
+from bayes_engine.models.mixture import GaussianMixture
+from bayes_engine.models.mixture_climb import (
+    Bills,
+    Climb,
+    Supervised,
+    at_step,
+    bills,
+    climb,
+    most_telling,
+    nearest_rows,
+    one_hot,
+    reached,
+    supervised,
+)
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.table.roles import Parts
+from bayes_engine.workbench.figures.mixture import Film, Shape, drawn_rows, side
+from pages import active
+from pages.runtime.cache import kept
+from pages.runtime.jobs import lasting
+from pages.runtime.state import current
+
+MAX_ITER = 300
+"""M steps of a mixture at most."""
+MAX_HIDDEN = 200
+"""M steps of naive Bayes with hidden labels at most."""
+STARTS = 12
+"""Random starts that are compared."""
+MOST = 8
+"""Components at most: as many as there are colours."""
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+BEGIN = ("kmeans", "random", "hand", "labels")
+STOPS = ("objective", "q", "parameters")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of a mixture is made of. `columns` are positions among the numeric features, the axes first;
+    `points` the start set by hand, in the plane."""
+
+    columns: tuple[int, ...]
+    k: int
+    form: str = "full"
+    start: str = "kmeans"
+    seed: int = 0
+    points: tuple[tuple[float, float], ...] = ()
+    hard: bool = False
+    prior: bool = False
+    stop: str = "objective"
+    tol: float = 1e-7
+
+
+def numeric(table: active.InUse) -> list[str]:
+    """The features that are numbers."""
+    return [v.name for v in table.features if v.numeric]
+
+
+def truth(table: active.InUse, rows: Any) -> Any:
+    """The classes of some rows, as positions among the table's."""
+    return _of(table).y.cat.codes.to_numpy()[rows]
+
+
+def axes(table: active.InUse) -> tuple[int, int]:
+    """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
+    n, state = len(numeric(table)), current()
+    first = _telling(table.key, _of(table)) if n > 2 else (0, 1)
+    x, y = state.seen("em_x", first[0]), state.seen("em_y", first[1])
+    x = x if 0 <= x < n else first[0]
+    return x, y if 0 <= y < n and y != x else next(j for j in (*first[::-1], 0) if j != x)
+
+
+@kept(max_entries=64)
+def _telling(key: str, _parts: Parts) -> tuple[int, int]:
+    n = sum(v.numeric for v in _parts.schema.features)
+    return most_telling(_matrix(_parts, tuple(range(n)))[0], _parts.y.cat.codes.to_numpy())
+
+
+def chosen(table: active.InUse) -> Run:
+    """The run that the state asks for; what a forged link says besides counts as not said."""
+    state, n = current(), len(numeric(table))
+    x, y = axes(table)
+    rest = tuple(j for j in range(n) if j not in (x, y)) if state.seen("em_all", False) else ()
+    k = state.seen("em_k", len(table.classes))
+    k = min(max(k, 1), MOST)
+
+    def word(key: str, allowed: tuple[Any, ...], default: Any) -> Any:
+        value = state.seen(key, default)
+        return value if value in allowed else default
+
+    points = tuple(
+        (float(p[0]), float(p[1]))
+        for p in state.seen("em_points", ())
+        if isinstance(p, tuple) and len(p) == 2 and all(isinstance(v, int | float) and abs(v) < 1e15 for v in p)
+    )
+    start = word("em_start", BEGIN, "kmeans")
+    if start == "labels":
+        k = len(table.classes)
+    found = Run(
+        (x, y, *rest),
+        k,
+        word("em_form", FORMS, "full"),
+        start,
+        min(max(state.seen("em_seed", 0), 0), 10**6),
+        (),
+        state.seen("em_hard", False),
+        state.seen("em_prior", False),
+        word("em_stop", STOPS, "objective"),
+        word("em_tol", TOLERANCES, 1e-7),
+    )
+    if start != "hand":
+        return found
+    return replace(found, points=points if len(points) == k else by_hand(table, replace(found, start="kmeans")))
+
+
+def by_hand(table: active.InUse, run: Run) -> tuple[tuple[float, float], ...]:
+    """Where a run begins, as points that a person may move."""
+    theta = mixture(table, run).trace.steps[0].parameters
+    return tuple((fine(table, 0, m[0]), fine(table, 1, m[1])) for m in theta.means.tolist())
+
+
+def fine(table: active.InUse, axis: int, value: float) -> float:
+    """A place on an axis to some thousandth of its length: what a link needs to carry."""
+    shown = _side(table.key, numeric(table)[axes(table)[axis]], _of(table))
+    length = shown.high - shown.low
+    places = max(0, 3 - len(f"{length:.0f}")) + (3 if length < 1 else 1)
+    return round(float(value), places if length > 1e-4 else 12)
+
+
+def unit(table: active.InUse, axis: int) -> float:
+    """A small step on an axis."""
+    shown = _side(table.key, numeric(table)[axes(table)[axis]], _of(table))
+    return float(f"{(shown.high - shown.low) / 50:.1g}")
+
+
+# the mixture --------------------------------------------------------------------------------------------------------
+
+
+def mixture(table: active.InUse, run: Run) -> Climb:
+    """The run. Raises what EM raises where there is not even a start."""
+    return _mixture(table.key, run, _of(table))
+
+
+def mixture_film(table: active.InUse, run: Run) -> tuple[Film, list[int]]:
+    """The run's film, and the rows in it."""
+    return _mixture_film(table.key, run, _of(table))
+
+
+def others(run: Run) -> list[Run]:
+    """The same run from other starts: k-means, then random ones."""
+    plain = replace(run, points=(), seed=0)
+    return [replace(plain, start="kmeans"), *(replace(plain, start="random", seed=seed) for seed in range(STARTS))]
+
+
+def ended(table: active.InUse, run: Run) -> list[float | None]:
+    """What each of those starts reaches; None where it collapses."""
+    return [_reached(table.key, other, _of(table)) for other in others(run)]
+
+
+def how_many(table: active.InUse, run: Run) -> Bills:
+    """BIC, AIC and ICL over the number of components."""
+    return _bills(table.key, run.columns, run.form, run.prior, _of(table))
+
+
+def seen_labels(table: active.InUse, run: Run) -> Supervised:
+    """The M step with every label seen, beside the classifier it is."""
+    return _supervised(table.key, run.columns, run.form, _of(table))
+
+
+def supervised_film(table: active.InUse, run: Run) -> tuple[Film, list[int]]:
+    """That step as a film of one picture, and the rows in it."""
+    found, x = seen_labels(table, run), _matrix(_of(table), run.columns)[0]
+    trace = found.climb.trace
+    drawn = drawn_rows(len(found.rows), 1, len(table.classes))
+    rows = found.rows[drawn]
+    certain = one_hot(truth(table, rows), len(table.classes))
+    sides = (side(x[:, 0]), side(x[:, 1]))
+    return Film.of_mixture(trace, [certain], x[rows], sides), rows.tolist()
+
+
+def _of(table: active.InUse) -> Parts:
+    assert table.parts is not None
+    return table.parts
+
+
+def _matrix(parts: Parts, columns: tuple[int, ...]) -> tuple[Any, list[str]]:
+    names = [v.name for v in parts.schema.features if v.numeric]
+    names = [names[j] for j in columns]
+    return parts.X[names].to_numpy(dtype="float64", na_value=float("nan")), names
+
+
+@kept(max_entries=64)
+def _side(key: str, name: str, _parts: Parts) -> Any:
+    return side(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
+
+
+def _begin(run: Run, x: Any, parts: Parts) -> Any:
+    if run.start == "labels":
+        return one_hot(parts.y.cat.codes.to_numpy(), run.k)
+    if run.start != "hand":
+        return run.start
+    return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
+
+
+@kept(max_entries=64)
+@lasting(Message("climbing by EM"))
+def _mixture(key: str, run: Run, _parts: Parts) -> Climb:
+    x = _matrix(_parts, run.columns)[0]
+    return climb(x, run.k, _begin(run, x, _parts), **_keywords(run))
+
+
+@kept(max_entries=256)
+@lasting(Message("climbing by EM"))
+def _reached(key: str, run: Run, _parts: Parts) -> float | None:
+    x = _matrix(_parts, run.columns)[0]
+    return reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
+
+
+def _keywords(run: Run) -> dict[str, Any]:
+    return {
+        "seed": run.seed,
+        "max_iter": MAX_ITER,
+        "covariance": run.form,
+        "prior": "inverse-wishart" if run.prior else None,
+        "hard": run.hard,
+        "stop": run.stop,
+        "tol": run.tol,
+    }
+
+
+@kept(max_entries=32)
+def _mixture_film(key: str, run: Run, _parts: Parts) -> tuple[Film, list[int]]:
+    found, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
+    trace = found.trace
+    rows = drawn_rows(len(x), len(trace.steps), run.k)
+    shares = [
+        at_step(found.model, s.parameters, x[rows]) if s.responsibilities is None else s.responsibilities[rows]
+        for s in trace.steps
+    ]
+    sides = (side(x[:, 0]), side(x[:, 1]))
+    return Film.of_mixture(trace, shares, x[rows], sides), rows.tolist()
+
+
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
+def _bills(key: str, columns: tuple[int, ...], form: str, prior: bool, _parts: Parts) -> Bills:
+    x, _names = _matrix(_parts, columns)
+    return bills(x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None)
+
+
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
+def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) -> Supervised:
+    x, names = _matrix(_parts, columns)
+    levels = _parts.target.levels
+    return supervised(x, _parts.y.cat.codes.to_numpy(), len(levels), form, columns=names, classes=levels)
+
+
+# hidden labels ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a run of naive Bayes with hidden labels is made of; `flipped` are rows turned over by hand."""
+
+    share: float = 0.4
+    seed: int = 0
+    flipped: tuple[int, ...] = ()
+    weight: float = 1.0
+    hard: bool = False
+    tied: bool = False
+
+
+def chosen_labels(table: active.InUse) -> Labels:
+    """The run that the state asks for."""
+    state, n = current(), len(_of(table).X)
+    flipped = tuple(r for r in state.seen("em_flip", ()) if type(r) is int and 0 <= r < n)
+    return Labels(
+        min(max(state.seen("em_share", 40), 0), 100) / 100,
+        min(max(state.seen("em_hide_seed", 0), 0), 10**6),
+        flipped,
+        min(max(float(state.seen("em_weight", 1.0)), 0.0), 1.0),
+        state.seen("em_hard", False),
+        state.seen("em_tied", False),
+    )
+
+
+def hiding(table: active.InUse, labels: Labels) -> Hiding:
+    """Naive Bayes by EM with these labels hidden. Raises Collapse."""
+    return _hiding(table.key, labels, _of(table))
+
+
+def all_seen(table: active.InUse, labels: Labels) -> int:
+    """How many of the hidden rows naive Bayes has right that saw every label."""
+    return _all_seen(table.key, replace(labels, weight=1.0, hard=False), _of(table))
+
+
+def hiding_film(table: active.InUse, labels: Labels) -> tuple[Film, list[int]]:
+    """The run's film, in the plane of two numeric features where there are two, and the rows in it."""
+    plane = tuple(numeric(table)[j] for j in axes(table)) if len(numeric(table)) >= 2 else ()
+    return _hiding_film(table.key, labels, plane, _of(table))
+
+
+def _estimator(labels: Labels, parts: Parts) -> NaiveBayes:
+    return NaiveBayes(schema=parts.schema, tied_variance=labels.tied)
+
+
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
+def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
+    hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
+    return hide(
+        _parts.X,
+        _parts.y,
+        hidden,
+        _estimator(labels, _parts),
+        weight=None if _parts.weight is None else _parts.weight.to_numpy(),
+        unlabeled_weight=labels.weight,
+        hard=labels.hard,
+        max_iter=MAX_HIDDEN,
+        random_state=labels.seed,
+    )
+
+
+@kept(max_entries=32)
+@lasting(Message("climbing by EM"))
+def _all_seen(key: str, labels: Labels, _parts: Parts) -> int:
+    hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
+    return ceiling(_parts.X, _parts.y, hidden, _estimator(labels, _parts))
+
+
+@kept(max_entries=32)
+def _hiding_film(key: str, labels: Labels, plane: tuple[str, ...], _parts: Parts) -> tuple[Film, list[int]]:
+    study = _hiding(key, labels, _parts)
+    steps, k = len(study.shares), len(study.levels)
+    rows = drawn_rows(len(_parts.X), steps, k)
+    shares = [r[rows] for r in study.shares]
+    weights = study.weights
+    if len(plane) < 2:
+        order = study.truth[rows].argsort(kind="stable")  # without a plane rows stand by their class
+        return Film(study.trace, [r[order] for r in shares], weights), rows[order].tolist()
+    x = _parts.X[list(plane)].to_numpy(dtype="float64", na_value=float("nan"))
+    sides = (side(x[:, 0]), side(x[:, 1]))
+    shape = Shape(*study.plane(plane[0], plane[1]))
+    return Film(study.trace, shares, weights, x[rows, 0], x[rows, 1], sides, shape), rows.tolist()
+
+
+# a missing cell -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A cell filled: its distribution given the row's other cells, and what is known of its column without the row."""
+
+    found: Conditional
+    true: float | None
+    mean: float
+    sd: float
+    notes: tuple[Message, ...]
+
+
+def missing(table: active.InUse, row: int, column: int, run: Run) -> Filled:
+    """The cell as if it were missing, under a mixture fitted to the table without it."""
+    return _missing(table.key, row, column, run.k, run.form, _of(table))
+
+
+@kept(max_entries=64)
+@lasting(Message("climbing by EM"))
+def _missing(key: str, row: int, column: int, k: int, form: str, _parts: Parts) -> Filled:
+    names = [v.name for v in _parts.schema.features if v.numeric]
+    x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()
+    true = float(x[row, column])
+    x[row, column] = float("nan")
+    frame = pd.DataFrame(x, columns=names)
+    with hearing() as said:
+        model = GaussianMixture(k, covariance=form, n_init=3, random_state=0, max_iter=MAX_ITER)
+        found = model.fit(frame).conditional(frame.iloc[[row]])
+    notes = tuple(said)
+    own = frame[names[column]]
+    return Filled(found, None if true != true else true, float(own.mean()), float(own.std(ddof=0)), notes)
+
+
+def first_missing(table: active.InUse) -> tuple[int, int]:
+    """A cell to begin with: the first numeric one that is missing though others of its row are not, else the first."""
+    cells = _of(table).X[numeric(table)].isna().to_numpy()
+    for row, absent in enumerate(cells.tolist()):
+        if any(absent) and not all(absent):
+            return row, absent.index(True)
+    return 0, 0
+
+
+def known(table: active.InUse, column: int) -> Any:
+    """The values of a numeric column."""
+    return _of(table).X[numeric(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
+
+
+def cells(table: active.InUse, row: int) -> list[float]:
+    """The numeric cells of a row."""
+    return [float(v) for v in _matrix(_of(table), tuple(range(len(numeric(table)))))[0][row]]

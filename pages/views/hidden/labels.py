@@ -1,0 +1,291 @@
+"""Some labels hidden: naive Bayes by EM, on any table. No label hidden: the supervised fit."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.models.hiding import Hiding
+from bayes_engine.models.mixture_climb import Supervised, crossed
+from bayes_engine.numerals import number
+from bayes_engine.workbench.figures.mixture import Film, minds
+from pages import active
+from pages.components.chart import chart
+from pages.runtime.escape import clean, plotly_text
+from pages.runtime.state import bound, change, current, dark, finish
+from pages.views.hidden import fits, parts
+from pages.views.hidden.fits import Labels
+from pages.views.hidden.player import Seen, player
+
+BANDS = 30
+"""Hidden rows whose labels are followed."""
+
+
+def some(table: active.InUse) -> None:
+    """The part with some labels hidden."""
+    assert table.parts is not None
+    plane = len(fits.numeric(table)) >= 2
+    labels = fits.chosen_labels(table)
+    names = _controls(table, labels, plane)
+    try:
+        study = fits.hiding(table, labels)
+        film, rows = fits.hiding_film(table, labels)
+    except BayesEngineError as error:
+        parts.complain(error.message)
+        st.caption(_("Show a label more, share the variances between the classes, or take another seed."))
+        finish()
+    steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
+    classes = parts.classes(table)
+    player(
+        Seen(
+            film,
+            classes if study.named else [_("component {k}").format(k=k + 1) for k in range(len(classes))],
+            names,
+            rows,
+            classes,
+            truth=fits.truth(table, rows),
+            labelled=(~study.hidden)[rows].tolist(),
+            right=[study.right(t) for t in steps] if study.named and total else None,
+            right_of=total,
+            same=study.named,
+            pickable=True,
+        ),
+        key="em_labels_film",
+        step=parts.step(),
+        on_step=parts.keep_step,
+        on_picked=lambda row: change(lambda s: s.showing(em_flip=_turned(labels.flipped, row), em_step=-1)),
+    )
+    st.caption(
+        _("Shape: the true class. Colour: what EM believes. Ringed: label seen. Click a row to hide or show its label.")
+        + ("" if plane else " " + _("This table has no two numeric features to make a plane: one mark a row."))
+    )
+    parts.sampled(table, len(rows))
+    for note in study.notes:
+        parts.complain(note)
+    _came_out(table, labels, study, total)
+
+
+def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, str] | None:
+    assert table.parts is not None
+    columns = st.columns([3, 3, 5, 3, 3] if plane else [5, 3, 3], vertical_alignment="bottom")
+    names = parts.choose_axes(table, columns) if plane else None
+    share, hard, more = columns[2:] if plane else columns
+    share.slider(
+        _("Share of labels hidden, %"),
+        0,
+        100,
+        step=5,
+        **bound("em_share", round(100 * labels.share), lambda s, v: s.showing(em_share=v, em_flip=(), em_step=-1)),
+    )
+    parts.choose_hard(hard)
+    with more.popover(_("More"), icon=":material/tune:", width="stretch"):
+        st.number_input(
+            _("Seed"),
+            0,
+            10**6,
+            step=1,
+            **bound("em_hide_seed", labels.seed, lambda s, v: s.showing(em_hide_seed=v, em_flip=(), em_step=-1)),
+        )
+        st.slider(
+            _("Weight of a row without a label"),
+            0.0,
+            1.0,
+            step=0.05,
+            help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
+            **bound("em_weight", labels.weight, lambda s, v: s.showing(em_weight=v, em_step=-1)),
+        )
+        st.toggle(
+            _("One variance for all classes"),
+            **bound("em_tied", labels.tied, lambda s, v: s.showing(em_tied=v, em_step=-1)),
+        )
+        n = min(max(current().seen("em_turn", 1), 1), len(table.parts.X))
+        st.number_input(
+            _("Row"),
+            1,
+            len(table.parts.X),
+            step=1,
+            **bound("em_row_to_turn", n, lambda s, v: s.showing(em_turn=v)),
+        )
+        st.button(
+            _("Hide or show its label"),
+            key="em_turn_over",
+            on_click=change,
+            args=(lambda s: s.showing(em_flip=_turned(labels.flipped, n - 1), em_step=-1),),
+        )
+        if labels.flipped:
+            st.button(
+                _("Undo {n} clicks").format(n=len(labels.flipped)),
+                key="em_unflip",
+                on_click=change,
+                args=(lambda s: s.showing(em_flip=(), em_step=-1),),
+            )
+    return names
+
+
+def _turned(flipped: tuple[int, ...], row: int) -> tuple[int, ...]:
+    return tuple(sorted(set(flipped) ^ {row}))
+
+
+def _came_out(table: active.InUse, labels: Labels, study: Hiding, total: int) -> None:
+    if not total:
+        st.info(_("No label is hidden: one M step, and it is the supervised naive Bayes."))
+        return
+    left, right = st.columns([4, 5], gap="large")
+    with left:
+        if study.named:
+            _right(table, labels, study, total)
+        else:
+            _nameless(table, study)
+        _objective(study, labels)
+    with right:
+        _follow(study)
+
+
+def _right(table: active.InUse, labels: Labels, study: Hiding, total: int) -> None:
+    st.markdown(_("**Hidden labels right**, of {n}").format(n=total))
+    first, last = study.right(0), study.right(-1)
+    figures = st.columns(3)
+    figures[0].metric(_("seen only"), first, help=_("Naive Bayes on the rows with a label alone: where EM starts."))
+    figures[1].metric(_("with EM"), last, delta=last - first or None)
+    figures[2].metric(_("all seen"), fits.all_seen(table, labels), help=_("The same naive Bayes, told every label."))
+    if last < first:
+        st.caption(
+            _("EM made the labels worse here: it climbs the likelihood of the columns, which need not sort by class.")
+        )
+
+
+def _nameless(table: active.InUse, study: Hiding) -> None:
+    counts = crossed(study.shares[-1], study.truth, len(study.levels))
+    st.markdown(_("**Rows by their likeliest component, and the truth**"))
+    st.dataframe(
+        pd.DataFrame(
+            counts,
+            index=[_("component {k}").format(k=k + 1) for k in range(len(counts))],
+            columns=[clean(c, 40) for c in parts.classes(table)],
+        ),
+        width="content",
+    )
+    st.caption(_("With every label hidden this is a mixture too: components have no names, and start at random."))
+
+
+def _objective(study: Hiding, labels: Labels) -> None:
+    trace = study.trace
+    name = _("classification likelihood") if labels.hard else _("log-likelihood")
+    prior = any(step.log_prior for step in trace.steps)  # counts have one, Gaussian columns have none
+    name = _("{name} + log prior").format(name=name) if prior else name
+    value = f"{trace.last.objective:.5f}".replace("-", "−")
+    line = _("{name} **{value}** after {n} iterations.").format(
+        name=name[:1].upper() + name[1:], value=value, n=trace.n_iter
+    )
+    st.markdown(line)
+    st.caption(
+        _("That is what is maximized, so it never falls; stopped when it changes by less than 10⁻⁶ per row, or after "
+          "{n} iterations.").format(n=fits.MAX_HIDDEN)
+        + (" " + _("The prior is Laplace's correction (α = 1).") if prior else "")
+    )  # fmt: skip
+
+
+def _follow(study: Hiding) -> None:
+    rows = study.most_moved(BANDS)
+    shares = [r[rows] for r in study.shares]
+    st.markdown(_("**How the hidden labels move**, iteration by iteration; ✓ the truth"))
+    chart(
+        minds(
+            shares,
+            study.truth[rows].tolist(),
+            [plotly_text(_("Row {n}").format(n=row + 1)) for row in rows.tolist()],
+            dark=dark(),
+        ),
+        key="em_minds",
+        alt=_("Responsibilities of hidden rows in every iteration, as colours"),
+    )
+    if len(rows) < int(study.hidden.sum()):
+        st.caption(_("The {n} rows that moved most.").format(n=len(rows)))
+
+
+# no label hidden ----------------------------------------------------------------------------------------------------
+
+
+def none(table: active.InUse) -> None:
+    """The part with every label seen: the mixture's M step is a classifier that has a name."""
+    if len(fits.numeric(table)) < 2:
+        film, rows = fits.hiding_film(table, Labels(share=0.0))
+        _still(table, film, rows, None)
+        st.markdown(_("With no label hidden EM has nothing to do: its one M step is the supervised **naive Bayes**."))
+        return
+    columns = st.columns([3, 3, 3, 4], vertical_alignment="bottom")
+    names = parts.choose_axes(table, columns)
+    parts.choose_form(table, columns[2])
+    run = fits.chosen(table)
+    try:
+        found = fits.seen_labels(table, run)
+        film, rows = fits.supervised_film(table, run)
+    except BayesEngineError as error:
+        parts.complain(error.message)
+        finish()
+    columns[3].button(
+        _("Hide them all and run EM"),
+        key="em_hide_all",
+        icon=":material/visibility_off:",
+        width="stretch",
+        on_click=change,
+        args=(lambda s: s.showing(em_part="all", em_start="labels", em_step=-1),),
+    )
+    figure, words = st.columns([1, 1], gap="large")
+    with figure:
+        _still(table, film, rows, names)
+    with words:
+        _same(table, found, run.form, names)
+
+
+def _still(table: active.InUse, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
+    classes = parts.classes(table)
+    player(
+        Seen(film, classes, names, rows, classes, truth=fits.truth(table, rows), same=True),
+        key="em_none_film",
+        step=0,
+        on_step=parts.keep_step,
+    )
+
+
+def _same(table: active.InUse, found: Supervised, form: str, names: tuple[str, str]) -> None:
+    assert table.parts is not None
+    if found.peer:
+        called = {"full": _("QDA"), "tied": _("LDA"), "diagonal": _("Gaussian naive Bayes")}[form]
+        st.markdown(
+            _("A Gaussian mixture is **{peer}** with the labels hidden. Here they are seen, and one M step gives the "
+              "very same classifier.").format(peer=called)
+        )  # fmt: skip
+        apart, alike = st.columns(2)
+        apart.metric(
+            _("Largest difference"),
+            f"{found.difference:.1e}",
+            help=_("Of any weight, mean or covariance, in standard deviations, between the M step and the classifier's "
+                   "own fit."),
+        )  # fmt: skip
+        alike.metric(_("Rows decided alike"), _("{n} of {total}").format(n=found.alike, total=len(found.rows)))
+    else:
+        st.markdown(_("Spherical components, labels seen, are Gaussian naive Bayes with one variance for all columns."))
+    st.dataframe(_parameters(table, found, names))
+    dropped = len(table.parts.X) - len(found.rows)
+    if dropped:
+        st.caption(_("{n} rows with a missing cell are left out here; EM would keep them.").format(n=dropped))
+
+
+def _parameters(table: active.InUse, found: Supervised, names: tuple[str, str]) -> pd.DataFrame:
+    """Θ of the classes, a column each."""
+    theta = found.climb.trace.last.parameters
+    x, y = (clean(n, 24) for n in names)
+    full = theta.full()
+    lines = {
+        "π": theta.weights,
+        f"μ {x}": theta.means[:, 0],
+        f"μ {y}": theta.means[:, 1],
+        f"σ² {x}": full[:, 0, 0],
+        f"σ² {y}": full[:, 1, 1],
+        _("covariance"): full[:, 0, 1],
+    }
+    classes = [clean(c, 40) for c in parts.classes(table)]
+    return pd.DataFrame([[number(v) for v in values] for values in lines.values()], index=list(lines), columns=classes)

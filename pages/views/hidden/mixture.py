@@ -1,0 +1,388 @@
+"""All labels hidden: the mixture of Gaussians, played; beneath it other starts, other K, the truth, the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.models.mixture_climb import Climb, crossed
+from bayes_engine.numerals import signed
+from bayes_engine.workbench.figures.mixture import bill, end_state, ends
+from pages import active
+from pages.components.chart import chart
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current, dark, finish
+from pages.views.hidden import fits, parts
+from pages.views.hidden.fits import Run
+from pages.views.hidden.player import Seen, player
+
+BENEATH = ("starts", "k", "truth", "numbers")
+
+
+def show(table: active.InUse) -> None:
+    """The whole part."""
+    many = len(fits.numeric(table)) > 2
+    columns = st.columns([3, 3, 3, 2, 3] if many else [3, 3, 2, 3], vertical_alignment="bottom")
+    names = parts.choose_axes(table, columns)
+    if many:
+        _fitted_to(table, columns[2])
+    parts.choose_components(table, columns[-2])
+    parts.choose_form(table, columns[-1])
+    try:
+        run = fits.chosen(table)
+        _begin(table, run, names)
+        found = fits.mixture(table, run)
+        film, rows = fits.mixture_film(table, run)
+    except BayesEngineError as error:
+        parts.complain(error.message)
+        finish()
+    known = current().seen("em_truth", False)
+    player(
+        Seen(
+            film,
+            [_("component {k}").format(k=k + 1) for k in range(run.k)],
+            names,
+            rows,
+            parts.classes(table),
+            truth=fits.truth(table, rows) if known else None,
+            draggable=run.start != "labels",
+        ),
+        key="em_film",
+        step=parts.step(),
+        on_step=parts.keep_step,
+        on_moved=lambda k, x, y: _moved(table, k, x, y),
+    )
+    _said(table, run, found)
+    parts.sampled(table, len(rows))
+    _beneath(table, run, found)
+
+
+# where it begins ----------------------------------------------------------------------------------------------------
+
+
+def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
+    start, seed, hard, more = st.columns([3, 3, 3, 3], vertical_alignment="bottom")
+    words = {
+        "kmeans": _("k-means"),
+        "random": _("random rows"),
+        "hand": _("set by hand"),
+        "labels": _("the true labels"),
+    }
+    start.selectbox(
+        _("Start from"),
+        fits.BEGIN,
+        format_func=words.get,
+        help=_("Drag a numbered ring in the figure, or click beside the rows, and the start is yours."),
+        **bound("em_start", run.start, lambda s, v: s.showing(em_start=v, em_step=-1)),
+    )
+    seed.number_input(
+        _("Seed"),
+        0,
+        10**6,
+        step=1,
+        disabled=run.start in ("hand", "labels"),
+        **bound("em_seed", run.seed, lambda s, v: s.showing(em_seed=v, em_step=-1)),
+    )
+    parts.choose_hard(hard)
+    with more.popover(_("More"), icon=":material/tune:", width="stretch"):
+        _more(table, run, names)
+
+
+def _fitted_to(table: active.InUse, place: Any) -> None:
+    n = len(fits.numeric(table))
+    place.selectbox(
+        _("Fitted to"),
+        (False, True),
+        format_func=lambda every: _("all {n} numbers").format(n=n) if every else _("the two axes"),
+        help=_(
+            "Fitted to more columns than the axes show, the ellipses are exact margins of the components, and rows "
+            "that overlap here may be told apart by a column that is not drawn."
+        ),
+        **bound("em_all", current().seen("em_all", False), lambda s, v: s.showing(em_all=v, em_step=-1)),
+    )
+
+
+def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
+    st.toggle(
+        _("True classes as shapes"),
+        **bound("em_truth", current().seen("em_truth", False), lambda s, v: s.showing(em_truth=v)),
+    )
+    st.toggle(
+        _("Prior against collapse (inverse Wishart)"),
+        **bound("em_prior", run.prior, lambda s, v: s.showing(em_prior=v, em_step=-1)),
+    )
+    st.selectbox(
+        _("Stop when this changes by less than ε"),
+        fits.STOPS,
+        format_func={
+            "objective": _("the objective, per row"),
+            "q": _("Q, per row"),
+            "parameters": _("the parameters, in standard deviations"),
+        }.get,
+        **bound("em_stop", run.stop, lambda s, v: s.showing(em_stop=v, em_step=-1)),
+    )
+    st.select_slider(
+        "ε",
+        fits.TOLERANCES,
+        format_func=parts.power,
+        **bound("em_tol", run.tol, lambda s, v: s.showing(em_tol=v, em_step=-1)),
+    )
+    if run.start == "labels":
+        return
+    st.markdown(_("**Start points**"))
+    points = run.points or fits.by_hand(table, run)
+    for k, point in enumerate(points):
+        for axis, column in enumerate(st.columns(2)):
+            column.number_input(
+                f"{k + 1} · {md(names[axis], 20)}",
+                step=fits.unit(table, axis),
+                format="%g",
+                **bound(
+                    f"em_point_{k}_{axis}",
+                    float(point[axis]),
+                    lambda s, v, k=k, axis=axis: _with_point(s, points, k, axis, v),
+                ),
+            )
+
+
+def _with_point(state: State, points: tuple[tuple[float, float], ...], k: int, axis: int, value: float) -> State:
+    moved = [list(p) for p in points]
+    moved[k][axis] = value
+    return state.showing(em_start="hand", em_points=tuple(tuple(p) for p in moved), em_step=-1)
+
+
+def _moved(table: active.InUse, k: int, x: float, y: float) -> None:
+    run = fits.chosen(table)
+    points = list(run.points or fits.by_hand(table, run))
+    points[k] = (fits.fine(table, 0, x), fits.fine(table, 1, y))
+    change(lambda s: s.showing(em_start="hand", em_points=tuple(points), em_step=-1))
+
+
+# what came of it ----------------------------------------------------------------------------------------------------
+
+
+def _said(table: active.InUse, run: Run, found: Climb) -> None:
+    trace, last = found.trace, found.trace.last
+    name = _("classification likelihood") if run.hard else _("log-likelihood")
+    name = _("{name} + log prior").format(name=name) if run.prior else name
+    unit = {
+        "objective": _("the objective per row"),
+        "q": _("Q per row"),
+        "parameters": _("every parameter, in standard deviations,"),
+    }[run.stop]
+    if found.collapse:
+        parts.complain(found.collapse.message)
+        st.caption(
+            _("The film ends at iteration {n}, the last before the collapse: the likelihood would climb for ever.")
+            .format(n=trace.n_iter)
+        )  # fmt: skip
+        st.button(
+            _("Give the covariances a prior"),
+            key="em_mend",
+            on_click=change,
+            args=(lambda s: s.showing(em_prior=True, em_step=-1),),
+        )
+        return
+    head = _("{name} **{value}** after {n} iterations").format(
+        name=name[:1].upper() + name[1:], value=_exact(last.objective), n=trace.n_iter
+    )
+    why = (
+        _("stopped, for {what} changed by less than ε = {tol}")
+        if trace.converged
+        else _("not converged: {what} still changes by more than ε = {tol}")
+    ).format(what=unit, tol=parts.power(run.tol))
+    st.markdown(_("{head} · {why}.").format(head=head, why=why))
+    for note in found.notes if trace.converged else ():
+        st.caption(":material/info: " + parts.whole(note))
+    st.caption(
+        _("Maximized is the {name}; it never falls.").format(name=name)
+        + " "
+        + (
+            _("With hard labels H = 0, so Q itself is climbed.")
+            if run.hard
+            else _("At every E step Q + H equals log p(X | Θ): the bound touches it; the M step then raises the bound.")
+        )
+        + " "
+        + _("Ellipses: 1 and 2 standard deviations.")
+        + " "
+        + (
+            _("Spherical components see the columns in their own units.")
+            if run.form == "spherical"
+            else _("Columns are standardized inside, so units change nothing.")
+        )
+        + (" " + _("Row weights are not used here.") if table.parts and table.parts.weight is not None else "")
+    )
+    parts.errata()
+
+
+def _exact(value: float) -> str:
+    return f"{value:.5f}".replace("-", "−")
+
+
+# beneath ------------------------------------------------------------------------------------------------------------
+
+
+def _beneath(table: active.InUse, run: Run, found: Climb) -> None:
+    shown = current().seen("em_beneath", "starts")
+    shown = shown if shown in BENEATH else "starts"
+    words = {
+        "starts": _("Good and bad starts"),
+        "k": _("How many components?"),
+        "truth": _("Against the true labels"),
+        "numbers": _("Every iteration"),
+    }
+    st.segmented_control(
+        _("Beneath"),
+        BENEATH,
+        format_func=words.get,
+        required=True,
+        label_visibility="collapsed",
+        **bound("em_beneath", shown, lambda s, v: s.showing(em_beneath=v)),
+    )
+    try:
+        {"starts": _starts, "k": _how_many, "truth": _truth, "numbers": _numbers}[shown](table, run, found)
+    except BayesEngineError as error:
+        parts.complain(error.message)
+
+
+def _starts(table: active.InUse, run: Run, found: Climb) -> None:
+    with st.spinner(_("{n} random starts …").format(n=fits.STARTS)):
+        reached = fits.ended(table, run)
+    tried = fits.others(run)
+    alive = {at: value for at, value in enumerate(reached) if value is not None}
+    if not alive:
+        st.info(_("Every one of {n} random starts collapsed: fewer components, or a prior.").format(n=fits.STARTS))
+        return
+    best, worst = max(alive, key=lambda at: alive[at]), min(alive, key=lambda at: alive[at])
+    bad, good, dots = st.columns([3, 3, 3], gap="medium")
+    lost = len(reached) - len(alive)
+    if len(alive) == 1:
+        bad.markdown("**" + _("{n} of {total} starts collapse").format(n=lost, total=len(reached)) + "**")
+        bad.markdown(_("Fewer components, another form of covariance, or a prior (under More) keeps them apart."))
+    elif alive[best] - alive[worst] < 1e-3 * max(1.0, abs(alive[best])):
+        bad.markdown(_("**The start does not matter here**"))
+        bad.markdown(
+            _("All {n} starts that did not collapse end within {gap} nats.").format(
+                n=len(alive), gap=f"{alive[best] - alive[worst]:.2g}"
+            )
+        )
+    else:
+        with bad:
+            _end(table, tried[worst], alive[worst], _("A bad start"))
+    with good:
+        _end(table, tried[best], alive[best], _("The best of {n} starts").format(n=len(reached)))
+    with dots:
+        st.markdown(f"**{_('Where each start ends')}**  \n{_('nats below the best')}")
+        playing = tried.index(replace(run, points=())) if replace(run, points=()) in tried else -1
+        names = [_("k-means"), *(str(other.seed) for other in tried[1:])]
+        chart(
+            ends(reached, names, playing, dark=dark()),
+            key="em_ends",
+            alt=_("What every start reached, below the best one"),
+        )
+        st.caption(
+            _("EM climbs the hill it starts on; the highest one is found by starting often.")
+            + (" " + _("{n} collapsed.").format(n=lost) if lost else "")
+        )
+
+
+def _end(table: active.InUse, run: Run, value: float, title: str) -> None:
+    st.markdown(f"**{title}**  \n{_exact(value)}")  # two lines whatever the width: figures and buttons stand level
+    film, _rows = fits.mixture_film(table, run)
+    chart(end_state(film, dark=dark()), key=f"em_end_{run.start}_{run.seed}", alt=title + _(": ") + _exact(value))
+    st.button(
+        _("Play k-means") if run.start == "kmeans" else _("Play random seed {seed}").format(seed=run.seed),
+        key=f"em_play_{run.start}_{run.seed}",
+        icon=":material/play_arrow:",
+        on_click=change,
+        args=(lambda s: s.showing(em_start=run.start, em_seed=run.seed, em_step=-1),),
+    )
+
+
+def _how_many(table: active.InUse, run: Run, found: Climb) -> None:
+    with st.spinner(_("K = 1 to {n} …").format(n=fits.MOST)):
+        got = fits.how_many(table, run)
+    figure, numbers = st.columns([3, 3], gap="medium")
+    with figure:
+        chart(
+            bill(got.table, run.k, dark=dark()), key="em_bill", alt=_("BIC, AIC and ICL over the number of components")
+        )
+    with numbers:
+        st.dataframe(
+            got.table.drop(columns="converged"),
+            column_config={
+                "k": st.column_config.NumberColumn("K"),
+                "log_likelihood": st.column_config.NumberColumn(_("log-likelihood"), format="%.4f"),
+                "parameters": st.column_config.NumberColumn(_("parameters"), format="%d"),
+                **{c: st.column_config.NumberColumn(c.upper(), format="%.3f") for c in ("bic", "aic", "icl")},
+            },
+        )
+    least = [_("{name}: K = {k}").format(name=c.upper(), k=int(got.table[c].idxmin())) for c in ("bic", "icl", "aic")]
+    st.caption(
+        _("Smaller is better. Least: {list}.").format(list=" · ".join(least))
+        + " "
+        + _("BIC pays ½ log n for a parameter, AIC 1; ICL adds the entropy of the responsibilities, so overlap costs.")
+        + " "
+        + _("Soft EM, two k-means starts for each K.")
+    )
+    if got.notes:
+        st.caption(
+            ":material/info: K = "
+            + _(", ").join(str(k) for k in dict.fromkeys(k for k, _note in got.notes))
+            + _(": ")
+            + parts.whole(got.notes[0][1])
+        )
+
+
+def _truth(table: active.InUse, run: Run, found: Climb) -> None:
+    assert table.parts is not None
+    shares = found.trace.last.responsibilities
+    if shares is None:
+        return
+    counts = crossed(shares, fits.truth(table, slice(None)), len(table.classes))
+    st.dataframe(
+        pd.DataFrame(
+            counts,
+            index=[_("component {k}").format(k=k + 1) for k in range(run.k)],
+            columns=[clean(c, 40) for c in parts.classes(table)],
+        ),
+        width="content",
+    )
+    st.caption(
+        _("Rows by their likeliest component at the end. EM never saw these labels; it groups what is alike, and need "
+          "not find the classes.")
+    )  # fmt: skip
+
+
+def _numbers(table: active.InUse, run: Run, found: Climb) -> None:
+    frame = found.trace.table()
+    frame["lower_bound"] += frame["log_prior"]
+    named = {
+        "log_likelihood": "log p(X | Θ)",
+        "lower_bound": _("lower bound"),
+        "q": "Q",
+        "entropy": "H",
+        "log_prior": "log p(Θ)",
+        "objective": _("objective"),
+        "change": _("change"),
+        "q_change": _("change of Q"),
+        "parameter_change": _("change of Θ"),
+    }
+    shown = [c for c in named if c != "log_prior" or run.prior]
+    st.dataframe(
+        frame[shown],
+        column_config={
+            "iteration": st.column_config.NumberColumn(_("iteration")),
+            **{c: st.column_config.NumberColumn(named[c], format="%.6f") for c in shown},
+        },
+    )
+    last = found.trace.last
+    line = f"Q + H = {_exact(last.q)} {signed(last.entropy, 5)} = {_exact(last.q + last.entropy)}"
+    st.caption(
+        line + ". " + _("The lower bound of a row stands between the objectives of the row above and of its own.")
+    )

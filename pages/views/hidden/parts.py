@@ -1,0 +1,166 @@
+"""What the parts of the page share: which one is shown, the axes, the form of covariance, the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.components import FORMS
+from pages import active
+from pages.runtime.escape import md
+from pages.runtime.state import bound, change, current
+from pages.views.hidden import fits
+
+PARTS = ("all", "some", "none", "cell")
+
+
+def choose_part(table: active.InUse) -> str:
+    """Which labels are hidden, or what else is; a table without two numeric features has no mixture."""
+    n = len(fits.numeric(table))
+    allowed = [p for p in PARTS if n >= 2 or p in ("some", "none")]
+    shown = current().seen("em_part", allowed[0])
+    shown = shown if shown in allowed else allowed[0]
+    words = {
+        "all": _("All labels hidden"),
+        "some": _("Some labels hidden"),
+        "none": _("No label hidden"),
+        "cell": _("A cell missing"),
+    }
+    st.segmented_control(
+        _("What is hidden"),
+        allowed,
+        format_func=words.get,
+        required=True,
+        label_visibility="collapsed",
+        **bound("em_part", shown, lambda s, v: s.showing(em_part=v, em_step=-1)),
+    )
+    return shown
+
+
+def choose_axes(table: active.InUse, places: Sequence[Any]) -> tuple[str, str]:
+    """The two axes, by their names on screen."""
+    names, shown = fits.numeric(table), fits.axes(table)
+    for axis, (key, words) in enumerate((("em_x", _("Across")), ("em_y", _("Up")))):
+        places[axis].selectbox(
+            words,
+            range(len(names)),
+            format_func=lambda j: table.column(names[j]),
+            **bound(key, shown[axis], lambda s, j, axis=axis: _with_axis(s, shown, axis, j)),
+        )
+    return table.column(names[shown[0]]), table.column(names[shown[1]])
+
+
+def _with_axis(state: Any, shown: tuple[int, int], axis: int, j: int) -> Any:
+    """The axes change places where they would be the same; a start set by hand belonged to the old plane."""
+    x, y = (j, shown[1]) if axis == 0 else (shown[0], j)
+    if x == y:
+        x, y = (j, shown[0]) if axis == 0 else (shown[1], j)
+    return state.showing(em_x=x, em_y=y, em_points=(), em_step=-1)
+
+
+def choose_components(table: active.InUse, place: Any) -> None:
+    """How many components; a start set by hand has another number of points then."""
+    k = fits.chosen(table).k
+    place.number_input(
+        _("Components K"),
+        1,
+        max(fits.MOST, k),
+        step=1,
+        disabled=fits.chosen(table).start == "labels",
+        **bound("em_k", k, lambda s, v: s.showing(em_k=v, em_points=(), em_step=-1)),
+    )
+
+
+def choose_form(table: active.InUse, place: Any) -> None:
+    """The form of the covariances."""
+    place.selectbox(
+        _("Covariance"),
+        FORMS,
+        format_func=form,
+        help=_(
+            "Labels seen, a mixture of each form is a classifier: full is QDA, tied is LDA, diagonal is Gaussian "
+            "naive Bayes. Columns are standardized inside, so units change nothing, but for spherical."
+        ),
+        **bound("em_form", fits.chosen(table).form, lambda s, v: s.showing(em_form=v, em_step=-1)),
+    )
+
+
+def choose_hard(place: Any) -> None:
+    """Hard or soft EM."""
+    place.segmented_control(
+        _("E step"),
+        (False, True),
+        format_func=lambda hard: _("hard") if hard else _("soft"),
+        required=True,
+        help=_(
+            "Soft: every row belongs to all components, in shares P(z | x). Hard: it goes wholly to its best component "
+            "(«infer the best Z», as the chapter first words it)."
+        ),
+        **bound("em_hard", current().seen("em_hard", False), lambda s, v: s.showing(em_hard=v, em_step=-1)),
+    )
+
+
+def form(name: str) -> str:
+    """A form of covariance on screen."""
+    return {
+        "full": _("full"),
+        "tied": _("tied (one for all)"),
+        "diagonal": _("diagonal"),
+        "spherical": _("spherical"),
+    }[name]
+
+
+def step() -> int:
+    """The iteration that is shown; −1 is the last."""
+    shown: int = current().seen("em_step", -1)
+    return shown
+
+
+def keep_step(t: int) -> None:
+    """A step was chosen in the player."""
+    change(lambda s: s.showing(em_step=t))
+
+
+def classes(table: active.InUse) -> list[str]:
+    """The classes as they are called on screen."""
+    return [table.class_(c) for c in table.classes]
+
+
+def sampled(table: active.InUse, drawn: int) -> None:
+    """Says it where not every row is drawn."""
+    assert table.parts is not None
+    n = len(table.parts.X)
+    if drawn < n:
+        st.caption(
+            _("Drawn is a sample of {drawn} rows; all {n} are in the fit and in its numbers.").format(drawn=drawn, n=n)
+        )
+
+
+def errata() -> None:
+    """Where the source text on EM is misprinted or says too much."""
+    st.caption(
+        ":material/history_edu: "
+        + _(
+            "The source text writes LL(Θ|X, Z) with a sum over Z: that is LL(Θ|X). And «the closer Z is to the truth, "
+            "the better Θ» is no property of EM: what never falls is the objective."
+        )
+    )
+
+
+def complain(message: Any) -> None:
+    """What the engine has to say, in its own words."""
+    st.warning(whole(message), icon=":material/warning:")
+
+
+def whole(message: Any) -> str:
+    """A message of the engine whose parts may be sentences themselves."""
+    told: str = message.local(lambda value: md(value, 400))
+    return told
+
+
+def power(value: float) -> str:
+    """A power of ten as it is written by hand."""
+    return "10" + f"{value:.0e}".split("e")[1].replace("-0", "⁻").translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))

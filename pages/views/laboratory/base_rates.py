@@ -1,0 +1,144 @@
+"""Bayes' theorem with a thousand people: prior, likelihood, evidence, posterior."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import certain, number
+from bayes_engine.workbench.derivation.demonstrations import BaseRate, base_rate, posterior_curve
+from bayes_engine.workbench.figures import laboratory as figures
+from pages.components.chart import chart
+from pages.runtime.state import bound, change, current, dark
+
+PRIORS = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (0.001, 0.99, 0.99)}
+
+
+def show() -> None:
+    """The whole tab."""
+    _stories()
+    found = _choose()
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        names = (_("ill, positive"), _("ill, negative"), _("well, positive"), _("well, negative"))
+        chart(
+            figures.people(found, names, dark=dark()),
+            key="lab_people",
+            alt=_("A thousand people by illness and by test result"),
+        )
+    with right:
+        _theorem(found)
+    _curve(found)
+
+
+def _value(key: str, default: float) -> float:
+    value = current().seen(key, default)
+    return value if math.isfinite(value) and 0.0 < value < 1.0 else default
+
+
+def _times() -> int:
+    times = current().seen("lab_times", 1)
+    return times if 1 <= times <= 5 else 1
+
+
+def _stories() -> None:
+    words = {"screening": _("Screening"), "clinic": _("The same test in a clinic"), "rare": _("A rare disease")}
+    with st.container(horizontal=True, gap="small"):
+        for name, (prior, sensitivity, specificity) in STORIES.items():
+            st.button(
+                words[name],
+                key=f"lab_story_{name}",
+                on_click=change,
+                args=(
+                    lambda s, p=prior, a=sensitivity, b=specificity: s.showing(
+                        lab_base=p, lab_sens=a, lab_spec=b, lab_times=1
+                    ),
+                ),
+            )
+
+
+def _choose() -> BaseRate:
+    prior, sensitivity, specificity = _value("lab_base", 0.01), _value("lab_sens", 0.9), _value("lab_spec", 0.91)
+    one, two, three, four = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
+    one.select_slider(
+        _("Prior: how many are ill, P(ill)"),
+        sorted({*PRIORS, prior}),
+        format_func=lambda p: f"{100 * p:g} %",
+        **bound("lab_base", prior, lambda s, v: s.showing(lab_base=v)),
+    )
+    two.slider(
+        _("Sensitivity, P(+ | ill)"), 0.5, 0.999, step=0.001, format="%.3f",
+        **bound("lab_sens", min(max(sensitivity, 0.5), 0.999), lambda s, v: s.showing(lab_sens=round(v, 3))),
+    )  # fmt: skip
+    three.slider(
+        _("Specificity, P(− | well)"), 0.5, 0.999, step=0.001, format="%.3f",
+        **bound("lab_spec", min(max(specificity, 0.5), 0.999), lambda s, v: s.showing(lab_spec=round(v, 3))),
+    )  # fmt: skip
+    four.number_input(
+        _("Positive tests"), 1, 5, step=1,
+        help=_("Several tests, all positive, independent given the class: the naive assumption."),
+        **bound("lab_times", _times(), lambda s, v: s.showing(lab_times=int(v or 1))),
+    )  # fmt: skip
+    return base_rate(prior, min(max(sensitivity, 0.5), 0.999), min(max(specificity, 0.5), 0.999), _times())
+
+
+def _theorem(found: BaseRate) -> None:
+    plus = "+" * _times()
+    st.markdown(_("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(found.posterior)))
+    st.markdown(
+        f"$$\\underbrace{{P(c\\mid x)}}_{{\\text{{{_('posterior')}}}}}="
+        f"\\frac{{\\overbrace{{P(x\\mid c)}}^{{\\text{{{_('likelihood')}}}}}\\;"
+        f"\\overbrace{{P(c)}}^{{\\text{{{_('prior')}}}}}}}{{\\underbrace{{P(x)}}_{{\\text{{{_('evidence')}}}}}}}$$\n\n"
+        f"$$=\\frac{{{number(found.likelihood)}\\times {number(found.prior)}}}{{{number(found.evidence)}}}"
+        f"={certain(found.posterior)}$$"
+    )
+    hit, _missed, alarm, _calm = found.of_thousand
+    st.markdown(
+        _(
+            "The evidence adds both ways to a positive result: {a} × {p} + {b} × {q} = **{e}**. Of a thousand people "
+            "{positive} are positive, and **{hit}** of these are ill."
+        ).format(
+            a=number(found.likelihood),
+            p=number(found.prior),
+            b=number(found.other),
+            q=number(1 - found.prior),
+            e=number(found.evidence),
+            positive=hit + alarm,
+            hit=hit,
+        )
+    )
+    st.markdown(
+        _(
+            "In odds: {prior} × {ratio} = {posterior}. The test multiplies the odds by its likelihood ratio, whatever "
+            "the prior; forgetting the prior is the base-rate fallacy."
+        ).format(
+            prior=number(found.prior / (1 - found.prior)),
+            ratio=number(found.likelihood / found.other),
+            posterior=number(found.posterior / (1 - found.posterior)) if found.posterior < 1 else "∞",
+        )
+    )
+
+
+def _curve(found: BaseRate) -> None:
+    sensitivity, specificity = _value("lab_sens", 0.9), _value("lab_spec", 0.91)
+    priors, posterior = posterior_curve(min(max(sensitivity, 0.5), 0.999), min(max(specificity, 0.5), 0.999), _times())
+    left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
+    with left:
+        chart(
+            figures.posterior_by_prior(
+                priors, posterior, (found.prior, found.posterior), (_("prior P(ill)"), _("posterior P(ill | +)")),
+                dark=dark(),
+            ),
+            key="lab_by_prior",
+            alt=_("The posterior as the prior goes from 0 to 1"),
+        )  # fmt: skip
+    right.caption(
+        _(
+            "The same test, every prior. What a positive result is worth is read off at the prior of the people "
+            "tested, not at the prior of those the test was tried on: that is why the pages of this app keep a prior "
+            "of use beside the losses."
+        )
+    )

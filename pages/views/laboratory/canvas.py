@@ -1,0 +1,109 @@
+"""The plane of known densities as a canvas: what comes before and after it on the page.
+
+The browser paints the regions of the Bayes rule, the optimal boundary and a running R* by itself, from the parameters;
+what was moved comes back when it is let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import number
+from bayes_engine.workbench.figures.laboratory import INKS
+from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
+from pages.components.component import component
+from pages.runtime.state import change, current, said_by
+from pages.views.laboratory import setup as lab
+from pages.views.laboratory.setup import Setup
+from pages.views.laboratory.study import Sample, model_name
+
+_component = component(__file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>')
+MOST_DRAWN = 600
+
+
+def draw(setup: Setup, sample: Sample, models: Sequence[str], *, key: str = "laboratory") -> None:
+    """The plane: regions, ellipses, the sample, and the boundaries of these fitted models."""
+    counted = f"{key}-seen"
+
+    def heard(name: str) -> dict[str, Any]:
+        value = said_by(key, name)
+        value = value if isinstance(value, dict) else {}
+        if type(value.get("n")) is int:
+            st.session_state[counted] = value["n"]
+        return value
+
+    def moved() -> None:
+        now = lab.in_use()
+        parts = lab.read_parts(heard("moved").get("parts"), now.parts)
+        if parts is not None and now.kind == "gauss":
+            change(lambda s: s.showing(lab_parts=tuple(part[2:] for part in parts)))
+
+    def drawn() -> None:
+        value, now = heard("drawn"), lab.in_use()
+        place = (value.get("x"), value.get("y"))
+        if now.kind != "drawn" or not all(isinstance(v, int | float) for v in place):
+            return
+        hit = value.get("remove")
+        if type(hit) is int and 0 <= hit < len(now.points):
+            points = now.points[:hit] + now.points[hit + 1 :]
+        else:
+            points = (*now.points, (pen(now), *(round(float(v), 2) for v in place)))
+        if lab.read_points(points, len(now.priors)) is not None:
+            change(lambda s: s.showing(lab_points=points))
+
+    _component(
+        key=key,
+        data=_drawn(setup, sample, models, st.session_state.get(counted, 0)),
+        on_moved_change=moved,
+        on_drawn_change=drawn,
+    )
+
+
+def pen(setup: Setup) -> int:
+    """The class of the next point."""
+    chosen = current().seen("lab_pen", 0)
+    return chosen if 0 <= chosen < len(setup.priors) else 0
+
+
+def _drawn(setup: Setup, sample: Sample, models: Sequence[str], counted: int) -> dict[str, Any]:
+    classes = [
+        {"label": c, "light": colour_of(k), "dark": colour_of(k, dark=True)} for k, c in enumerate(setup.classes)
+    ]
+    refuse = {"label": _("refuse"), "light": EXTRA_COLOURS[0][0], "dark": EXTRA_COLOURS[0][1]}
+    return {
+        "scene": setup.scene,
+        "classes": classes,
+        "actions": [*classes, refuse][: len(setup.losses)],
+        "loss": setup.losses,
+        "priors": setup.priors,
+        "parts": setup.shown_parts(),
+        "draggable": setup.kind == "gauss",
+        "drawing": setup.kind == "drawn",
+        "points": sample.points[:MOST_DRAWN],
+        "lines": [
+            {
+                "label": model_name(name),
+                "light": INKS[name].light,
+                "dark": INKS[name].dark,
+                "dash": INKS[name].strokes,
+                "width": INKS[name].width,
+                "pieces": sample.lines[name],
+            }
+            for name in models
+            if name in sample.lines
+        ],
+        "risk": number(sample.bayes.value),
+        "seen": counted,
+        "words": {
+            "label": _("Two columns of a known density: regions of the best decision and fitted boundaries"),
+            "risk": _("Bayes risk R* = {risk}"),
+            "about": _("Bayes risk R* ≈ {risk}"),
+            "optimal": _("best possible boundary"),
+            "mean": _("mean of class {class}; arrow keys move it"),
+            "axis": _("spread of class {class}; up and down stretch it, left and right turn it"),
+        },
+    }

@@ -1,0 +1,225 @@
+"""Maximum likelihood: the log-likelihood of a Gaussian and of a multinomial, row by row, and the climb to its top."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import number_of_log
+from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, multinomial, numbers_drawn
+from bayes_engine.workbench.figures import laboratory as figures
+from pages.components.chart import chart
+from pages.runtime.state import State, bound, change, current, dark
+
+FAMILIES = ("gaussian", "multinomial")
+LEVELS = ("a", "b", "c")
+
+
+def show() -> None:
+    """The whole tab."""
+    family = current().seen("lab_family", "gaussian")
+    family = family if family in FAMILIES else "gaussian"
+    words = {"gaussian": _("Gaussian: μ and σ"), "multinomial": _("multinomial: θ")}
+    n, seed = _n(), _seed()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            _("Family"),
+            FAMILIES,
+            format_func=words.get,
+            required=True,
+            width="content",
+            **bound("lab_family", family, lambda s, v: s.showing(lab_family=v)),
+        )
+        st.slider(
+            _("Rows so far"),
+            2,
+            60,
+            width=260,
+            help=_("Steps through one sample: each new row adds its log-probability to the sum."),
+            **bound("lab_rows", n, lambda s, v: s.showing(lab_rows=int(v))),
+        )
+        st.button(
+            _("Draw again"),
+            icon=":material/casino:",
+            key="lab_rows_again",
+            on_click=change,
+            args=(lambda s: s.showing(lab_row_seed=seed + 1),),
+        )
+    if family == "gaussian":
+        _gaussian(n, seed)
+    else:
+        _multinomial(n, seed)
+
+
+def _n() -> int:
+    n = current().seen("lab_rows", 8)
+    return n if 2 <= n <= 60 else 8
+
+
+def _seed() -> int:
+    seed = current().seen("lab_row_seed", 0)
+    return seed if 0 <= seed <= 10**6 else 0
+
+
+def _at(key: str, default: float, low: float, high: float) -> float:
+    value = current().seen(key, default)
+    return float(value) if math.isfinite(value) and low <= value <= high else default
+
+
+def _signed(value: float, decimals: int = 3) -> str:
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def _gaussian(n: int, seed: int) -> None:
+    rows = numbers_drawn(n, seed)
+    mean, sd = _at("lab_mean", 2.0, -5.0, 15.0), _at("lab_sd", 1.2, 0.2, 6.0)
+    one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
+    one.slider("μ", -5.0, 15.0, step=0.05, **bound("lab_mean", mean, lambda s, v: s.showing(lab_mean=round(v, 2))))
+    two.slider("σ", 0.2, 6.0, step=0.05, **bound("lab_sd", sd, lambda s, v: s.showing(lab_sd=round(v, 2))))
+    found = climb(rows, mean, sd)
+    best = found.best
+    with three.container(horizontal=True, gap="small"):
+        _upwards(
+            {
+                "lab_mean": _near(float(found.path[1, 0]), -5.0, 15.0),
+                "lab_sd": _near(float(found.path[1, 1]), 0.2, 6.0),
+            },
+            {"lab_mean": _near(best[0], -5.0, 15.0), "lab_sd": _near(best[1], 0.2, 6.0)},
+        )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        chart(
+            figures.surface(found, (mean, sd), ("μ", "σ"), dark=dark()),
+            key="lab_surface",
+            alt=_("The log-likelihood over μ and σ, the present place and the climb to the maximum"),
+        )
+    with right:
+        chart(
+            figures.density_over_rows(rows, (mean, sd), best, (_("here"), _("maximum")), dark=dark()),
+            key="lab_density",
+            alt=_("The rows under the present density and under the most likely one"),
+        )
+        st.markdown(
+            _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
+                value=_signed(found.value),
+                below=f"{found.top - found.value:.3f}",
+                top=_signed(found.top),
+                product=number_of_log(found.value),
+            )
+        )
+        st.markdown(
+            _("Gradient here: ∂/∂μ = {mu}, ∂/∂σ = {sigma}. It points uphill and is 0 at the top.").format(
+                mu=_signed(found.gradient[0]), sigma=_signed(found.gradient[1])
+            )
+        )
+    mean_hat, sd_hat = found.best
+    st.markdown(
+        f"$$\\hat\\mu=\\frac1n\\sum_i x_i={mean_hat:.4f}\\qquad\\hat\\sigma^2=\\frac1n\\sum_i(x_i-\\hat\\mu)^2="
+        f"{sd_hat**2:.4f}\\qquad\\hat\\sigma={sd_hat:.4f}$$"
+    )
+    st.caption(
+        _(
+            "Contours are nats below the maximum. With more rows the hill grows steep and narrow: the parameters are "
+            "better known. ★ is the closed form, which divides by n; the sample variance of the worked examples "
+            "divides by n − 1 and is {unbiased}. The rows come from μ = 5, σ = 2."
+        ).format(unbiased=f"{sd_hat**2 * n / (n - 1):.4f}")
+    )
+
+
+def _upwards(step: dict[str, float], top: dict[str, float]) -> None:
+    """One step of the climb, and all of it."""
+    st.button(
+        _("One step up"),
+        icon=":material/north_east:",
+        key="lab_step",
+        on_click=change,
+        args=(lambda s: s.showing(**step),),
+        help=_("Half the way that the gradient, scaled by the curvature, points to."),
+    )
+    st.button(
+        _("To the top"),
+        icon=":material/landscape:",
+        key="lab_top",
+        on_click=change,
+        args=(lambda s: s.showing(**top),),
+        help=_("The closed form, to the sliders' step."),
+    )
+
+
+def _near(value: float, low: float, high: float) -> float:
+    return min(max(round(round(value / 0.05) * 0.05, 2), low), high)
+
+
+def _multinomial(n: int, seed: int) -> None:
+    counts = levels_drawn(n, seed)
+    first, second = _at("lab_theta_a", 0.33, 0.02, 0.96), _at("lab_theta_b", 0.33, 0.02, 0.96)
+    second = min(second, 0.98 - first)
+    theta = (first, second, 1.0 - first - second)
+    one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
+    one.slider("θ_a", 0.02, 0.96, step=0.01, **bound("lab_theta_a", first, _first))
+    two.slider(
+        "θ_b", 0.02, 0.96, step=0.01,
+        **bound("lab_theta_b", second, lambda s, v: s.showing(lab_theta_b=round(min(v, 0.98 - first), 2))),
+    )  # fmt: skip
+    found = multinomial(counts, theta)
+    half = [(t + b) / 2.0 for t, b in zip(theta, found.best, strict=True)]
+    with three.container(horizontal=True, gap="small"):
+        _upwards(
+            {"lab_theta_a": _share(half[0]), "lab_theta_b": _share(half[1])},
+            {"lab_theta_a": _share(found.best[0]), "lab_theta_b": _share(found.best[1])},
+        )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        rest = theta[1] / (theta[1] + theta[2])
+        peak = counts[0] / n
+        top = multinomial(counts, (peak, (1 - peak) * rest, (1 - peak) * (1 - rest))).value if 0 < peak < 1 else None
+        chart(
+            figures.curve_of_share(
+                found.shares, found.curve, (first, found.value),
+                (peak, float(max(found.curve)) if top is None else top), ("θ_a", "log L"), dark=dark(),
+            ),
+            key="lab_share",
+            alt=_("The log-likelihood as the share of level a goes from 0 to 1"),
+        )  # fmt: skip
+    with right:
+        chart(
+            figures.shares_bars(counts, theta, LEVELS, (_("θ here"), _("share of the rows")), dark=dark()),
+            key="lab_theta",
+            alt=_("The parameters beside the shares of the rows"),
+        )
+        st.markdown(
+            _("**log L = {value}**, {below} nats below the top {top}. L itself is {product}.").format(
+                value=_signed(found.value),
+                below=f"{found.top - found.value:.3f}",
+                top=_signed(found.top),
+                product=number_of_log(found.value),
+            )
+        )
+    terms = "+".join(f"{c}\\log {t:.2f}" for c, t in zip(counts, theta, strict=True))
+    best = ",\\;".join(f"\\tfrac{{{c}}}{{{n}}}" for c in counts)
+    st.markdown(f"$$\\log L=\\sum_s n_s\\log\\theta_s={terms}\\qquad\\hat\\theta_s=\\frac{{n_s}}{{n}}:\\;{best}$$")
+    st.caption(
+        _("Gradient n_s/θ_s − n: {gradient}; each is 0 at the top.").format(
+            gradient=_(", ").join(_signed(g, 2) for g in found.gradient)
+        )
+        + " "
+        + (
+            _("A level that never came gets θ = 0: every row that has it is then impossible. That is what the Laplace "
+              "correction repairs.")
+            if min(counts) == 0
+            else _("★ is the top along this line, where the other two keep their proportions. The rows come from "
+                   "θ = 0.5, 0.3, 0.2.")
+        )
+    )  # fmt: skip
+
+
+def _share(value: float) -> float:
+    return min(max(round(value, 2), 0.02), 0.96)
+
+
+def _first(state: State, value: float) -> State:
+    """θ_a is set; θ_b gives way where it must."""
+    second = state.seen("lab_theta_b", 0.33)
+    return state.showing(lab_theta_a=round(value, 2), lab_theta_b=round(max(min(second, 0.98 - value), 0.02), 2))

@@ -1,0 +1,246 @@
+"""Known densities: move them, and see the best possible boundary beside what classifiers learn from n rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import number, signed
+from bayes_engine.workbench.figures import laboratory as figures
+from bayes_engine.workbench.laboratory.excess import LearningCurve
+from bayes_engine.workbench.laboratory.truth import TableTruth, best_in_cells
+from pages.components.chart import chart
+from pages.components.tables import written
+from pages.runtime.escape import md
+from pages.runtime.state import State, bound, change, current, dark
+from pages.views.laboratory import setup as lab
+from pages.views.laboratory import study
+from pages.views.laboratory.canvas import draw, pen
+from pages.views.laboratory.setup import Setup
+from pages.views.laboratory.study import Sample, model_name
+
+BENEATH = ("curve", "numbers")
+
+
+def show() -> None:
+    """The whole tab."""
+    setup = lab.in_use()
+    lab.choose(setup)
+    sample = study.sample_of(setup)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        if setup.kind == "table":
+            _cells(setup, sample)
+        else:
+            if setup.kind == "drawn":
+                _pen(setup)
+            draw(setup, sample, _models(setup))
+            _choose_models(setup)
+    with right:
+        _floor(setup, sample)
+        curve = study.excess_of(setup)
+        _excess(setup, sample, curve)
+    st.markdown(lab.lesson_of(setup.scene))
+    _beneath(setup, sample, curve)
+
+
+def _models(setup: Setup) -> list[str]:
+    """The models whose boundaries are drawn."""
+    chosen = current().seen("lab_models", ("naive-bayes", "lda", "qda", "logistic"))
+    return [name for name in study.models_of(setup) if name in chosen]
+
+
+def _choose_models(setup: Setup) -> None:
+    st.pills(
+        _("Boundaries drawn"),
+        list(study.models_of(setup)),
+        selection_mode="multi",
+        format_func=model_name,
+        **bound("lab_models", _models(setup), lambda s, names: s.showing(lab_models=tuple(names))),
+    )
+
+
+def _floor(setup: Setup, sample: Sample) -> None:
+    """R*, how it was found, and what it bounds."""
+    risk = sample.bayes
+    how = {
+        "closed form": _("in closed form"),
+        "exact sum": _("summed exactly over the cells"),
+        "quadrature": _("by quadrature, error below {error}").format(error=f"{max(risk.error, 1e-7):.0e}"),
+    }[risk.how]
+    st.markdown(_("**Bayes risk R\\* = {risk}**").format(risk=number(risk.value)) + f" · {how}")
+    st.caption(
+        _("No classifier is right more often than 1 − R\\* = {share}.").format(share=f"{1 - risk.value:.2%}")
+        if setup.zero_one
+        else _(
+            "Under these losses R\\* is a mean cost, and 1 − R\\* is no accuracy: that bound holds for 0-1 loss only."
+        )
+    )
+
+
+def _excess(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
+    names = [model_name(name) for name in curve.names]
+    words = (_("model misfit, n → ∞"), _("finite sample"), _("the sample shown"))
+    shown = [sample.risks[name] - sample.bayes.value for name in curve.names]
+    st.markdown(_("**Excess risk over R\\*** with n = {n} rows").format(n=setup.n))
+    chart(
+        figures.excess_bars(curve, names, words, shown, dark=dark()),
+        key="lab_excess",
+        alt=_("Excess risk of each classifier: model misfit and finite sample"),
+    )
+    st.caption(
+        _(
+            "Full: misfit, what stays when n → ∞. Pale: what {n} rows cost on top, the mean of {r} samples ± its "
+            "standard error. ◇: the sample shown."
+        ).format(n=setup.n, r=study.REPLICATES)
+    )
+    failed = {name: int(f) for name, f in zip(curve.names, curve.failed[:, 0].tolist(), strict=True) if f}
+    if failed:
+        told = _(", ").join(f"{model_name(name)} {n}" for name, n in failed.items())
+        st.caption(
+            _("Samples too small to fit, left out of the mean: {told} of {r}.").format(told=told, r=study.REPLICATES)
+        )
+    if (curve.finite[:, 0] < -2 * curve.error[:, 0]).any():
+        st.caption(
+            _("A finite part below 0: this model is so wrong in the limit that chance does better than endless rows.")
+        )
+
+
+# other truths ---------------------------------------------------------------------------------------------------------
+
+
+def _pen(setup: Setup) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.segmented_control(
+            _("Next point is of"),
+            range(len(setup.priors)),
+            format_func=lambda k: setup.classes[k],
+            required=True,
+            width="content",
+            **bound("lab_pen", pen(setup), lambda s, k: s.showing(lab_pen=k)),
+        )
+        st.slider(
+            _("Kernel width"),
+            0.2,
+            1.5,
+            step=0.05,
+            width=150,
+            **bound("lab_width", float(setup.width), lambda s, w: s.showing(lab_width=w)),
+        )
+        fewer = setup.points[:-1]
+        st.button(
+            _("Undo"),
+            icon=":material/undo:",
+            key="lab_undo",
+            disabled=lab.read_points(fewer, len(setup.priors)) is None,
+            on_click=change,
+            args=(lambda s: s.showing(lab_points=fewer),),
+        )
+        least = tuple(next(p for p in setup.points if p[0] == k) for k in range(len(setup.priors)))
+        st.button(_("Clear"), key="lab_clear", on_click=change, args=(lambda s: s.showing(lab_points=least),))
+
+
+def _cells(setup: Setup, sample: Sample) -> None:
+    truth = setup.truth()
+    assert isinstance(truth, TableTruth)
+    actions = [*setup.classes, _("refuse")]
+    decided = [(_("best possible"), best_in_cells(truth, setup.loss))]
+    decided += [(model_name(name), chosen) for name, chosen in sample.decisions.items()]
+    chart(
+        figures.cells(truth, decided, actions, dark=dark()),
+        key="lab_cells_figure",
+        alt=_("P(c)P(x|c) of each cell, and what each classifier decides there"),
+    )
+    with st.expander(_("Edit the tables"), icon=":material/edit:"):
+        st.caption(_("A weight for each cell; each class's are divided by their sum, which gives P(x|c)."))
+        names = ["".join(row) for row in truth.cells.astype(str).itertuples(index=False)]
+        for k, label in enumerate(setup.classes):
+            for cell, column in enumerate(st.columns(lab.CELLS)):
+                column.number_input(
+                    f"{label} · {names[cell]}",
+                    0.0,
+                    1e6,
+                    step=1.0,
+                    format="%g",
+                    **bound(
+                        f"lab_cell_{k}_{cell}", float(setup.cells[k * lab.CELLS + cell]), _set_cell(setup, k, cell)
+                    ),
+                )
+
+
+def _set_cell(setup: Setup, k: int, cell: int) -> Callable[[State, float | None], State]:
+    def edit(state: State, value: float | None) -> State:
+        weights = list(setup.cells)
+        weights[k * lab.CELLS + cell] = float(value or 0.0)
+        return state.showing(lab_cells=tuple(weights))
+
+    return edit
+
+
+# beneath --------------------------------------------------------------------------------------------------------------
+
+
+def _beneath(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
+    shown = current().seen("lab_beneath", "numbers")
+    shown = shown if shown in BENEATH else "numbers"
+    words = {"numbers": _("The numbers"), "curve": _("As n grows")}
+    st.segmented_control(
+        _("Beneath"),
+        list(words),
+        format_func=words.get,
+        required=True,
+        label_visibility="collapsed",
+        **bound("lab_beneath", shown, lambda s, v: s.showing(lab_beneath=v)),
+    )
+    if shown == "curve":
+        _growth(setup)
+    else:
+        _numbers(setup, sample, curve)
+
+
+def _numbers(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
+    heads = [_("classifier"), _("misfit R(h∞) − R*"), _("finite sample"), _("± standard error"), _("mean risk"),
+             _("risk of the sample shown")]  # fmt: skip
+    lines = [[md(head) for head in heads]]
+    for m, name in enumerate(curve.names):
+        mean, error = float(curve.mean[m, 0]), float(curve.error[m, 0])
+        lines.append(
+            [
+                model_name(name),
+                _plain(float(curve.misfit[m])),
+                signed(float(curve.finite[m, 0]), 4) if math.isfinite(mean) else "–",
+                f"{error:.4f}" if math.isfinite(error) else "–",
+                number(mean),
+                number(sample.risks[name]),
+            ]
+        )
+    written(lines)
+    st.caption(
+        _(
+            "R(h) = R\\* + misfit + finite sample. Every risk is that of the classifier's decisions under the true "
+            "density, not an estimate from test rows; only the mean over {r} samples is uncertain."
+        ).format(r=study.REPLICATES)
+    )
+
+
+def _plain(value: float) -> str:
+    return f"{max(value, 0.0):.4f}" if value > -5e-5 else f"{value:.4f}"
+
+
+def _growth(setup: Setup) -> None:
+    with st.spinner(_("Fitting to {n} samples …").format(n=len(study.GROWTH) * study.CURVE)):
+        curve = study.curve_of(setup)
+    chart(
+        figures.growth(curve, [model_name(name) for name in curve.names], setup.n, dark=dark()),
+        key="lab_growth",
+        alt=_("Mean true risk of each classifier as n grows, and the Bayes risk"),
+    )
+    st.caption(
+        _(
+            "The mean true risk of {r} samples of each size, ± its standard error; at the right where endless rows "
+            "lead. Few rows favour the model with fewer parameters, many the one that can become the truth."
+        ).format(r=study.CURVE)
+    )

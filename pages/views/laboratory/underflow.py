@@ -1,0 +1,113 @@
+"""Why logarithms are added: a product of many probabilities is 0 in floating point long before it is 0."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import number_of_log
+from bayes_engine.workbench.derivation.demonstrations import Underflow, log_sum_steps, underflow
+from bayes_engine.workbench.figures import laboratory as figures
+from pages.components.chart import chart
+from pages.runtime.state import bound, current, dark
+
+COLUMNS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+
+
+def show() -> None:
+    """The whole tab."""
+    d = current().seen("lab_d", 1000)
+    d = d if d in COLUMNS else 1000
+    typical, lean = _at("lab_p", 0.3, 0.01, 0.95), _at("lab_lean", 0.001, -0.01, 0.01)
+    one, two, three = st.columns(3)
+    one.select_slider(_("Columns, d"), COLUMNS, **bound("lab_d", d, lambda s, v: s.showing(lab_d=v)))
+    two.slider(
+        _("Typical P(xⱼ | c)"), 0.01, 0.95, step=0.01,
+        **bound("lab_p", typical, lambda s, v: s.showing(lab_p=round(v, 2))),
+    )  # fmt: skip
+    three.slider(
+        _("Each column speaks for A, nats"), -0.01, 0.01, step=0.0005, format="%.4f",
+        **bound("lab_lean", lean, lambda s, v: s.showing(lab_lean=round(v, 4))),
+    )  # fmt: skip
+    found = underflow(d, typical, lean)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        names = (_("sum of logs"), _("product in float64"), _("product in float32"))
+        chart(
+            figures.underflow_lines(found, names, dark=dark()),
+            key="lab_underflow",
+            alt=_("The size of the product over the number of columns, and where floating point loses it"),
+        )
+    a, b = found.logs
+    with right:
+        st.markdown(f"**{_dies(found, d)}** " + _("The sum of logs never notices: it is a number of ordinary size."))
+        if max(found.products) == 0.0:
+            st.markdown(_("By products: P(A | x) = 0 / (0 + 0), **no answer**."))
+        else:
+            share = found.products[0] / sum(found.products)
+            wrong = abs(share - found.posterior) > 1e-6
+            words = (
+                _("By products: P(A | x) = {p}, **which is wrong**.") if wrong else _("By products: P(A | x) = {p}.")
+            )
+            st.markdown(words.format(p=f"{share:.6f}"))
+        st.markdown(_("By logs: **P(A | x) = {p}**.").format(p=f"{found.posterior:.6f}"))
+        st.caption(
+            _(
+                "A float64 has no positive number below 4.9 × 10⁻³²⁴, a float32 none below 1.4 × 10⁻⁴⁵. Ten thousand "
+                "columns are no trouble in logs."
+            )
+        )
+    st.dataframe(
+        {
+            _("class"): ["A", "B"],
+            "log P(c) + Σ log P(xⱼ | c)": [_plain(a), _plain(b)],
+            _("true product"): [number_of_log(a), number_of_log(b)],
+            _("product in float64"): [f"{p:.4g}" for p in found.products],
+        },
+        hide_index=True,
+    )
+    steps = log_sum_steps(a, b)
+    st.markdown(
+        "$$\\log(e^a+e^b)=m+\\log(e^{a-m}+e^{b-m}),\\quad m=\\max(a,b)="
+        f"{steps['m']:.4f}$$\n\n$$e^{{a-m}}={steps['first']:.6g}\\qquad e^{{b-m}}={steps['second']:.6g}$$\n\n"
+        f"$$\\log P(x)={steps['sum']:.6f}\\qquad P(A\\mid x)=e^{{a-\\log P(x)}}={steps['posterior']:.6f}$$"
+    )
+    st.caption(
+        _(
+            "log-sum-exp: with the larger exponent taken out, one term is e⁰ = 1, so the sum can neither overflow "
+            "nor vanish. Plainly computed, log(eᵃ + eᵇ) gives {plain} here."
+        ).format(plain=_plain(steps["plain"]))
+    )
+
+
+def _dies(found: Underflow, d: int) -> str:
+    """From which column on a product is 0, or falls no more."""
+    if found.stuck and found.double_dies:
+        return _(
+            "From d = {single} float32 falls no more, from d = {double} float64: each product is rounded up again to "
+            "the smallest number there is."
+        ).format(single=found.single_dies, double=found.double_dies)
+    if found.stuck:
+        return _("From d = {single} float32 falls no more; float64 still holds the product of {d}.").format(
+            single=found.single_dies, d=d
+        )
+    if found.double_dies:
+        return _("float32 holds 0 from d = {single}, float64 from d = {double}.").format(
+            single=found.single_dies, double=found.double_dies
+        )
+    if found.single_dies:
+        return _("float32 holds 0 from d = {single}; float64 still holds the product of {d}.").format(
+            single=found.single_dies, d=d
+        )
+    return _("With {d} columns both still hold the product.").format(d=d)
+
+
+def _plain(value: float) -> str:
+    return "−∞" if value == -math.inf else f"{value:.4f}".replace("-", "−")
+
+
+def _at(key: str, default: float, low: float, high: float) -> float:
+    value = current().seen(key, default)
+    return float(value) if math.isfinite(value) and low <= value <= high else default

@@ -1,0 +1,607 @@
+"""A column's class-conditionals on screen: the list of columns, bars or curves, and the rows behind every number."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.inference.directed import Domain
+from bayes_engine.language import _
+from bayes_engine.numerals import count, near, number
+from bayes_engine.table.roles import put
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.conditionals import (
+    Conditional,
+    Gaussians,
+    LevelTable,
+    Other,
+    Smoothed,
+    best_cut,
+    choices,
+    class_entropy,
+    conditional,
+    information,
+    levels_of,
+    parents,
+    rows_of,
+    super_parents,
+    values_of,
+)
+from bayes_engine.workbench.derivation.derive import Cell, Step
+from bayes_engine.workbench.derivation.likelihoods import Curves
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.derivation.sources import Density
+from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
+from pages import active
+from pages.active import words
+from pages.components import tables
+from pages.components.chart import chart
+from pages.components.tables import Bar, Head
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import Spec, bound, change, current, dark
+from pages.views.model import likelihoods, weights_and_selection
+
+BARS = 40
+"""A column with more levels is drawn with its most frequent ones."""
+SIDE_BY_SIDE = 52
+"""A table of fractions up to this many characters wide leaves room for the rows beside it, also at 1024 pixels."""
+BESIDE = 4
+"""So many features the rows beside it have at most."""
+LIST = 388
+"""Height of the list of columns in pixels: as high as the figure beside it."""
+
+
+# the columns ------------------------------------------------------------------------------------------------------
+
+
+@kept(max_entries=64)
+def _information(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[dict[str, float], float]:
+    return information(_fitted.model), class_entropy(_fitted.model)
+
+
+@kept(max_entries=64)
+def _super_parents(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[str, ...]:
+    return super_parents(_fitted.model)
+
+
+@kept(max_entries=256)
+def _best_cut(key: str, column: str, _table: active.InUse) -> tuple[float, float] | None:
+    """Gain and threshold, in bits, of the best cut of a whole column."""
+    parts = _table.parts
+    assert parts is not None
+    weight = None if parts.weight is None else parts.weight.to_numpy()
+    cut = best_cut(parts.schema[column], parts.X[column], parts.y, weight)
+    return (cut.gain, cut.threshold) if cut else None
+
+
+def told(table: active.InUse, fitted: active.Fitted) -> dict[str, float]:
+    """How much each column tells of the class, in nats."""
+    return _information(table.key, fitted.spec, fitted)[0]
+
+
+def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
+    """The column looked at: a list that says how much each tells of the class."""
+    nats, entropy = _information(table.key, fitted.spec, fitted)
+    features = list(table.features)
+    by_table = current().seen("columns_by", "information") == "table"
+    told = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
+    order = {name: math.inf if value is None else value for name, value in told.items()}  # each word says its own
+    listed = features if by_table else sorted(features, key=lambda v: -order[v.name])
+    position = {v.name: i for i, v in enumerate(features)}
+    here = current().seen("column", -1)
+    looked_at = super_parent(table, fitted)  # under it the other columns are looked at
+    best = max([v for v in features if v.name != looked_at] or features, key=lambda v: order[v.name])
+    chosen = features[here] if 0 <= here < len(features) else best
+    texts = all(v.textual for v in features)  # each word says its own: there is nothing to put in order
+    if not texts:
+        st.segmented_control(
+            _("Columns"),
+            ["information", "table"],
+            required=True,
+            label_visibility="collapsed",
+            format_func=lambda o: {"information": _("most telling"), "table": _("table order")}[o],
+            **bound("columns_by", "table" if by_table else "information", lambda s, o: s.showing(columns_by=o)),
+        )
+    kept = getattr(fitted.model, "kept_", None)
+    heads, shown = [], []
+    if not texts:
+        heads.append(Head("I(x; c)", " ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"), width=92))
+        shown.append([_bar(told[v.name], entropy) for v in listed])
+    if kept is not None:
+        heads.append(Head(_("kept"), _("Whether the selection kept the column."), width=60))
+        shown.append(["✓" if v.name in kept else "–" for v in listed])
+    heads.append(Head(_("column")))
+    shown.append([_listed(table, fitted, v) for v in listed])
+    if various(fitted):
+        heads.append(Head(_("given"), _("What the column depends on besides the class.")))
+        shown.append([_names_of_parents(table, fitted, v, looked_at) for v in listed])
+
+    def choose(row: int, _column: int) -> None:
+        column = position[listed[row].name]
+        change(lambda s: s.showing(column=column, cell=()))
+
+    tables.drawn(
+        heads,
+        list(zip(*shown, strict=True)),
+        key="column_list",
+        label=_("columns"),
+        height=LIST,
+        by="row",
+        chosen=(listed.index(chosen), 0),
+        on_choice=choose,
+    )
+    return chosen
+
+
+def _bar(nats: float | None, most: float) -> Bar:
+    return Bar("–", 0.0) if nats is None else Bar(f"{nats:.3f}", nats / max(most, 1e-9))
+
+
+def widths(fitted: active.Fitted) -> tuple[int, int]:
+    """The room of the list of columns, and of what is shown of one: a list of texts has names only."""
+    if all(v.textual for v in fitted.model.schema_.features):
+        return 1, 3
+    return (2, 3) if various(fitted) or hasattr(fitted.model, "kept_") else (1, 2)
+
+
+def dependent(fitted: active.Fitted) -> bool:
+    """Whether columns may depend on each other within a class, by tables."""
+    return fitted.spec.family in ("spode", "tan", "aode", "k-db", "network")
+
+
+def various(fitted: active.Fitted) -> bool:
+    """Whether each column may have parents of its own; in AODE it is the super-parent looked at for all."""
+    return dependent(fitted) and fitted.spec.family != "aode"
+
+
+def _measure(fitted: active.Fitted) -> tuple[str, str]:
+    """What the bars of the list show."""
+    how = (
+        _(
+            "Mutual information of column and class, in nats, each column for itself: under naive Bayes of the same "
+            "counts and smoothing."
+        )
+        if dependent(fitted) or fitted.spec.family in ("weighted", "selective")
+        else _(
+            "Mutual information of column and class under this model, in nats: the evidence its value is expected to "
+            "give."
+        )
+    )
+    return how, _("A full bar is all there is to know, {nats} nats.")
+
+
+def _listed(table: active.InUse, fitted: active.Fitted, variable: Variable) -> str:
+    """A column's name; where it could not be cut, it says nothing of the class, and the list says so."""
+    name = clean(table.column(variable.name), 60)
+    return _("{column} · no cut found").format(column=name) if _uncut(fitted, variable) else name
+
+
+def _names_of_parents(table: active.InUse, fitted: active.Fitted, variable: Variable, looked_at: str | None) -> str:
+    """The columns that a column depends on."""
+    if not various(fitted):
+        return ""
+    above = parents(fitted.model, variable.name, looked_at)
+    return _(", ").join(clean(table.column(d.variable.name), 30) for d in above)
+
+
+def _uncut(fitted: active.Fitted, variable: Variable) -> bool:
+    return fitted.model.schema_[variable.name].cuts == ()
+
+
+def _width(table: active.InUse, found: LevelTable) -> int:
+    """About how many characters the table of fractions is wide."""
+    names = [clean(table.value(found.variable, step.value), 60) for step in found.steps]
+    levels = max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in name) for name in names)
+    cells = max(len(fraction(source)) for step in found.steps for source in step.sources)
+    return levels + len(found.classes) * (cells + len(" = 0.1234"))
+
+
+# the parents ------------------------------------------------------------------------------------------------------
+
+
+def super_parent(table: active.InUse, fitted: active.Fitted) -> str | None:
+    """The super-parent of AODE that is looked at: the one chosen, otherwise the most telling; None for other models."""
+    names = _super_parents(table.key, fitted.spec, fitted)
+    here = current().seen("super_parent", -1)
+    chosen = table.features.names[here] if 0 <= here < len(table.features) else ""
+    return chosen if chosen in names else next(iter(names), None)
+
+
+def believed(table: active.InUse, fitted: active.Fitted, column: Variable) -> Conditional | Other:
+    """P(column | class, parents), with a selector for its likelihood and for each parent's value; of AODE one for the
+    super-parent.
+
+    Raises ParameterError where the model has no factor for the column.
+    """
+    likelihoods.choose(table, fitted, column)
+    looked_at = super_parent(table, fitted)
+    above = parents(fitted.model, column.name, looked_at)
+    held = _held(table, fitted, above)
+    if looked_at or above:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            if looked_at:
+                _choose_super_parent(table, fitted, looked_at)
+            for domain in above:
+                _choose_level(table, domain, held[domain.variable.name])
+    return conditional(fitted.model, column.name, table.classes, given=held, super_parent=looked_at)
+
+
+def _choose_super_parent(table: active.InUse, fitted: active.Fitted, looked_at: str) -> None:
+    names = table.features.names
+    shown = {names.index(n): clean(table.column(n), 40) for n in _super_parents(table.key, fitted.spec, fitted)}
+    st.selectbox(
+        _("Super-parent looked at"),
+        list(shown),
+        format_func=shown.__getitem__,
+        width=220,
+        help=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
+        **bound("super_parent", names.index(looked_at), lambda s, i: s.showing(super_parent=i, cell=())),
+    )
+
+
+def _held(table: active.InUse, fitted: active.Fitted, above: tuple[Domain, ...]) -> dict[str, Any]:
+    """The values that the parents are held at: those chosen, otherwise the case's, otherwise the most frequent."""
+    if not above:
+        return {}
+    case = levels_of(fitted.model, active.case_frame(table, active.case_values(table)))
+    chosen = _chosen_levels()
+    held = {}
+    for domain in above:
+        name, values = domain.variable.name, choices(domain)
+        at = chosen.get(table.features.position[name], -1)
+        often = domain.counted(fitted.model.stats_.counts.tables[name], 1).sum(axis=0).argmax()
+        held[name] = values[at] if 0 <= at < len(values) else case.get(name, values[int(often)])
+    return held
+
+
+def _chosen_levels() -> dict[int, int]:
+    """By a parent's place among the features, the place of the value chosen."""
+    pairs = [p for p in current().seen("held", ()) if isinstance(p, tuple) and len(p) == 2]
+    return {a: b for a, b in pairs if type(a) is int and type(b) is int}
+
+
+def _choose_level(table: active.InUse, domain: Domain, stands: Any) -> None:
+    name, values = domain.variable.name, choices(domain)
+    position = table.features.position[name]
+    shown = [clean(table.value(domain.variable, value), 40) for value in values]
+
+    def hold(state: Any, at: int) -> Any:
+        held = {**_chosen_levels(), position: at}
+        return state.showing(held=tuple(sorted(held.items())), cell=())
+
+    st.selectbox(
+        f"{md(table.column(name), 30)} =",
+        range(len(values)),
+        format_func=shown.__getitem__,
+        width=180,
+        **bound(f"held_{position}", values.index(stands), hold),
+    )
+
+
+def _holds(table: active.InUse, variable: Variable, value: Any) -> str:
+    """«knock = muffled», «sugar ≤ 0.2», in Markdown."""
+    name, shown = md(table.column(variable.name), 60), table.value(variable, value)
+    bound_only = variable.cuts is not None and shown[:1] in "≤>"
+    return f"{name} {md(shown, 60)}" if bound_only else f"{name} = {md(shown, 60)}"
+
+
+def _conditions(table: active.InUse, given: tuple[Cell, ...]) -> list[str]:
+    """The parents' cells."""
+    return [_holds(table, cell.variable, cell.value) for cell in given]
+
+
+# discrete columns -------------------------------------------------------------------------------------------------
+
+
+def draw(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+    """The class-conditionals: bars for a discrete column, curves for a numeric one, words for a text."""
+    on_dark = dark()
+    letter = "p" if isinstance(found, Gaussians | Curves) else "P"
+    name, target = md(table.column(found.variable.name), 60), md(table.column(table.target.name), 40)
+    kind = words.kind(found.variable.kind)
+    if not isinstance(found, LevelTable | Gaussians):
+        st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
+        weights_and_selection.of_column(fitted, found.variable.name)
+        likelihoods.draw(table, found)
+        return
+    if found.variable.cuts:
+        kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(found.variable.levels))
+    if isinstance(found, LevelTable) and found.joint:
+        st.markdown(f"**P({target}, {name})** · {kind}")
+        st.caption(_("What AODE has of a super-parent: the joint probability of class and value."))
+    else:
+        alike = isinstance(found, LevelTable) and found.alike
+        asked = _(", ").join([*([] if alike else [target]), *_conditions(table, found.given)])
+        said = f"{name} \\| {asked}" if asked else name
+        st.markdown(f"**{letter}({said})** · {kind}")
+        if alike:
+            st.caption(_("The class is no parent of this column: its table is the same for every class."))
+        _super_parent_line(table, fitted, found)
+        weights_and_selection.of_column(fitted, found.variable.name)
+    if isinstance(found, LevelTable):
+        if found.variable.cuts is not None:
+            _histogram(table, fitted, found, on_dark)
+        if found.variable.cuts != ():  # one interval holds all
+            _bars(table, found, on_dark)
+    else:
+        _curves(table, found, on_dark)
+
+
+def _super_parent_line(table: active.InUse, fitted: active.Fitted, found: Conditional) -> None:
+    """Of AODE, P(c, x_i) at the value of the super-parent that is looked at."""
+    looked_at = super_parent(table, fitted)
+    if looked_at is None or not found.given:
+        return
+    joint = conditional(fitted.model, looked_at, table.classes, super_parent=looked_at)
+    step = next((s for s in joint.steps if s.value == found.given[0].value), None)  # type: ignore[union-attr]
+    if step is None or not getattr(joint, "joint", False):
+        return
+    shown = _conditions(table, found.given)[0]
+    st.caption(" · ".join(
+        f"P({md(table.class_(c), 24)}, {shown}) = {md(fraction(source))} = {number(p)}"
+        for c, source, p in zip(joint.classes, step.sources, step.factors, strict=True)
+    ))  # fmt: skip
+
+
+def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelTable, on_dark: bool) -> None:
+    """The values that were cut, and where; or that nothing was worth a cut."""
+    assert table.parts is not None
+    at = table.features.position[found.variable.name]
+    if not found.variable.cuts and active.likelihood_of(table, fitted.spec, at) == "mdlp":
+        best = _best_cut(table.key, found.variable.name, table)
+        said = _("No cut found: the best one gains {gain} bits, and {needed} are needed.")
+        nothing = _("No cut found: there is nothing to cut.")
+        st.info(
+            said.format(gain=f"{best[0]:.3f}", needed=f"{best[1]:.3f}") if best else nothing,
+            icon=":material/content_cut:",
+        )
+    figure = cut_histogram(
+        found,
+        values_of(replace(found, given=()), table.parts.X, table.parts.y),
+        name=plotly_text(table.column(found.variable.name)),
+        classes=[plotly_text(table.given_class(c)) for c in found.classes],
+        dark=on_dark,
+    )
+    chart(figure, key="cuts", alt=_("histogram with the cut points"))
+
+
+def _bars(table: active.InUse, found: LevelTable, on_dark: bool) -> None:
+    drawn = found
+    if len(found.steps) > BARS:
+        often = sorted(found.steps, key=lambda step: -_total(step))[:BARS]
+        drawn = replace(found, steps=tuple(step for step in found.steps if step in often))
+    figure = level_bars(
+        drawn,
+        levels=[plotly_text(table.value(found.variable, step.value), 22) for step in drawn.steps],
+        classes=[plotly_text(table.given_class(c)) for c in found.classes],
+        dark=on_dark,
+    )
+    chart(figure, key="conditionals", alt=_("P(level | class)"))
+    if drawn is not found:
+        st.caption(
+            _("The {n} most frequent of {all} levels are drawn; the table has all.").format(
+                n=BARS, all=len(found.steps)
+            )
+        )
+    elif found.smoothed:
+        st.caption(_("Full: the model's estimate, smoothed. Pale behind it: the bare fraction of counts."))
+
+
+def _total(step: Step) -> float:
+    return sum(getattr(source, "count", 0.0) for source in step.sources)
+
+
+def _fractions(table: active.InUse, found: LevelTable) -> tuple[Step, Any]:
+    """Level × class with the fraction each probability is; the (level, class) chosen there."""
+    steps = list(found.steps)
+    lines = [[table.value(found.variable, step.value), *map(_is, step.sources, step.factors)] for step in steps]
+    if any(found.missing):
+        steps.append(replace(steps[0], value=None))
+        lines.append([_("missing"), *(_("{n} left out").format(n=count(n)) for n in found.missing)])
+    counted = [(s, k) for s in range(len(found.steps)) for k, f in enumerate(found.fractions(s)) if f.count]
+    s, k = _chosen_cell(len(steps), len(found.classes), otherwise=counted[0] if counted else (0, 0))
+
+    def choose(row: int, column: int) -> None:
+        change(lambda state: state.showing(cell=(row, column - 1 if column else k)))
+
+    tables.drawn(
+        [Head(table.column(found.variable.name)), *(Head(table.given_class(c), right=True) for c in found.classes)],
+        lines,
+        key="fractions",
+        label=_("P(level | class)"),
+        height=LIST,
+        by="cell",
+        chosen=(s, k + 1),
+        on_choice=choose,
+        narrow=True,
+    )
+    return steps[s], found.classes[k]
+
+
+def _is(source: Any, p: float) -> str:
+    return f"{fraction(source)} = {number(p)}"
+
+
+def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+    """The cell whose rows are shown: the one chosen, or where there is none of the kind (a forged link) `otherwise`."""
+    cell = current().seen("cell", ())
+    fits = len(cell) == 2 and all(isinstance(v, int) for v in cell) and 0 <= cell[0] < rows and 0 <= cell[1] < columns
+    return (cell[0], cell[1]) if fits else otherwise
+
+
+# numeric columns --------------------------------------------------------------------------------------------------
+
+
+def _curves(table: active.InUse, found: Gaussians, on_dark: bool) -> None:
+    assert table.parts is not None
+    values = values_of(found, table.parts.X, table.parts.y)
+    figure = density_curves(
+        found,
+        values,
+        name=plotly_text(table.column(found.variable.name)),
+        classes=[plotly_text(table.given_class(c)) for c in found.classes],
+        dark=on_dark,
+    )
+    chart(figure, key="conditionals", alt=_("p(x | class)"))
+    peak = max(d.value for d in found.densities)
+    said = _("Beneath: the very values. Bar at the waist of a curve: mean ± one standard deviation.")
+    if max(map(len, values)) > STRIP:
+        said += " " + _("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP)
+    if peak > 1:
+        said += " " + _(
+            "A density may exceed 1 (here up to {peak}): the probability of an interval of width ε is p·ε, and "
+            "ε is the same for every class, so it cancels in the posterior."
+        ).format(peak=f"{peak:.4g}")
+    st.caption(said)
+
+
+def _moments(table: active.InUse, found: Gaussians) -> tuple[Step, Any]:
+    """n, mean, squared deviations, variance for each class; the class chosen there."""
+    k = _chosen_cell(1, len(found.classes))[1]
+    smoothed = any(_drawn(found, j) for j in range(len(found.classes)))
+    of, densities = range(len(found.classes)), found.densities
+    columns = {
+        Head(table.column(table.target.name)): [
+            table.class_(found.classes[j]) + (" ‡" if found.borrowed(j) else "") for j in of
+        ],
+        Head("n", right=True): [count(d.n) for d in densities],
+        Head(_("mean x̄"), right=True): [near(x, d.sd) for x, d in zip(found.means, densities, strict=True)],
+        Head("Σ(x − x̄)²", right=True): [f"{d.m2:.6g}" for d in densities],
+    }
+    if smoothed:
+        columns[Head(_("mean, smoothed"), right=True)] = [near(d.mean, d.sd) for d in densities]
+    else:
+        columns[Head("÷ (n − 1)" if densities[0].ddof else "÷ n", right=True)] = [
+            count(d.n - d.ddof) for d in densities
+        ]
+    columns[Head(_("variance, smoothed") if smoothed else _("variance"), right=True)] = [
+        f"{d.variance:.6g}" + (" †" if d.replaced and not _drawn(found, j) else "") for j, d in enumerate(densities)
+    ]
+    columns[Head(_("sd"), right=True)] = [f"{d.sd:.6g}" for d in densities]
+    if any(found.missing):
+        columns[Head(_("missing"), right=True)] = [count(n) for n in found.missing]
+    tables.drawn(
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        key="moments",
+        label=_("mean and variance of each class"),
+        height=LIST,
+        by="row",
+        chosen=(k, 0),
+        on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen))),
+    )
+    _variance_line(found, k)
+    return found.step, found.classes[k]
+
+
+def _drawn(found: Gaussians, k: int) -> bool:
+    """Whether imagined rows draw the k-th class's Gaussian towards that of the whole class."""
+    return bool(found.smoothed) and not found.smoothed[k].borrowed and found.smoothed[k].alpha > 0
+
+
+def _variance_line(found: Gaussians, k: int) -> None:
+    """How the variance of the chosen class came about."""
+    d = found.densities[k]
+    if _drawn(found, k):
+        _smoothed_line(d, found.smoothed[k])
+    elif d.replaced:
+        pass
+    elif found.tied:
+        within, degrees = sum(g.m2 for g in found.densities), sum(g.n - g.ddof for g in found.densities)
+        formula = rf"\frac{{\sum_c\sum_{{x \in c}}(x-\bar x_c)^2}}{{{'n-K' if d.ddof else 'n'}}}"
+        st.markdown(rf"$\displaystyle\sigma^2={formula}=\frac{{{within:.6g}}}{{{count(degrees)}}}={d.variance:.6g}$")
+    else:
+        formula = rf"\frac{{\sum(x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
+        below = f"{count(d.n)}-1" if d.ddof else count(d.n)
+        st.markdown(rf"$\displaystyle\sigma^2={formula}=\frac{{{d.m2:.6g}}}{{{below}}}={d.variance:.6g}$")
+    if any(found.borrowed(j) for j in range(len(found.classes))):
+        st.caption(_("‡ too few rows of the class in this cell of the parents: the Gaussian of the whole class."))
+
+
+def _smoothed_line(d: Density, s: Smoothed) -> None:
+    """Mean and variance with α imagined rows of the class's own."""
+    a, n, whole = f"{s.alpha:g}", count(d.n), s.whole
+    mean, of_class = near(s.mean, d.sd), near(whole.mean, whole.sd)
+    share = d.n * s.alpha / (d.n + s.alpha)
+    st.markdown(
+        rf"$\displaystyle\mu=\frac{{n\bar x+\alpha\mu_c}}{{n+\alpha}}"
+        rf"=\frac{{{n}\cdot {mean}+{a}\cdot {of_class}}}{{{n}+{a}}}={near(d.mean, d.sd)}$"
+    )
+    spread = f"{d.m2:.6g}+{a}\\cdot {whole.variance:.6g}+{share:.6g}\\cdot ({s.mean - whole.mean:.6g})^2"
+    degrees = rf"{n}{'-1' if d.ddof else ''}+{a}"
+    top = r"\sum(x-\bar x)^2+\alpha\sigma_c^2+\frac{n\alpha}{n+\alpha}(\bar x-\mu_c)^2"
+    st.markdown(
+        rf"$\displaystyle\sigma^2=\frac{{{top}}}{{n{'-1' if d.ddof else ''}+\alpha}}"
+        rf"=\frac{{{spread}}}{{{degrees}}}={d.variance:.6g}$"
+    )
+    st.caption(_("Smoothed by α imagined rows that have the mean μ and the variance σ² of the whole class c."))
+
+
+def _notes(fitted: active.Fitted, found: Gaussians) -> None:
+    """What the dagger means."""
+    if not any(d.replaced and not _drawn(found, k) for k, d in enumerate(found.densities)):
+        return
+    if fitted.spec.family in ("lda", "qda"):
+        st.caption(_("† shrunk: drawn away from the variance of these rows by the amount of shrinkage chosen."))
+    else:
+        st.caption(_("† too few rows or no spread in this class: the pooled variance, or the floor, stands in."))
+
+
+# the rows behind --------------------------------------------------------------------------------------------------
+
+
+def behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+    """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
+    st.subheader(_("The rows behind it"))
+    if not isinstance(found, LevelTable | Gaussians):
+        likelihoods.behind(table, found)
+        return
+    if isinstance(found, Gaussians):
+        st.caption(_("Choose a class; its rows stand below."))
+        chosen = _moments(table, found)
+        _notes(fitted, found)
+        _rows_behind(table, found, *chosen)
+        return
+    if _width(table, found) > SIDE_BY_SIDE or len(table.features) > BESIDE:
+        st.caption(_("Choose a cell; its rows stand below."))
+        _rows_behind(table, found, *_fractions(table, found))
+        return
+    counted, rows = st.columns([4, 3], gap="medium")
+    with counted:
+        st.markdown(f":gray[{_('Choose a cell.')}]")
+        chosen = _fractions(table, found)
+    with rows:
+        _rows_behind(table, found, *chosen)
+
+
+def _rows_behind(table: active.InUse, found: Conditional, step: Step, label: Any) -> None:
+    """The very rows of the table that a number was counted from."""
+    parts, column = table.parts, found.variable.name
+    assert parts is not None
+    whole = put(parts.X, {parts.target.name: parts.y})
+    if parts.weight is not None:
+        whole = put(whole, {str(parts.weight.name): parts.weight})
+    whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
+    rows = rows_of(found, whole, step, label)
+    of_class = int((parts.y == label).sum())
+    alike = isinstance(found, LevelTable) and found.alike
+    condition = "" if alike else md(table.given_class(label))
+    if isinstance(found, LevelTable):
+        condition = " · ".join([_holds(table, found.variable, step.value), *([condition] if condition else [])])
+    whole_class = isinstance(found, Gaussians) and found.borrowed(found.classes.index(label))
+    condition = " · ".join([condition, *(() if whole_class else _conditions(table, found.given))])
+    share = (
+        _("{n} of the {all} rows of the table").format(n=len(rows), all=len(whole))
+        if alike
+        else _("{n} of the {all} rows of this class").format(n=len(rows), all=of_class)
+    )
+    st.markdown(f"**{condition}** · {share}")
+    made = [name for name in rows.columns if name not in whole.columns]
+    first = [column, *made, parts.target.name, *(cell.variable.name for cell in found.given)]
+    shown = rows[[*first, *(name for name in rows.columns if name not in first)]]
+    tables.rows(table, shown, of=(column, str(step.value), str(label)), height=LIST, made=made)

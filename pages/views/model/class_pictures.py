@@ -1,0 +1,97 @@
+"""Each class as a picture: mean ink, deviation or P(ink | class), and how much each pixel tells of the class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bayes_engine.datasets import Image
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.pixels import ClassImages, class_images
+from pages import active
+from pages.components import pixels
+from pages.components.plane import class_inks
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.state import Spec, bound, change, current, said_by
+from pages.views.model import class_conditionals
+
+
+@kept(max_entries=32)
+def _class_images(
+    key: str, spec: Spec, _table: active.InUse, _fitted: active.Fitted, _names: Sequence[str]
+) -> ClassImages:
+    assert _table.parts is not None
+    return class_images(_fitted.model, _table.parts.X, _table.parts.y, _names, _table.classes)
+
+
+def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, chosen: str) -> None:
+    """Every class as a picture, and how much each pixel tells of the class; a click chooses the column looked at."""
+    found = _class_images(table.key, fitted.spec, table, fitted, image.names)
+    kinds = {"mean": _("mean ink"), "sd": _("standard deviation")}
+    if found.inked is not None:
+        kinds = {"inked": _("P(ink | class)"), **kinds}
+    kind = current().seen("pictured", "")
+    kind = kind if kind in kinds else next(iter(kinds))
+    st.segmented_control(
+        _("Each class as a picture"),
+        list(kinds),
+        format_func=kinds.__getitem__,
+        required=True,
+        **bound("pictured", kind, lambda s, k: s.showing(pictured=k)),
+    )
+    values = {"mean": found.mean, "sd": found.sd, "inked": found.inked}[kind]
+    assert values is not None
+    reach = {"mean": float(image.top), "sd": float(found.sd.max()) or 1.0, "inked": 1.0}[kind]
+    inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
+    heads = [f"{clean(table.column(table.target.name), 24)} = {ink.label}" for ink in inks]
+    sheets = [
+        {
+            "title": ink.label,
+            "spoken": head + _(": ") + kinds[kind],
+            "kind": "ink",
+            "colour": pixels.colour(ink),
+            "reach": reach,
+            "values": [None if math.isnan(v) else round(float(v), 6) for v in row],
+        }
+        for ink, head, row in zip(inks, heads, values, strict=True)
+    ]
+    nats = class_conditionals.told(table, fitted)
+    told = [nats.get(name) for name in image.names]
+    most = max([v for v in told if v is not None], default=0.0) or 1.0
+    title = "I(x; c)"
+    sheets.append({"title": title, "spoken": title, "kind": "ink", "reach": most, "values": told})
+    key = "class_pixels"
+
+    def picked() -> None:
+        at = said_by(key, "picked")
+        if type(at) is int and 0 <= at < len(image.names):
+            column = table.features.position[image.names[at]]
+            change(lambda s: s.showing(column=column, cell=()))
+
+    pixels.drawing(
+        key=key,
+        data={
+            **pixels.grid(table, image),
+            "picked": image.names.index(chosen) if chosen in image.names else -1,
+            "sheets": sheets,
+            "words": {**pixels.words(), "hint": ""},
+        },
+        on_picked_change=picked,
+    )
+    st.caption(_picturing(kind, chosen, image, table))
+
+
+def _picturing(kind: str, chosen: str, image: Image, table: active.InUse) -> str:
+    """What the pictures show, and which pixel is framed."""
+    said = {
+        "mean": _("The stronger the colour, the more ink the class has there on average, up to {top}."),
+        "sd": _("The stronger the colour, the more the ink varies within the class."),
+        "inked": _("The stronger the colour, the likelier a pixel of the class has ink above its lowest step."),
+    }[kind].format(top=image.top)
+    said += " " + _("I(x; c): how much the pixel tells of the class, in nats. Click a pixel to see its curve or bars.")
+    if chosen in image.names:
+        said += " " + _("Framed: {column}.").format(column=md(table.column(chosen), 40))
+    return said

@@ -1,0 +1,5 @@
+"""The page Model's view Compare: the shelf on the same held-out rows, logistic regression beside it."""
+
+from pages.views.model.compare.sections import compare
+
+__all__ = ["compare"]

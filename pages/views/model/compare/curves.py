@@ -1,0 +1,214 @@
+"""The curves of all models for one class: reliability, risk against threshold, ROC, precision–recall, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.curves import Prices, best_point, calibration, prices
+from bayes_engine.language import _
+from bayes_engine.numerals import number
+from bayes_engine.workbench.figures import curves as drawn
+from pages.components import tables
+from pages.components.chart import chart
+from pages.components.tables import Head
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import bound, current, dark
+from pages.views.model.compare.judged import Judged, OfClass, of_class, reports
+from pages.views.model.compare.numbers import HIGH
+
+KINDS = ("calibration", "threshold", "roc", "recall", "cost")
+
+
+def _name(kind: str) -> str:
+    return {
+        "calibration": _("Reliability"),
+        "threshold": _("Risk by threshold"),
+        "roc": "ROC",
+        "recall": _("Precision–recall"),
+        "cost": _("Cost curves"),
+    }[kind]
+
+
+def curves(judged: Judged) -> None:
+    """One kind of curve, all models over one another; what it says beside it."""
+    kind = current().seen("compare_curve", "calibration")
+    kind = kind if kind in KINDS else "calibration"
+    classes = judged.table.classes
+    at = current().seen("compare_class", 0)
+    at = at if 0 <= at < len(classes) else 0
+    label = classes[at]
+    st.subheader(_("Thresholds and probabilities"))
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        st.segmented_control(
+            _("Curve"),
+            list(KINDS),
+            format_func=_name,
+            required=True,
+            **bound("compare_curve", kind, lambda s, v: s.showing(compare_curve=v)),
+        )
+        chooser: Callable[..., Any] = st.segmented_control if len(classes) <= 6 else st.selectbox
+        escape = md if len(classes) <= 6 else clean
+        chooser(
+            _("of the class") if len(classes) == 2 else _("of the class, against the rest"),
+            range(len(classes)),
+            format_func=lambda k: escape(judged.table.class_(classes[k]), 24),
+            **({"required": True} if len(classes) <= 6 else {}),
+            **bound("compare_class", at, lambda s, k: s.showing(compare_class=int(k or 0))),
+        )
+    found = of_class(judged, label)
+    picture, words = st.columns([4, 3], gap="medium")
+    drawing = {
+        "calibration": _calibration,
+        "threshold": _threshold,
+        "roc": _roc,
+        "recall": _recall,
+        "cost": _cost,
+    }[kind]
+    figure, said, rows, heads = drawing(judged, label, found)
+    with picture:
+        chart(figure, key=f"compare_{kind}", alt=_name(kind))
+    words.markdown(said)
+    tables.drawn(  # as wide as the page: names of models are long
+        [Head(_("model")), *(Head(title, right=True) for title in heads.values())],
+        [[judged.title(n, clean), *(rows[n].get(name, "–") for name in heads)] for n in found],
+        key=f"compare_{kind}_numbers",
+        label=_name(kind),
+        height=HIGH,
+        narrow=True,
+    )
+
+
+_Drawn = tuple[Any, str, dict[str, dict[str, str]], dict[str, str]]
+
+
+def _looks(judged: Judged, found: dict[str, OfClass], value: Callable[[OfClass], Any]) -> list[Any]:
+    return [(judged.look(n), value(one)) for n, one in found.items()]
+
+
+def _class(judged: Judged, label: Any) -> str:
+    return md(judged.table.class_(label), 24)
+
+
+def _calibration(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+    frames = {n: calibration(judged.held[n], label, prior_of_use=judged.use) for n in found}
+    said = f"P({plotly_text(judged.table.class_(label), 24)} | x)"
+    figure = drawn.calibration([(judged.look(n), f) for n, f in frames.items()], said, dark=dark())
+    rows = {
+        n: {
+            "off": number(float((f["share"] * (f["said"] - f["true"]).abs()).sum()), 3),
+            "worst": number(float((f["said"] - f["true"]).abs().max()), 3),
+            "outside": f"{int(((f['said'] < f['low']) | (f['said'] > f['high'])).sum())} / {len(f)}",
+        }
+        for n, f in frames.items()
+    }
+    words = _(
+        "Where a model says P({name}) = 0.8, eight in ten rows should be. On the diagonal they are; above it the model "
+        "says too little, below it too much. Each point holds the same weight of rows; the bars on the active model's "
+        "are 95 % Wilson intervals, and bins off are those whose interval leaves out what was said."
+    ).format(name=_class(judged, label))
+    heads = {"off": _("mean gap"), "worst": _("largest"), "outside": _("bins off")}
+    return figure, words, rows, heads
+
+
+def _threshold(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+    priced = prices(judged.loss, label, 0.5)
+    at = priced.threshold() if priced and judged.loss.by_amount is None else None  # else each row has its own
+    steps = {n: one.steps for n, one in found.items() if one.steps is not None}
+    figure = drawn.risk_steps([(judged.look(n), s) for n, s in steps.items()], at, dark=dark())
+    rows = {}
+    for n, s in steps.items():
+        t, least = s.best()
+        rows[n] = {
+            "asked": number(s.at(at), 3) if at is not None else number(reports(judged)[n].risk, 3),
+            "least": number(least, 3),
+            "best": f"P ≥ {number(t, 3)}",
+        }
+    name = _class(judged, label)
+    words = [_("The risk of deciding {name} from each threshold on; every step is exact.").format(name=name)]
+    if at is not None:
+        words.append(
+            _("The losses ask for P ≥ **{t}** (line), whatever the model, if its probabilities are true.").format(
+                t=number(at, 3)
+            )
+        )
+        words.append(
+            _("Where a curve's lowest point (ring) lies far from it, the probabilities are not; but a ring is chosen "
+              "in hindsight, on these very rows.")
+        )  # fmt: skip
+        asked = _("risk there")
+    else:
+        words.append(_("Below the threshold the cheapest of the other decisions is taken."))
+        if judged.loss.by_amount is not None and judged.amount is not None:
+            words.append(_("What the losses ask for depends on a row's amount: each row has a threshold of its own."))
+        words.append(_("A ring is a curve's lowest point, chosen in hindsight, on these very rows."))
+        asked = _("least-risk rule")
+    return figure, " ".join(words), rows, {"asked": asked, "least": _("least"), "best": _("at")}
+
+
+def _roc(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+    first = next(iter(found.values())).swept
+    priced = _prices(judged, label, first.share)
+    figure = drawn.roc(_looks(judged, found, lambda one: one.swept), priced, dark=dark())
+    words = [
+        _("The area is how often a row of {name} ranks above another, whatever the probabilities are.").format(
+            name=_class(judged, label)
+        )
+    ]
+    rows = {n: {"area": number(one.swept.area)} for n, one in found.items()}
+    heads = {"area": _("area (AUC)")}
+    if priced is not None and priced.threshold() is not None:
+        words.append(
+            _("Along a grey line the risk is the same; its slope **{slope}** is π₋(λ₊₋−λ₋₋) / π₊(λ₋₊−λ₊₊), from your "
+              "losses and π₊ = {share}. The ring is the active model's point of least risk; it always lies on the "
+              "convex hull.").format(slope=number(priced.slope(first.share), 3), share=number(first.share, 3))
+        )  # fmt: skip
+        heads |= {"best": _("least risk"), "at": _("from")}
+        for n, one in found.items():
+            k = best_point(one.swept, priced)
+            least = float(priced.risk(one.swept)[k]) * one.stake
+            rows[n] |= {"best": number(least, 3), "at": f"P ≥ {number(min(float(one.swept.threshold[k]), 1.0), 3)}"}
+    elif priced is None:
+        words.append(_("Lines of equal risk exist for two classes; here see Risk by threshold."))
+    if judged.amount is not None and judged.staked:
+        words.append(_("A row weighs as much as its amount multiplies the price of an error in it."))
+    return figure, " ".join(words), rows, heads
+
+
+def _prices(judged: Judged, label: Any, share: float) -> Prices | None:
+    """The two prices, where they are all that a row's error costs but for its weight."""
+    return prices(judged.loss, label, share) if judged.staked else None
+
+
+def _recall(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+    figure = drawn.precision_recall(_looks(judged, found, lambda one: one.swept), dark=dark())
+    share = next(iter(found.values())).swept.share
+    words = _(
+        "Of the rows called {name}, how many are; against how many of them are found. Calling every row so has "
+        "precision **{share}** (dotted). Tells more than ROC where the class is rare."
+    ).format(name=_class(judged, label), share=number(share, 3))
+    rows = {n: {"ap": number(one.swept.average_precision)} for n, one in found.items()}
+    return figure, words, rows, {"ap": _("average precision")}
+
+
+def _cost(judged: Judged, label: Any, found: dict[str, OfClass]) -> _Drawn:
+    first = next(iter(found.values())).swept
+    priced = _prices(judged, label, first.share)
+    now = None
+    if priced is not None and priced.threshold() is not None:
+        up, down = first.share * priced.miss, (1.0 - first.share) * priced.false_alarm
+        now = up / (up + down)
+    figure = drawn.cost_curves(_looks(judged, found, lambda one: one.cost), now, dark=dark())
+    words = [
+        _("Every prior and every pair of prices at once: PC₊ = π₊C₊ / (π₊C₊ + π₋C₋). Full: each row decided by the "
+          "model's own posterior. Dotted: the best threshold in hindsight. The room between them is what untrue "
+          "probabilities cost; above the grey tent a model is worse than none.")
+    ]  # fmt: skip
+    if now is not None:
+        words.append(_("Your losses and prior stand at PC₊ = **{now}** (line).").format(now=number(now, 3)))
+    rows, heads = {}, {"own": _("mean, own"), "best": _("mean, best")}
+    for n, one in found.items():
+        rows[n] = {"own": number(one.cost.mean_own, 3), "best": number(one.cost.mean_best, 3)}
+    return figure, " ".join(words), rows, heads

@@ -1,0 +1,284 @@
+"""What is compared: the models of the shelf and logistic regression, all judged on the same rows they had not seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision import compare as scoring
+from bayes_engine.decision.curves import (
+    BrierParts,
+    CostCurve,
+    RiskSteps,
+    Sweep,
+    brier_parts,
+    cost_curve,
+    one_against_rest,
+    risk_by_threshold,
+    stakes,
+    sweep,
+)
+from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, held_out
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.models.calibrated import METHODS, calibrate
+from bayes_engine.models.discriminative import discriminative_counterpart
+from bayes_engine.table.encode import positions
+from bayes_engine.table.roles import Parts
+from bayes_engine.table.schema import sort_levels
+from bayes_engine.workbench.figures.curves import Look
+from pages import active
+from pages.active import shelf, words
+from pages.runtime.cache import kept
+from pages.runtime.escape import md, plotly_text
+from pages.runtime.jobs import lasting
+from pages.runtime.state import Spec, State, current
+
+COUNTERPART = "lr"
+AS_THEY_ARE = "none"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The models that could be fitted and judged. `raw` by name: a place on the shelf, or COUNTERPART; `held` the same
+    after the calibration asked for; `faults` say why others are not there; `loss` and `use` are those of this run."""
+
+    table: active.InUse
+    specs: tuple[Spec, ...]
+    raw: Mapping[str, HeldOut]
+    held: Mapping[str, HeldOut]
+    faults: Mapping[str, BayesEngineError]
+    key: str
+    loss: LossMatrix
+    use: Mapping[Any, float] | None
+
+    @property
+    def active(self) -> str:
+        """The active model, or where it could not be judged another."""
+        here = str(shelf.active_place(self.table))
+        return here if here in self.held else next(iter(self.held))
+
+    @property
+    def amount(self) -> Any:
+        assert self.table.parts is not None
+        return self.table.parts.amount
+
+    @property
+    def staked(self) -> bool:
+        """Whether a weight a row is all that amounts change of the two prices of an error."""
+        held = next(iter(self.held.values()))
+        return self.amount is None or stakes(self.loss, held, self.amount) is not None
+
+    def title(self, name: str, escape: Callable[[str], str] = md) -> str:
+        """A model on screen."""
+        if name == COUNTERPART:
+            return _("logistic regression")
+        shown = " · ".join(map(escape, _telling(self.specs, int(name), self.table)))
+        return f"{int(name) + 1} · {shown}" if len(self.specs) > 1 else shown
+
+    def look(self, name: str) -> Look:
+        """How it is drawn."""
+        place = len(self.specs) if name == COUNTERPART else int(name)
+        return Look(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
+
+
+def _telling(specs: tuple[Spec, ...], at: int, table: active.InUse) -> list[str]:
+    """The family of a model, and what tells it from the others of its family on the shelf."""
+    spec = specs[at]
+    others = [s for i, s in enumerate(specs) if i != at and s.family == spec.family]
+    told = [words.family(spec.family)]
+    if spec.family == "naive-bayes" and any(s.preset != spec.preset for s in others):
+        told.append(words.preset(spec.preset))
+    knobs = [k for k in spec.knobs if any(k not in s.knobs for s in others)]
+    return told + [words.option(name, value, table) for name, value in knobs[:1]]
+
+
+def calibrator_in_use() -> str:
+    """How all models' probabilities are calibrated before they are judged."""
+    chosen = current().seen("calibrator", AS_THEY_ARE)
+    return chosen if chosen in METHODS else AS_THEY_ARE
+
+
+def judge(table: active.InUse) -> Judged:
+    """Every model fitted and judged, once; meanwhile the page says which."""
+    specs, raw, faults = active.shelf_of(table), {}, {}
+    method = calibrator_in_use()
+    asked = {COUNTERPART: method}  # for all alike; else as each stands on the shelf
+    for i, spec in enumerate(specs):
+        with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(shelf.title(spec, table)))):
+            try:
+                fitted = active.fit(table, active.uncalibrated(spec))
+                tiny = active.is_tiny(table)
+                raw[str(i)] = active.held_anew(table, fitted) if tiny else active.held_out_rows(table, fitted)
+                own = active.setting(spec, "calibration")
+                asked[str(i)] = own if method == AS_THEY_ARE else method
+            except BayesEngineError as error:
+                faults[str(i)] = error
+    with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
+        try:
+            raw[COUNTERPART] = _counterpart(table.key, table.parts, table.classes)
+        except (BayesEngineError, ValueError) as error:
+            known = isinstance(error, BayesEngineError)
+            faults[COUNTERPART] = error if known else BayesEngineError("scikit-learn: {why}", why=str(error)[:200])
+    key = repr((table.key, [(name, specs[int(name)]) for name in raw if name != COUNTERPART], COUNTERPART in raw))
+    held = {}
+    with st.spinner(_("calibrating …")):
+        for name, one in raw.items():
+            try:
+                held[name] = _as_asked(table, specs, name, one, asked[name])
+            except BayesEngineError as error:  # no rows to learn a calibrator from
+                faults[name] = error
+    return Judged(
+        table, specs, raw, held, faults, repr((key, method)), active.losses(table), active.prior_of_use(table)
+    )
+
+
+def _as_asked(table: active.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
+    return held if method == AS_THEY_ARE else calibrated(table, specs, name, held, method)
+
+
+def calibrated(table: active.InUse, specs: tuple[Spec, ...], name: str, held: HeldOut, method: str) -> HeldOut:
+    """A model's held-out rows after calibration."""
+    spec = None if name == COUNTERPART else active.uncalibrated(specs[int(name)])
+    return _calibrated(table.key, spec, method, held)
+
+
+@kept(max_entries=32)
+@lasting(Message("calibrating the model"))
+def _calibrated(key: str, spec: Spec | None, method: str, _held: HeldOut) -> HeldOut:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return calibrate(_held, method)
+
+
+@kept(max_entries=8)
+@lasting(Message("fitting logistic regression"))
+def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
+    """Logistic regression on the same splits: the labels are coded in the order in which the models sort them."""
+    labels = sort_levels(classes)
+    codes = positions(_parts.y, labels)
+    weight = None if _parts.weight is None else _parts.weight.to_numpy()
+    model = discriminative_counterpart(_parts.schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(_parts.X, codes, **({} if weight is None else {"logistic__sample_weight": weight}))
+        held = held_out(model, _parts.X, codes, groups=_parts.groups, sample_weight=weight)
+    return replace(held, classes=tuple(labels[int(c)] for c in held.classes)).in_order(classes)
+
+
+# computed once for a state of the models, the losses and the prior of use --------------------------------------------
+
+
+def _asked(judged: Judged, *more: Any) -> str:
+    loss = judged.loss
+    marked = None if loss.by_amount is None else loss.by_amount.tolist()
+    return repr((judged.key, loss.actions, loss.table.tolist(), marked, tuple((judged.use or {}).values()), *more))
+
+
+def scores(judged: Judged) -> pd.DataFrame:
+    """Accuracy, log-loss, Brier and so on of each model, on the rows that all have a posterior for."""
+    return _scores(repr((judged.key, tuple((judged.use or {}).values()))), judged)
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _scores(key: str, _judged: Judged) -> pd.DataFrame:
+    return scoring.compare(_judged.held, prior_of_use=_judged.use)
+
+
+def reports(judged: Judged) -> dict[str, RiskReport]:
+    """The estimated risk of each model's decisions under the losses, with interval and confusion."""
+    return _reports(_asked(judged), judged)
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _reports(key: str, _judged: Judged) -> dict[str, RiskReport]:
+    asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
+    return {name: estimated_risk(held, _judged.loss, **asked) for name, held in _judged.held.items()}
+
+
+def differences(judged: Judged, measure: str) -> pd.DataFrame:
+    """Every two models compared."""
+    key = _asked(judged) if measure == "risk" else repr((judged.key, tuple((judged.use or {}).values())))
+    return _differences(repr((key, measure)), judged, measure)  # of the others no loss changes anything
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
+    asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
+    return scoring.differences(_judged.held, measure, _judged.loss, **asked)
+
+
+@dataclass(frozen=True)
+class OfClass:
+    """One model's curves for one class against the rest."""
+
+    swept: Sweep
+    steps: RiskSteps | None
+    cost: CostCurve
+    stake: float = 1.0
+    """By what amounts multiply the price of an error, on average."""
+
+
+def of_class(judged: Judged, label: Any) -> dict[str, OfClass]:
+    """The curves of each model for one class, on the rows it has a posterior for."""
+    return _of_class(_asked(judged, str(label)), judged, label)
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, OfClass]:
+    loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
+    found = {}
+    for name, held in _judged.held.items():
+        staked = None if _judged.amount is None else stakes(loss, held, _judged.amount)
+        seen = one_against_rest(held, _label, prior_of_use=_judged.use)
+        weighed = one_against_rest(held, _label, prior_of_use=_judged.use, amount=staked)
+        swept = sweep(weighed)
+        steps = risk_by_threshold(held, loss, _label, **asked) if _label in loss.actions else None
+        found[name] = OfClass(swept, steps, cost_curve(swept), float(weighed.weight.sum() / seen.weight.sum()))
+    return found
+
+
+def brier(judged: Judged) -> dict[str, BrierParts]:
+    """The Brier score of each model, taken apart."""
+    return _brier(repr((judged.key, tuple((judged.use or {}).values()))), judged)
+
+
+@kept(max_entries=32)
+@lasting(Message("comparing the models"))
+def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
+    return {name: brier_parts(held, _judged.use) for name, held in _judged.held.items()}
+
+
+# the shelf -----------------------------------------------------------------------------------------------------------
+
+
+def rivals(table: active.InUse) -> list[Spec]:
+    """The families that are not on the shelf and can take the table, set as the dial sets them: what a full shelf
+    would show beside the ones that are there."""
+    here = active.shelf_of(table)
+    closed, there = shelf.not_offered(table), {spec.family for spec in here}
+    numeric = any(v.numeric for v in table.features)
+    naive = Spec("laplace")
+    wanted = [Spec(family=family) for family in ("tan", "aode", "lda", "qda", "spode")]
+    wanted = [
+        shelf.with_knob(s, "discretize", "mdlp") if numeric and s.family not in ("lda", "qda") else s for s in wanted
+    ]
+    if numeric:
+        wanted.insert(0, shelf.with_knob(naive, "discretize", "mdlp"))
+    free = [s for s in wanted if s.family not in closed and (s.family not in there or s.family == "naive-bayes")]
+    return [s for s in free if s not in here][: shelf.MOST - len(here)]
+
+
+def filled(table: active.InUse, state: State) -> State:
+    """The shelf with the rivals added; the active model stays."""
+    return replace(state, shelf=(*active.shelf_of(table), *rivals(table)), active=shelf.active_place(table))

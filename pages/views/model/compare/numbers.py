@@ -1,0 +1,298 @@
+"""How the models do: the readings side by side, which differences are real in words, and all the numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.compare import LEVEL, bins_for, surprises
+from bayes_engine.language import _
+from bayes_engine.numerals import number
+from bayes_engine.workbench.figures.comparison import Reading
+from bayes_engine.workbench.figures.comparison import dial as readings_figure
+from pages import active
+from pages.components.tables import Head, drawn
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import State, bound, change, current, dark, selected
+from pages.views.model.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
+
+ROWS_NAMED = 5
+"""So many rows are named of those that make a log-loss infinite."""
+MEASURES = ("risk", "error", "log_loss", "brier")
+HIGH = 420
+"""Pixels of a table at most."""
+
+
+def share(value: float) -> str:
+    """Per cent, with as many digits as tell it from all."""
+    text = f"{value:.1%}"
+    return f"{value:.3%}" if text == "100.0%" and value < 1 else text
+
+
+def change_of(value: float) -> str:
+    """A difference with its sign, to three digits that tell."""
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return sign + number(abs(value), 3)
+
+
+def figure(judged: Judged) -> None:
+    """One line a model: risk under the losses, accuracy, log-loss, Brier, ECE. A click makes a model the active one."""
+    found, priced = scores(judged), reports(judged)
+    names = list(judged.held)
+    risks = [priced[n].risk for n in names]
+    readings = [
+        Reading(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
+        Reading(_("accuracy"), list(found["accuracy"]), [share(v) for v in found["accuracy"]], more=True),
+        Reading(_("log-loss"), list(found["log_loss"]), [number(v, 3) for v in found["log_loss"]]),
+        Reading("Brier", list(found["brier"]), [number(v, 3) for v in found["brier"]]),
+        Reading("ECE", list(found["ece"]), [number(v, 3) for v in found["ece"]]),
+    ]
+    key = f"compare_figure_{judged.active}"
+
+    def pick() -> None:
+        points = selected(key, "points")
+        if points and "point_index" in points[0]:
+            name = names[int(points[0]["point_index"])]
+            if name != COUNTERPART:
+                change(lambda s: _activate(judged, s, int(name)))
+
+    st.plotly_chart(
+        readings_figure(
+            [judged.title(n, plotly_text) for n in names], readings, active=names.index(judged.active), dark=dark()
+        ),
+        key=key,
+        on_select=pick,
+        selection_mode="points",
+        config={"displayModeBar": False},
+        alt=_("risk, accuracy, log-loss, Brier score and calibration of each model"),
+    )
+
+
+def _activate(judged: Judged, state: State, place: int) -> State:
+    return replace(state, shelf=judged.specs, active=place)
+
+
+def _measure_name(name: str) -> str:
+    return {
+        "risk": _("risk under the losses"),
+        "error": _("error rate"),
+        "log_loss": _("log-loss"),
+        "brier": "Brier",
+    }[name]
+
+
+def words(judged: Judged) -> None:
+    """Which differences are real, in words; then the numbers, and how they were come by."""
+    measure = current().seen("compare_by", "risk")
+    measure = measure if measure in MEASURES else "risk"
+    said, how = st.columns([3, 2], gap="large")
+    with said:
+        st.segmented_control(
+            _("Which differences are real?"),
+            list(MEASURES),
+            format_func=_measure_name,
+            required=True,
+            **bound("compare_by", measure, lambda s, v: s.showing(compare_by=v)),
+        )
+        if len(judged.held) < 2:
+            st.markdown(_("One model alone: nothing to compare it with."))
+            return
+        found = differences(judged, measure)
+        st.markdown(_sentence(judged, measure, found))
+    with how:
+        _caption(judged)
+    _table(judged, measure, found)
+    with st.expander(_("Every two models"), icon=":material/compare_arrows:"):
+        _pairs(judged, found)
+
+
+def _values(judged: Judged, measure: str) -> dict[str, float]:
+    if measure == "risk":
+        return {name: report.risk for name, report in reports(judged).items()}
+    table = scores(judged)
+    if measure == "error":
+        return {str(name): 1.0 - float(v) for name, v in table["accuracy"].items()}
+    return {str(name): float(v) for name, v in table[measure].items()}
+
+
+def _against(found: pd.DataFrame, best: str) -> dict[str, Any]:
+    """The comparison of each model with the best: its difference above it, interval and p."""
+    out: dict[str, Any] = {}
+    for row in found.itertuples():
+        if row.one == best:
+            out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.real)
+        elif row.other == best:
+            out[row.one] = (row.difference, row.low, row.high, row.p, row.real)
+    return out
+
+
+def as_good_as_any(judged: Judged, name: str) -> bool:
+    """Whether no model here has an error rate that is really lower."""
+    if len(judged.held) < 2:
+        return False
+    values = _values(judged, "error")
+    best = min(values, key=lambda n: (values[n], n))
+    return name == best or not _against(differences(judged, "error"), best)[name][-1]
+
+
+def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
+    values = _values(judged, measure)
+    best = min(values, key=lambda n: (values[n], n))
+    above = _against(found, best)
+    worse = [n for n, (_d, _l, _h, _p, real) in above.items() if real]
+    alike = [n for n, (*_d, p, real) in above.items() if not real and not math.isnan(p)]
+    endless = [n for n, (*_d, p, _r) in above.items() if math.isnan(p)]
+    said = [
+        _("Least {measure}: **{model}**, {value}.").format(
+            measure=_measure_name(measure), model=judged.title(best), value=number(values[best], 3)
+        )
+    ]
+    if worse:
+        listed = _("; ").join(
+            _("**{model}** by {more} [{low}, {high}]").format(
+                model=judged.title(n),
+                more=change_of(above[n][0]),
+                low=change_of(above[n][1]),
+                high=change_of(above[n][2]),
+            )
+            for n in sorted(worse, key=lambda n: above[n][0])
+        )
+        said.append(_("Really worse: {models}.").format(models=listed))
+    if alike:
+        listed = _(", ").join(judged.title(n) for n in alike)
+        said.append(_("Not to be told from it on these rows: {models}.").format(models=listed))
+    if endless:
+        listed = _(", ").join(judged.title(n) for n in endless)
+        said.append(
+            _("No difference can be given for {models}: a true class was held impossible, in row {rows}.").format(
+                models=listed, rows=_surprising(judged, [best, *endless])
+            )
+        )
+    return " ".join(said)
+
+
+def _surprising(judged: Judged, models: list[str]) -> str:
+    """The first rows, as the table counts them, in which one of the models held the true class impossible."""
+    assert judged.table.parts is not None
+    found = {int(i) for n in models for i in surprises(judged.held[n], active.prior_of_use(judged.table))}
+    rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(found)[:ROWS_NAMED]]
+    return _(", ").join(rows) + (" …" if len(found) > ROWS_NAMED else "")
+
+
+def _caption(judged: Judged) -> None:
+    """How the numbers were come by."""
+    assert judged.table.parts is not None
+    n, models = len(judged.table.parts.y), len(judged.held)
+    pairs = models * (models - 1) // 2
+    parts = [
+        _("{scheme}; the same rows for all.").format(scheme=next(iter(judged.held.values())).scheme.local(md))
+        if not active.is_tiny(judged.table)
+        else _("Each row by models learnt anew from all others; the same rows for all."),
+        _(
+            "Brackets: 95 % paired bootstrap interval. Real: p < {level} by Holm's correction for all pairs ({pairs})."
+        ).format(level=f"{LEVEL:g}", pairs=pairs),
+        _(
+            "Brier score: Σ (P(c | x) − [c true])² over the classes. ECE, expected calibration error: the mean gap "
+            "between how sure and how often right, in {bins} bins of equal width on the largest posterior."
+        ).format(bins=bins_for(n)),
+        _("Logistic regression: scikit-learn, missing numbers filled with the median, levels one-hot, scaled, C = 1."),
+    ]
+    if judged.table.parts.groups is not None:
+        parts.append(_("Groups are held out, and drawn again, whole."))
+    if judged.amount is not None:
+        parts.append(
+            _("The risk is per row, each row's loss times its amount.")
+            if judged.loss.by_amount is None
+            else _("The risk is per row, each row decided and priced at its own amount.")
+        )
+    if judged.use:
+        parts.append(_("Rows weighted to the prior of use."))
+    left_out = int(scores(judged)["undecided"].max())
+    if left_out:
+        parts.append(_("{n} rows have no posterior and are left out.").format(n=left_out))
+    st.caption(" ".join(parts))
+
+
+def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
+    table, priced, taken = scores(judged), reports(judged), brier(judged)
+    values = _values(judged, measure)
+    best = min(values, key=lambda n: (values[n], n))
+    above = _against(found, best)
+    rows = []
+    for name in judged.held:
+        report, parts = priced[name], taken[name]
+        rows.append(
+            [
+                judged.title(name, clean),
+                f"{number(report.risk, 3)} [{number(report.interval[0], 3)}, {number(report.interval[1], 3)}]",
+                _above(above.get(name)),
+                _verdict(above.get(name)),
+                share(float(table["balanced"][name])),
+                number(parts.miscalibration, 3),
+                number(parts.discrimination, 3),
+            ]
+        )
+    unsure = number(next(iter(taken.values())).uncertainty, 3)
+    told = _(
+        "Miscalibration: what the Brier score would fall by if the probabilities were made as true as an "
+        "increasing function can (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is "
+        "{uncertainty} here."
+    ).format(uncertainty=unsure)
+    drawn(
+        [
+            Head(_("model")),
+            Head(_("risk [95 %]"), right=True),
+            Head(_("Δ {measure}").format(measure=_measure_name(measure)), _("Above the best, paired."), right=True),
+            Head(_("real?"), _("Holm-corrected for all pairs.")),
+            Head(_("balanced accuracy"), _("The mean over the classes of the share that is right."), right=True),
+            Head("Brier: MCB", told, right=True),
+            Head("DSC", _("Discrimination: how far the model tells the classes apart."), right=True),
+        ],
+        rows,
+        key="compare_numbers",
+        label=_("risk, difference to the best and the Brier score's parts of each model"),
+        height=HIGH,
+        narrow=True,
+    )
+
+
+def _above(row: Any) -> str:
+    if row is None:
+        return "0"
+    more, low, high, p, _real = row
+    return "–" if math.isnan(p) else f"{change_of(more)} [{change_of(low)}, {change_of(high)}]"
+
+
+def _verdict(row: Any) -> str:
+    if row is None:
+        return _("the best")
+    *_rest, p, real = row
+    if math.isnan(p):
+        return "–"
+    return (_("yes, p = {p}") if real else _("no, p = {p}")).format(p=f"{p:.3f}")
+
+
+def _pairs(judged: Judged, found: pd.DataFrame) -> None:
+    rows = [
+        [
+            judged.title(row.one, clean),
+            judged.title(row.other, clean),
+            "–" if math.isnan(row.p) else f"{change_of(row.difference)} [{change_of(row.low)}, {change_of(row.high)}]",
+            "–" if math.isnan(row.p) else f"{row.p:.3f}",
+            _("yes") if row.real else _("no"),
+        ]
+        for row in found.itertuples()
+    ]
+    difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
+    drawn(
+        [Head(_("model")), Head(_("beside")), difference, p, Head(_("real?"))],
+        rows,
+        key="compare_pairs",
+        label=_("every two models compared"),
+        height=HIGH,
+        narrow=True,
+    )

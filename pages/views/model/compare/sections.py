@@ -1,0 +1,66 @@
+"""The view from top to bottom: which models, how they do, which differences are real, the curves, the probabilities,
+and the two ways to a posterior side by side."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from pages import active
+from pages.active import shelf
+from pages.runtime.escape import md
+from pages.runtime.links import go
+from pages.runtime.state import bound, change
+from pages.views.model.compare import numbers, sides, trust
+from pages.views.model.compare.curves import curves
+from pages.views.model.compare.judged import AS_THEY_ARE, calibrator_in_use, filled, judge, rivals
+from pages.views.model.compare.trust import calibrator_name
+
+
+def compare(table: active.InUse) -> None:
+    """The models of the shelf beside logistic regression, on rows that none of them has seen."""
+    _controls(table)
+    judged = judge(table)
+    for name, fault in judged.faults.items():
+        st.warning(judged.title(name) + _(": ") + fault.message.local(md))
+    if not judged.held:
+        return
+    try:
+        numbers.figure(judged)
+        numbers.words(judged)
+        curves(judged)
+        trust.section(judged)
+        sides.section(judged)
+    except BayesEngineError as error:
+        st.warning(error.message.local(md))
+
+
+def _controls(table: active.InUse) -> None:
+    missing = rivals(table)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        st.segmented_control(
+            _("Probabilities"),
+            [AS_THEY_ARE, "temperature", "platt", "isotonic"],
+            format_func=calibrator_name,
+            required=True,
+            help=_(
+                "Calibrated: each fold of the held-out rows by a calibrator learnt from the other folds. Temperature "
+                "divides all log posteriors by one T; Platt fits a line in the log-odds of each class against the "
+                "rest, isotonic an increasing step function; with more than two classes the results are divided by "
+                "their sum. First calibrated, then shifted to the prior of use."
+            ),
+            **bound("calibrator", calibrator_in_use(), lambda s, v: s.showing(calibrator=v)),
+        )
+        if missing:
+            st.button(
+                _("Add the other families"),
+                icon=":material/library_add:",
+                key="compare_fill",
+                help=_("To the shelf: {models}.").format(
+                    models=_(", ").join(md(shelf.title(s, table)) for s in missing)
+                ),
+                on_click=change,
+                args=(lambda s: filled(table, s),),
+            )
+        go("pages/decisions.py", _("Losses and prior of use"), ":material/balance:")

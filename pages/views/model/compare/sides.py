@@ -1,0 +1,109 @@
+"""Generative against discriminative: the same two features, the regions of the active model beside those of logistic
+regression."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.regions import Plane, axis_of, posterior_plane, scatter
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.models.discriminative import Whole, discriminative_counterpart
+from bayes_engine.table.encode import positions
+from bayes_engine.table.schema import Schema
+from bayes_engine.workbench.figures.curves import Names, Points, planes
+from pages import active
+from pages.components.chart import chart
+from pages.components.regions import MOST_POINTS, Axes, region_controls
+from pages.runtime.cache import kept
+from pages.runtime.escape import md, plotly_text
+from pages.runtime.jobs import lasting
+from pages.runtime.state import current, dark
+from pages.views.model.compare.judged import COUNTERPART, Judged
+
+SIDE = 80
+"""Steps of the plane on a side of numbers."""
+
+
+def section(judged: Judged) -> None:
+    """Two planes."""
+    table = judged.table
+    if len(table.features) < 2 or judged.active == COUNTERPART:
+        return
+    st.subheader(
+        _("Two ways to a posterior"),
+        help=_(
+            "A generative model learns P(x | c) and P(c) and turns them round by Bayes' theorem; a discriminative one "
+            "learns P(c | x) at once."
+        ),
+    )
+    axes = region_controls(table)
+    fitted = active.fit(table, judged.specs[int(judged.active)])
+    try:
+        ours = _ours(table.key, fitted.spec, axes, fitted.model, table)
+    except BayesEngineError as error:
+        st.info(error.message.local(md))
+        return
+    theirs = _theirs(table.key, axes, table)
+    x, y, rows = scatter(_parts(table).X, ours.x, ours.y, most=MOST_POINTS)
+    places = positions(_parts(table).y, table.classes).tolist()
+    names = Names(
+        plotly_text(table.column(axes.x.name), 30),
+        "" if axes.y is None else plotly_text(table.column(axes.y.name), 30),
+        [plotly_text(table.class_(c), 30) for c in table.classes],
+        [plotly_text(table.level(axes.x.name, v), 16) for v in ours.x.levels],
+        [] if ours.y is None else [plotly_text(table.level(ours.y.name, v), 16) for v in ours.y.levels],
+    )
+    figure = planes(
+        [(judged.title(judged.active, plotly_text), ours), (_("logistic regression"), theirs)],
+        active.case_losses(table),
+        Points(x, y, [places[r] for r in rows]),
+        names,
+        dark=dark(),
+    )
+    chart(figure, key="sides_figure", alt=_("decision regions of the model and of logistic regression, side by side"))
+    said = [
+        _("Left: what each class looks like was learnt, P(x | c) P(c); the other columns are integrated out, exactly."),
+        _("Right: only where the classes part was learnt, P(c | x); it cannot leave a column out, so it was fitted "
+          "anew to these two."),
+        _("Both decide under your losses.")
+        if active.losses(table).by_amount is None
+        else _("Both decide under your losses at the case's amount."),
+    ]  # fmt: skip
+    if current().prior:
+        said.append(_("Here by the priors they were fitted with, not the prior of use."))
+    st.caption(" ".join(said))
+
+
+def _parts(table: active.InUse) -> Any:
+    assert table.parts is not None
+    return table.parts
+
+
+@kept(max_entries=16)
+@lasting(Message("computing the regions"))
+def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.InUse) -> Plane:
+    return posterior_plane(_model, _table.features, *_axes(axes, _table), None, SIDE)
+
+
+@kept(max_entries=16)
+@lasting(Message("fitting logistic regression"))
+def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
+    parts = _parts(_table)
+    two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))
+    codes = positions(parts.y, _table.classes)
+    model = discriminative_counterpart(two)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        weight = {} if parts.weight is None else {"logistic__sample_weight": parts.weight.to_numpy()}
+        model.fit(parts.X[list(two.names)], codes, **weight)
+        whole = Whole(model, tuple(_table.classes[int(c)] for c in model.classes_))
+        return posterior_plane(whole, two, *_axes(axes, _table), None, SIDE)
+
+
+def _axes(axes: Axes, table: active.InUse) -> Any:
+    X = _parts(table).X
+    return axis_of(axes.x, X[axes.x.name]), None if axes.y is None else axis_of(axes.y, X[axes.y.name])

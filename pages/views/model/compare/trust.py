@@ -1,0 +1,154 @@
+"""«Predicts well, but its probabilities are not true»: the active model before and after calibration."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.decision.compare import score
+from bayes_engine.decision.curves import calibration
+from bayes_engine.language import _
+from bayes_engine.models.calibrated import METHODS
+from bayes_engine.numerals import number
+from bayes_engine.workbench.figures.curves import Look
+from bayes_engine.workbench.figures.curves import calibration as calibration_figure
+from pages import active
+from pages.components.chart import chart
+from pages.runtime.state import bound, current, dark
+from pages.views.model.compare.judged import Judged, calibrated
+from pages.views.model.compare.numbers import as_good_as_any, share
+
+GAP = 0.01
+"""Confidence and accuracy no further apart than this are called equal."""
+
+
+def calibrator_name(method: str) -> str:
+    """A calibrator on screen."""
+    return {
+        "none": _("as they are"),
+        "temperature": _("temperature"),
+        "platt": "Platt",
+        "isotonic": _("isotonic"),
+    }[method]
+
+
+def section(judged: Judged) -> None:
+    """Accuracy beside reliability, before and after."""
+    chosen = current().seen("trust_calibrator", "temperature")
+    chosen = chosen if chosen in METHODS else "temperature"
+    name = judged.active
+    before = judged.raw[name]
+    after = calibrated(judged.table, judged.specs, name, before, chosen)
+    st.subheader(_("Right, and as sure as it is right?"))
+    words, picture = st.columns(2, gap="large")
+    with words:
+        st.segmented_control(
+            _("Calibrator"),
+            list(METHODS),
+            format_func=calibrator_name,
+            required=True,
+            **bound("trust_calibrator", chosen, lambda s, v: s.showing(trust_calibrator=v)),
+        )
+        one, two = score(before, judged.use), score(after, judged.use)
+        said = (
+            _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "
+              "average.")
+            if before is judged.held[name]
+            else _("**{model}**, before calibration, is right on **{accuracy}** of the rows it had not seen, and is "
+                   "sure to **{confidence}** on average.")
+        )  # fmt: skip
+        st.markdown(
+            said.format(model=judged.title(name), accuracy=share(one["accuracy"]), confidence=share(one["confidence"]))
+            + " "
+            + _verdict(judged, name, one)
+        )
+        _quarrel(judged, one)
+        st.markdown(
+            _("After calibration it is right on {accuracy} and says {confidence}.").format(
+                accuracy=share(two["accuracy"]), confidence=share(two["confidence"])
+            )
+        )
+        with st.container(horizontal=True, gap="small"):
+            for key, label in {"log_loss": _("log-loss"), "brier": "Brier", "ece": "ECE"}.items():
+                st.metric(
+                    label,
+                    number(two[key], 3),
+                    _step(two[key] - one[key]),
+                    delta_color="inverse",
+                    help=_("After calibration; before it was {value}.").format(value=number(one[key], 3)),
+                    width="content",
+                )
+        st.caption(_about(chosen))
+    with picture:
+        frames = [(_("as it is"), 0, before), (_("calibrated, {how}").format(how=calibrator_name(chosen)), 2, after)]
+        figure = calibration_figure(
+            [
+                (Look(title, place, active=place == 2), calibration(held, prior_of_use=judged.use))
+                for title, place, held in frames
+            ],
+            _("confidence: largest posterior"),
+            height=330,
+            dark=dark(),
+        )
+        chart(figure, key="trust_figure", alt=_("share that is right against confidence, before and after calibration"))
+
+
+def _step(change: float) -> str | None:
+    return f"{change:+.3g}" if abs(change) > 1e-12 and abs(change) != float("inf") else None
+
+
+def _verdict(judged: Judged, name: str, found: dict[str, float]) -> str:
+    """Whether it predicts well, and whether its probabilities are true."""
+    gap = found["confidence"] - found["accuracy"]
+    if gap < -GAP:
+        return _("It is more often right than it says.")
+    if gap <= GAP:
+        return _("On average it is as sure as it is right.")
+    if as_good_as_any(judged, name):
+        return _(
+            "No model here is really more often right, as far as these rows can tell; but its probabilities are too "
+            "bold: evidence counted twice makes a model surer, not righter."
+        )
+    return _("Its probabilities are too bold.")
+
+
+def _quarrel(judged: Judged, found: dict[str, float]) -> None:
+    """What these rows say to the old question of naive Bayes: good decisions, and the probabilities?"""
+    if active.active_model(judged.table).spec.family not in active.NAIVE or judged.table.parts is None:
+        return
+    often = float(judged.table.parts.y.value_counts(normalize=True).max())
+    gap = found["confidence"] - found["accuracy"]
+    said = {"accuracy": share(found["accuracy"]), "often": share(often), "gap": share(abs(gap)),
+            "confidence": share(found["confidence"])}  # fmt: skip
+    if found["accuracy"] <= often:
+        text = _(
+            "The books say that naive Bayes decides well though its probabilities are poor. Not here: always naming "
+            "the commonest class is right on {often}."
+        )
+    elif gap > GAP:
+        text = _(
+            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. Here it is both: right on "
+            "{accuracy}, where always naming the commonest class is right on {often}, and {gap} surer than that. Its "
+            "decisions can be trusted, its probabilities after calibration."
+        )
+    elif gap < -GAP:
+        text = _(
+            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. Here it decides well, "
+            "right on {accuracy} against {often} for the commonest class, and is {gap} less sure than it could be."
+        )
+    else:
+        text = _(
+            "The books quarrel: naive Bayes is called a good classifier and a bad estimator. On this table the second "
+            "is not so on average: right on {accuracy}, sure to {confidence}."
+        )
+    st.markdown(text.format(**said))
+
+
+def _about(method: str) -> str:
+    return {
+        "temperature": _("log q = log p / T, one T for all classes: no prediction changes, only how sure it is."),
+        "platt": _("A line in the log-odds of each class against the rest, then divided by their sum."),
+        "isotonic": _(
+            "An increasing step function of each class's log-odds against the rest, then divided by their sum. It may "
+            "say 0: then one surprise makes the log-loss infinite."
+        ),
+    }[method]

@@ -1,0 +1,156 @@
+"""The words of a text column on the page Model: those that tell the classes apart, any other looked up, and what
+smoothing makes of a rare one."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import ParameterError
+from bayes_engine.language import _
+from bayes_engine.numerals import number, signed
+from bayes_engine.workbench.derivation.likelihoods import WordTable
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.derivation.texts import LookedUp, look_up, telling_for, weights_of_evidence
+from bayes_engine.workbench.figures.words import telling_words
+from pages import active
+from pages.active.text_terms import quoted, shown
+from pages.components.chart import chart
+from pages.runtime.escape import md, plotly_text
+from pages.runtime.state import State, bound, current, dark
+
+OF_TWO = 12
+"""So many words are drawn for each of two classes,"""
+OF_MORE = 8
+"""and for each of more."""
+DRAWN = 12
+"""So many classes are drawn."""
+TYPED = 60
+"""So many characters can be looked up."""
+
+
+def figure(table: active.InUse, found: WordTable) -> None:
+    """The words that tell most for each class, with the one looked up among them."""
+    classes = [plotly_text(table.class_(c), 24) for c in found.classes][:DRAWN]
+    chosen = telling_for(found, OF_TWO if len(found.classes) == 2 else OF_MORE)[:DRAWN]
+    asked = looked_up(table, found)
+    place = -1 if asked is None else asked.place
+    drawn = {v for of_class in chosen for v in of_class} | ({place} if place >= 0 else set())
+    labels = {v: plotly_text(shown(found.terms[v]), 24) for v in drawn}
+    hover = {v: _hover(table, found, v) for v in drawn}
+    if drawn:
+        made = telling_words(weights_of_evidence(found), chosen, labels, hover, classes, asked=place, dark=dark())
+        chart(made, key="telling", alt=_("the words that tell the classes apart, in nats"))
+    one = _("log P(w | {other}) / P(w | {name})") if len(found.classes) == 2 else (
+        _("log P(w | class) over the mean of the other classes"))  # fmt: skip
+    names = [md(table.class_(c), 24) for c in found.classes]
+    said = _("Each bar is what a word says each time it stands in a text, {one}. Drawn are those that add most over "
+             "the texts of their class: common ones that lean to it.")  # fmt: skip
+    st.caption(said.format(one=one.format(name=names[0], other=names[-1])) + " " + _rare(table, found))
+
+
+def _hover(table: active.InUse, found: WordTable, v: int) -> str:
+    lines = [f"<b>{quoted(plotly_text(shown(found.terms[v])))}</b>"]
+    for k, c in enumerate(found.classes[:DRAWN]):
+        source = found.source(k, v)
+        lines.append(f"P(w | {plotly_text(table.class_(c), 24)}) = {fraction(source)} = {number(source.value)}")
+    return "<br>".join(lines)
+
+
+def _rare(table: active.InUse, found: WordTable) -> str:
+    """How large the vocabulary is, and what a word that never stood in a class gets there."""
+    once = int((found.counts.sum(axis=0) == 1).sum())
+    fewest = found.counts.argmin(axis=1).tolist()  # of each class
+    said = [_("{n} terms in all, {once} of them only once in the whole table.").format(
+        n=f"{len(found.terms):,}", once=f"{once:,}")]  # fmt: skip
+    given = [(k, found.source(k, v)) for k, v in enumerate(fewest) if not found.counts[k, v] and found.total[k]][:3]
+    if not given:
+        return said[0]
+    if all(source.value > 0 for _k, source in given):
+        names = (f"{fraction(s)} = {number(s.value)} ({md(table.class_(found.classes[k]), 24)})" for k, s in given)
+        said.append(_("A term that never stood in a class gets {shares} there by smoothing.").format(
+            shares=_(", ").join(names)))  # fmt: skip
+    else:
+        said.append(_("Without smoothing a term that never stood in a class gets 0 there, and one such word in a text "
+                      "makes the class impossible, whatever the others say."))  # fmt: skip
+    return " ".join(said)
+
+
+# a word looked up -------------------------------------------------------------------------------------------------
+
+
+def search(table: active.InUse, found: WordTable) -> None:
+    """A field for any word, and what the model has counted of it."""
+    asked = looked_up(table, found)
+    typed = current().seen("look", "") if asked is None or asked.place < 0 else asked.term
+
+    def take(state: State, entered: str) -> State:
+        return state.showing(look=_kept(table, found, entered[:TYPED]), cell=())
+
+    st.text_input(_("Look up a word"), max_chars=TYPED, placeholder=_("any word"), icon=":material/search:",
+                  help=_("Read as the texts are read: of several words the longest run that is a term."),
+                  **bound("look_up", typed if isinstance(typed, str) else "", take))  # fmt: skip
+    if asked is not None:
+        st.markdown(_told(table, found, asked))
+    elif isinstance(typed, str) and typed.strip():
+        st.markdown(_("There is no word in what you typed."))
+
+
+def _kept(table: active.InUse, found: WordTable, typed: str) -> str | tuple[int, int]:
+    """What is looked up, as the state keeps it: on a file of one's own a word of it by its place in the vocabulary, for
+    no cell of a file gets into a link."""
+    if table.dataset is not None or not typed.strip():
+        return typed
+    try:
+        place = look_up(found, _frame(table), typed).place
+    except ParameterError:
+        return typed
+    return (place, len(found.terms)) if place >= 0 else typed
+
+
+def looked_up(table: active.InUse, found: WordTable) -> LookedUp | None:
+    """The word that the state asks for; None where there is none."""
+    asked = dict(current().view).get("look", "")
+    if isinstance(asked, tuple):
+        fits = len(asked) == 2 and all(type(v) is int for v in asked) and asked[1] == len(found.terms)
+        asked = found.terms[asked[0]] if fits and 0 <= asked[0] < len(found.terms) else ""
+        return None if not asked else LookedUp(asked, found.terms.index(asked), *_texts(table, found, asked))
+    if not isinstance(asked, str) or not asked.strip():
+        return None
+    try:
+        return look_up(found, _frame(table), asked[:TYPED])
+    except ParameterError:
+        return None
+
+
+def _texts(table: active.InUse, found: WordTable, term: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    asked = look_up(found, _frame(table), term)
+    return asked.texts, asked.of
+
+
+def _frame(table: active.InUse) -> pd.DataFrame:
+    """Features and class of the rows counted."""
+    parts = table.parts
+    assert parts is not None
+    frame: pd.DataFrame = parts.X.assign(**{parts.target.name: parts.y})
+    return frame
+
+
+def _told(table: active.InUse, found: WordTable, asked: LookedUp) -> str:
+    """In how many texts of each class a word stands, and its probability there."""
+    word = f"**{quoted(md(shown(asked.term)))}**"
+    if asked.place < 0:
+        return _("{word} stood in no training text: it is not in the vocabulary, and in a message it says nothing, "
+                 "whatever the smoothing.").format(word=word)  # fmt: skip
+    lines = []
+    for k, c in enumerate(found.classes):
+        source = found.source(k, asked.place)
+        lines.append(_("in {n} of the {of} {name} texts, P(w | {name}) = {share}").format(
+            n=asked.texts[k], of=asked.of[k], name=md(table.class_(c), 24),
+            share=f"{md(fraction(source), 60)} = {number(source.value)}"))  # fmt: skip
+    weight = weights_of_evidence(found)[:, asked.place]
+    k = int(weight.argmax())
+    strength = _("each time it stands there it speaks for {name} with {nats} nats").format(
+        name=md(table.class_(found.classes[k]), 24), nats=signed(float(weight[k]), 3))  # fmt: skip
+    even = _("it speaks for no class")
+    return f"{word}: " + "; ".join(lines[:DRAWN]) + "; " + (strength if weight[k] > 0 else even) + "."

@@ -1,0 +1,251 @@
+"""Estimation as a subject of its own: a column's numbers by maximum likelihood, by Laplace and under the prior in use,
+with what the rows leave open of each; and the prior itself, for all columns or for this one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import near, number
+from bayes_engine.workbench.derivation.conditionals import Conditional, Gaussians, LevelTable, values_of
+from bayes_engine.workbench.derivation.estimates import Estimates, Moments, estimates, plausible_gaussians
+from bayes_engine.workbench.derivation.likelihoods import Curves, Other, Rates, WordTable
+from bayes_engine.workbench.figures.conditionals import STRIP
+from bayes_engine.workbench.figures.credible import estimate_marks, gaussian_fans
+from pages import active
+from pages.active import prior_choice, shelf
+from pages.components import tables
+from pages.components.chart import chart
+from pages.components.tables import Head
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import Spec, State, bound, current, dark
+from pages.views.model import likelihoods
+from pages.views.model.class_conditionals import BARS
+
+TALLEST = 388
+"""Pixels of the table of estimates."""
+LINES = 24
+"""Up to so many levels, all classes together, are drawn; the table has all."""
+FAN = 40
+"""So many Gaussians are drawn behind the fitted one."""
+MOST_FANS = 4
+"""Up to so many classes have drawn Gaussians."""
+
+
+@kept(max_entries=128)
+def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Estimates | Moments | Message:
+    """The estimates of a column at its parents' levels, or why there are none."""
+    model, classes, given = _args
+    try:
+        return estimates(model, column, classes, given=given)
+    except BayesEngineError as error:
+        return error.message
+
+
+def estimated(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
+    """How sure the column's numbers are, and what smoothing does to them."""
+    st.subheader(_("How sure are these numbers?"))
+    spec = active.uncalibrated(fitted.spec)
+    if isinstance(found, LevelTable | Rates | WordTable) and "alpha" in active.settings(spec):
+        _prior(table, spec, table.features.position[found.variable.name])
+    if isinstance(found, Curves | Rates | WordTable):
+        likelihoods.how_sure(fitted, table, found)
+        return
+    given = {cell.variable.name: cell.value for cell in found.given}
+    args = (fitted.model, found.classes, given)
+    known = _estimates(table.key, spec, found.variable.name, repr(sorted(given.items(), key=str)), args)
+    if isinstance(known, Message):
+        st.caption(":material/help: " + known.local(md))
+    elif isinstance(found, LevelTable) and isinstance(known, Estimates):
+        _levels(table, spec, found, known)
+    elif isinstance(found, Gaussians) and isinstance(known, Moments):
+        _gaussians(table, fitted, found, known, given)
+
+
+# the prior ------------------------------------------------------------------------------------------------------------
+
+
+def _prior(table: active.InUse, spec: Spec, position: int) -> None:
+    """The prior of this column: that of all columns, or one of its own."""
+    assert table.parts is not None
+    own = dict(active.setting(spec, "alphas"))
+    alone = position in own or current().seen("prior_of", "all") == "one"
+    kinds, top = ("", *prior_choice.KINDS), 1e6 * len(table.parts.X)
+    bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
+
+    def edit_own(value: Any) -> Any:
+        kept = {at: v for at, v in own.items() if at != position}
+        kept |= {} if value is None else {position: value}
+        return shelf.on_active(table, lambda old: shelf.with_knob(old, "alphas", tuple(sorted(kept.items()))))
+
+    def choose(state: State, kind: str) -> State:
+        if not alone:
+            return shelf.on_active(table, lambda old: shelf.with_prior(old, kind))(state)
+        value = prior_choice.opening(kind) if kind else None
+        if kind == "m-estimate":
+            value = (*value[:2], bases[0])
+        return edit_own(value)(state)
+
+    def turn(state: State, value: Any) -> State:
+        if not alone:
+            return shelf.on_active(table, lambda old: shelf.with_rows(old, value))(state)
+        return edit_own(value)(state)
+
+    def scope(state: State, which: str) -> State:
+        shown = state.showing(prior_of=which)
+        return shown if which == "one" else edit_own(None)(shown)
+
+    value = own.get(position, shelf.rows_imagined(spec))
+    stands = prior_choice.kind_of(own[position]) if position in own else "" if alone else shelf.prior_kind(spec)
+    whose = {"all": _("all columns"), "one": _("this one")}
+    zeros = ("zero-only",) if spec.family in active.NAIVE else ()
+    cells = st.columns([1.6, 1.9, 1, 1.1], gap="small", vertical_alignment="bottom")
+    with cells[0]:
+        st.segmented_control(_("Prior of"), list(whose), format_func=whose.__getitem__, required=True,
+                             **bound("prior_of", "one" if alone else "all", scope))  # fmt: skip
+    with cells[1]:
+        prior_choice.choose("column_kind", stands, kinds if alone else (*prior_choice.KINDS, *zeros), choose,
+                          about=prior_choice.meaning(zeros=bool(zeros)))  # fmt: skip
+    with cells[2]:
+        prior_choice.slide("column_alpha", value, turn)
+    with cells[3]:
+        prior_choice.exact("column_alpha", value, turn, top=top, bases=bases)
+
+
+# a table of probabilities ---------------------------------------------------------------------------------------------
+
+
+def _levels(table: active.InUse, spec: Spec, found: LevelTable, known: Estimates) -> None:
+    """Level by level: the three estimates, and the interval."""
+    names = [clean(table.value(found.variable, step.value), 40) for step in found.steps]
+    alike = found.alike
+    classes = found.classes[:1] if alike else found.classes
+    drawn = list(range(min(len(names), known.counts.shape[1])))
+    if len(drawn) * len(classes) > LINES:
+        often = sorted(drawn, key=lambda s: -float(known.counts[:, s].sum()))
+        drawn = sorted(often[: max(LINES // len(classes), 3)][:BARS])
+    figure_at, listed_at = st.columns([1, 2], gap="medium")
+    with figure_at:
+        figure = estimate_marks(
+            known.at(drawn, len(classes)),
+            levels=[plotly_text(names[s], 22) for s in drawn],
+            classes=[_("every class") if alike else plotly_text(table.class_(c), 30) for c in classes],
+            dark=dark(),
+        )
+        chart(figure, key="estimates", alt=_("three estimates of P(level | class) and credible intervals"))
+        if len(drawn) < len(names):
+            st.caption(_("The {n} most frequent of {all} levels are drawn; the table has all.").format(
+                n=len(drawn), all=len(names)))  # fmt: skip
+    with listed_at:
+        tables.drawn(
+            [
+                Head(table.column(found.variable.name)),
+                Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
+                Head("Laplace", right=True),
+                Head(_("Jeffreys") if known.bare else _("in use"), right=True),
+                Head(_("95 % credible"), right=True),
+            ],
+            [
+                [
+                    names[s] if alike else f"{names[s]} | {clean(table.class_(c), 40)}",
+                    number(float(known.likely.value[k, s])),
+                    number(float(known.laplace.value[k, s])),
+                    number(float(known.used.value[k, s])),
+                    known.used.written(k, s),
+                ]
+                for s in range(min(len(names), known.counts.shape[1]))
+                for k, c in enumerate(classes)
+            ],
+            key="estimates_table",
+            label=_("estimates"),
+            height=TALLEST,
+        )
+    position = table.features.position[found.variable.name]
+    prior = dict(active.setting(spec, "alphas")).get(position, shelf.rows_imagined(spec))
+    said = [_("The prior in use: {prior}.").format(prior=prior_choice.says(prior))]
+    if known.bare:
+        said = [_("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
+                  "those under Jeffreys' prior, ½ a level.")]  # fmt: skip
+    said.append(
+        _(
+            "A row of the table is Dirichlet distributed once the rows are counted, and each number in it Beta: where "
+            "few rows stand behind it, smoothing moves it far and its interval is wide."
+        )
+    )
+    st.caption(" ".join(said))
+
+
+# a Gaussian -----------------------------------------------------------------------------------------------------------
+
+
+def _gaussians(
+    table: active.InUse, fitted: active.Fitted, found: Gaussians, known: Moments, given: dict[str, Any]
+) -> None:
+    """What so few rows say of mean and variance."""
+    assert table.parts is not None
+    column = found.variable.name
+    figure_at, listed_at = st.columns([4, 9], gap="medium")
+    shown = list(range(len(found.classes)))[:MOST_FANS]
+    with figure_at:
+        drawn = [plausible_gaussians(fitted.model, column, found.classes[k], n=FAN, rng=k, given=given) for k in shown]
+        values = values_of(found, table.parts.X, table.parts.y)
+        figure = gaussian_fans(
+            drawn,
+            [(found.densities[k].mean, found.densities[k].sd) for k in shown],
+            [values[k] for k in shown],
+            classes=[plotly_text(table.class_(found.classes[k]), 30) for k in shown],
+            name=plotly_text(table.column(column)),
+            dark=dark(),
+        )
+        chart(figure, key="estimates", alt=_("the fitted Gaussians and plausible ones"))
+    with listed_at:
+        lines = []
+        for k, (label, d) in enumerate(zip(found.classes, found.densities, strict=True)):
+            spread = [float(end[k]) ** 0.5 for end in known.variance_interval]
+            lines.append(
+                [
+                    table.class_(label),
+                    _interval(known.mean_interval, k, 10 * d.sd),
+                    " – ".join(number(float(end[k])) for end in known.variance_interval),
+                    " – ".join(map(number, spread)),
+                ]
+            )
+        tables.drawn(
+            [
+                Head(table.column(table.target.name)),
+                Head(_("μ, 95 % credible"), right=True),
+                Head(_("σ², 95 % credible"), right=True),
+                Head(_("σ, 95 % credible"), right=True),
+            ],
+            lines,
+            key="estimates_table",
+            label=_("estimates"),
+            height=TALLEST,
+        )
+        n = int(sum(d.n for d in found.densities))
+        st.markdown("**" + _("How can {n} rows give a normal distribution?").format(n=n) + "**")
+        st.markdown(
+            _(
+                "They cannot: that it is normal is assumed. Given that, the rows settle only two numbers a class, and "
+                "those within bounds: each faint curve has a mean and a variance that the rows leave as plausible as "
+                "the fitted ones. The mean is Student's t with ν = n − 1, the variance an inverse χ² (reference prior "
+                "p(μ, σ²) ∝ 1/σ²); both close in as rows come in, the mean with √n."
+            )
+        )
+        if max(len(values[k]) for k in shown) > STRIP:
+            st.caption(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
+        if not known.free.all():
+            st.caption(_("Where a class has too few rows, or no spread, its variance has no interval."))
+
+
+def _interval(interval: Any, k: int, scale: float) -> str:
+    low, high_ = (float(end[k]) for end in interval)
+    return f"{_end(low, scale)} – {_end(high_, scale)}"
+
+
+def _end(value: float, scale: float) -> str:
+    return number(value) if abs(value) == float("inf") else near(value, scale)

@@ -1,0 +1,485 @@
+"""The knobs of the active model: what it does, in a line, and all of estimation that can be turned, over its preset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.naive_bayes import CHOICES
+from bayes_engine.models.network_classifier import SEARCHED
+from bayes_engine.models.one_dependence import AVERAGING
+from bayes_engine.models.selective import DIRECTIONS
+from bayes_engine.models.weighted import OBJECTIVES
+from bayes_engine.priors import PRIORS, with_share
+from bayes_engine.table.discretize import METHODS
+from pages import active
+from pages.active import prior_choice, words
+from pages.active.shelf import on_active, prior_kind, rows_imagined, with_knob, with_prior, with_rows
+from pages.runtime.escape import clean, md
+from pages.runtime.state import Spec, State, bound, change, current
+
+BINNED = ("equal-width", "quantile")
+"""The ways to cut numbers that are told how many intervals."""
+
+
+@dataclass(frozen=True)
+class Acting:
+    """What a model's knobs can act on in a table: `counted` columns, whose estimate α smooths; `numbers`, and whether
+    any of them is `gaussian` to this model."""
+
+    counted: bool
+    numbers: bool
+    gaussian: bool
+
+
+def acting(table: active.InUse, spec: Spec) -> Acting:
+    """What the model's knobs act on here."""
+    discrete, numbers = any(v.discrete for v in table.features), any(v.numeric for v in table.features)
+    if spec.family not in active.NAIVE:
+        cut = active.settings(spec).get("discretize") is not None
+        return Acting(discrete or (numbers and cut), numbers, numbers and not cut)
+    has = {active.likelihood_of(table, spec, at) for at in range(len(table.features))}
+    return Acting(bool(has - {"gaussian", *active.DENSITIES}), numbers, "gaussian" in has)
+
+
+def summary(table: active.InUse, spec: Spec) -> str:
+    """What the model does, in a line: of its knobs those that act on this table, and those that differ."""
+    values, on = active.settings(spec), acting(table, spec)
+    smoothed = ["alpha"] if values.get("smoothing") != "none" else []
+    shown = [
+        *("objective", "largest", "direction"),
+        *(["criterion"] if spec.family == "selective" else []),
+        *("super_parent", "root", "k", "structure"),
+        *(("criterion", "max_parents") if spec.family == "network" and values.get("structure") in SEARCHED else ()),
+        *(["smoothing", *smoothed] if on.counted else []),
+        *("priors", "shrinkage", "min_frequency"),
+        *(["discretize"] if on.numbers else []),
+        *(["terms", "counting"] if any(v.textual for v in table.features) else []),
+        *(["bins"] if on.numbers and values.get("discretize") in BINNED else []),
+        *(["variance"] if on.gaussian and spec.family not in ("lda", "qda") else []),
+    ]
+    searched = spec.family != "network" or values["structure"] in SEARCHED
+    idle = set() if searched else {"criterion", "max_parents"}
+    others = [name for name, _value in spec.knobs if name not in shown and name not in idle]
+    return " · ".join(words.setting(name, values[name], table) for name in [*shown, *others] if name in values)
+
+
+def panel(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
+    """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
+    st.caption(md(summary(table, spec), 400))
+    opened = bound("knobs_open", current().seen("knobs", False), lambda s, on: s.showing(knobs=bool(on)))
+    with st.expander(_("Knobs"), icon=":material/tune:", **opened):
+        widgets = _widgets(table, spec, prior)
+        for start in range(0, len(widgets), 4):
+            for draw, cell in zip(widgets[start : start + 4], st.columns(4, gap="medium"), strict=False):
+                with cell:
+                    draw()
+        by_hand = active.setting(spec, "priors")
+        if isinstance(by_hand, tuple):
+            _prior_by_hand(table, by_hand)
+
+
+def _widgets(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> list[Callable[[], None]]:
+    """The widgets of the knobs that the model has, in their order; those for numbers where there are any."""
+    values, on = active.settings(spec), acting(table, spec)
+
+    def rows(state: State, value: Any) -> State:
+        return on_active(table, lambda old: with_rows(old, value))(state)
+
+    made: dict[str, Callable[[], None]] = {
+        "objective": lambda: _choice(
+            table,
+            spec,
+            "objective",
+            among=OBJECTIVES,
+            about=_("What the weights make small on the rows: the log-loss has one minimum, squared error several."),
+        ),
+        "largest": lambda: _largest(table, spec),
+        "direction": lambda: _choice(
+            table,
+            spec,
+            "direction",
+            among=DIRECTIONS,
+            about=_(
+                "Forward begins with no column and adds the best while that makes the score better; backward begins "
+                "with all and takes off the one missed least while that makes it no worse."
+            ),
+        ),
+        "selected_by": lambda: _selected_by(table, spec),
+        "super_parent": lambda: _column(table, spec, "super_parent", _("The column that all others depend on.")),
+        "root": lambda: _column(table, spec, "root", _("The column that the tree is directed away from.")),
+        "k": lambda: _k(table, spec),
+        "structure": lambda: _structure(table, spec),
+        "criterion": lambda: _criterion(table, spec),
+        "max_parents": lambda: _most_parents(table, spec),
+        "alpha_kind": lambda: _prior_kind(table, spec, off=not on.counted),
+        "smoothing": lambda: _joint_or_not(table, spec, off=not on.counted),
+        "alpha": lambda: prior_choice.slide("knob_alpha", rows_imagined(spec), rows, off=not on.counted),
+        "alpha_exact": lambda: _alpha_exact(table, spec, rows, off=not on.counted),
+        "priors": lambda: _prior_rule(table, spec, prior),
+        "shrinkage": lambda: _shrinkage(table, spec),
+        "min_frequency": lambda: _threshold(table, spec),
+        "discretize": lambda: _numbers(table, spec),
+        "bins": lambda: _bins(table, spec),
+        "likelihoods": lambda: _own_likelihoods(table, spec),
+        "terms": lambda: _choice(
+            table,
+            spec,
+            "terms",
+            among=tuple(active.TERMS),
+            about=_(
+                "A Chinese character is a word by itself, so that no segmenter is needed; pairs are two words that "
+                "follow each other."
+            ),
+        ),
+        "counting": lambda: _choice(
+            table,
+            spec,
+            "counting",
+            among=active.COUNTING,
+            about=_(
+                "As often, or once: the multinomial, for which absent terms do not count. Present or absent: the "
+                "Bernoulli, for which they do."
+            ),
+        ),
+        "variance": lambda: _variance(table, spec, off=not on.gaussian),
+        "var_floor": lambda: _floor(table, spec, off=not on.gaussian),
+        "missing": lambda: _choice(
+            table,
+            spec,
+            "missing",
+            about=_(
+                "Marginalize: a missing cell has no factor, and the row's other cells count. A level of its own is for "
+                "discrete columns."
+            ),
+        ),
+        "unseen": lambda: _choice(
+            table,
+            spec,
+            "unseen",
+            off=not on.counted,
+            about=_("What a value does at prediction that no row of the table had."),
+        ),
+        "calibration": lambda: _choice(
+            table,
+            spec,
+            "calibration",
+            among=active.CALIBRATIONS,
+            about=_(
+                "Last of all, learnt from rows held out: temperature divides all log posteriors by one T, Platt fits a "
+                "line in the log-odds of each class against the rest, isotonic an increasing step function. Decisions, "
+                "One case and Classify a file then use the calibrated posterior."
+            ),
+        ),
+    }
+    hidden = {"variance"} if spec.family in ("lda", "qda") else set()
+    hidden |= set() if on.numbers else {"discretize", "bins", "variance", "var_floor"}
+    hidden |= set() if spec.family == "aode" else {"smoothing"}
+    hidden |= set() if any(v.textual for v in table.features) else {"terms", "counting"}
+    hidden |= {"criterion"} if spec.family == "selective" else {"selected_by"}
+    hidden |= set() if values.get("likelihoods") else {"likelihoods"}
+    knob = {"alpha_kind": "alpha", "alpha_exact": "alpha", "selected_by": "criterion"}
+    return [draw for name, draw in made.items() if knob.get(name, name) in values and name not in hidden]
+
+
+def _turned(table: active.InUse, name: str, value: Any, read: Callable[[Any], Any] = lambda v: v) -> dict[str, Any]:
+    """Keyword arguments that make a widget a view of one knob of the active model."""
+
+    def turn(state: State, entered: Any) -> State:
+        return on_active(table, lambda old: with_knob(old, name, read(entered)))(state)
+
+    return bound(f"knob_{name}", value, turn)
+
+
+def _choice(
+    table: active.InUse, spec: Spec, name: str, *, about: str, off: bool = False, among: Sequence[Any] = ()
+) -> None:
+    """A knob that is a word; "" stands for None, which a selectbox takes for «nothing chosen»."""
+    st.selectbox(
+        words.knob_name(name),
+        among or CHOICES[name],
+        format_func=lambda o: words.option(name, o or None),
+        help=about,
+        disabled=off,
+        **_turned(table, name, active.setting(spec, name) or "", lambda v: v or None),
+    )
+
+
+def _prior_kind(table: active.InUse, spec: Spec, *, off: bool) -> None:
+    """Which kind of Dirichlet prior all columns have; naive Bayes may mend zeros only."""
+    zeros = spec.family in active.NAIVE
+    prior_choice.choose(
+        "knob_kind",
+        prior_kind(spec),
+        (*prior_choice.KINDS, "zero-only") if zeros else prior_choice.KINDS,
+        lambda state, kind: on_active(table, lambda old: with_prior(old, kind))(state),
+        off=off,
+        about=prior_choice.meaning(zeros=zeros),
+    )
+
+
+def _joint_or_not(table: active.InUse, spec: Spec, *, off: bool) -> None:
+    """Whether AODE's tables are smoothed one by one."""
+    about = _(
+        "Each by itself: α on every cell (eq. 7.24–7.25). One joint table: α rows a class, so that margins agree."
+    )
+    _choice(table, spec, "smoothing", off=off, about=about, among=AVERAGING)
+
+
+def _alpha_exact(table: active.InUse, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
+    assert table.parts is not None
+    bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
+    prior_choice.exact("knob_alpha", rows_imagined(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases)
+
+
+def _column(table: active.InUse, spec: Spec, name: str, about: str) -> None:
+    """A knob that is a discrete column of this model, or its own choice."""
+    stands, cut = active.setting(spec, name), active.setting(spec, "discretize") is not None
+    can = [-1, *(i for i, v in enumerate(table.features) if v.discrete or cut or i == stands)]
+    shown = {i: words.option(name, i, table) for i in can}
+    st.selectbox(
+        words.knob_name(name),
+        can,
+        format_func=shown.__getitem__,
+        help=about,
+        **_turned(table, name, stands),
+    )
+
+
+def _k(table: active.InUse, spec: Spec) -> None:
+    st.segmented_control(
+        _("Parents besides the class"),
+        [0, 1, 2, 3],
+        format_func=lambda k: f"0 · {words.family('naive-bayes')}" if k == 0 else str(k),
+        required=True,
+        **_turned(table, "k", active.setting(spec, "k")),
+    )
+
+
+def _structure(table: active.InUse, spec: Spec) -> None:
+    """How a network comes by its arcs; arcs that were drawn are kept as long as nothing else is chosen."""
+    stands = active.setting(spec, "structure")
+    named = [s for s in active.STRUCTURES if s != "exact" or len(table.features) <= active.EXACT or s == stands]
+    offered: list[Any] = [*named, *([stands] if isinstance(stands, tuple) else [])]
+    st.selectbox(
+        words.knob_name("structure"),
+        range(len(offered)),
+        format_func=lambda i: words.option("structure", offered[i]),
+        help=_("A search sees all discrete columns and the class; arcs by hand come from the page Network."),
+        **_turned(table, "structure", offered.index(stands), lambda i: offered[i]),
+    )
+
+
+def _criterion(table: active.InUse, spec: Spec) -> None:
+    about = _("What the search makes large: more is better. MDL is the book's (eq. 7.28), each free number ½ ln m.")
+    off = active.setting(spec, "structure") not in SEARCHED
+    _choice(table, spec, "criterion", about=about, off=off, among=("mdl", "aic", "k2", "bdeu", "log-likelihood"))
+
+
+def _most_parents(table: active.InUse, spec: Spec) -> None:
+    st.number_input(
+        words.knob_name("max_parents"),
+        1,
+        8,
+        step=1,
+        disabled=active.setting(spec, "structure") not in SEARCHED,
+        help=_("How many a node may have, the class counted."),
+        **_turned(table, "max_parents", int(active.setting(spec, "max_parents")), lambda v: int(v or 3)),
+    )
+
+
+def _threshold(table: active.InUse, spec: Spec) -> None:
+    assert table.parts is not None
+    st.number_input(
+        _("Threshold m′"),
+        0,
+        max(len(table.parts.X), 1),
+        step=1,
+        help=_("A value takes part as super-parent if at least so many rows have it."),
+        **_turned(table, "min_frequency", int(active.setting(spec, "min_frequency")), lambda v: float(v or 0)),
+    )
+
+
+def _numbers(table: active.InUse, spec: Spec) -> None:
+    _choice(
+        table,
+        spec,
+        "discretize",
+        among=("", *(active.DENSITIES if spec.family in active.NAIVE else ()), *METHODS),
+        about=(
+            _(
+                "Of all numbers that have no likelihood of their own: a Gaussian in each class, a kernel density, or "
+                "intervals: MDLP (Fayyad & Irani) cuts where the classes change, the others do not look at them."
+            )
+            if spec.family in active.NAIVE
+            else _(
+                "A Gaussian in each class; or intervals: MDLP (Fayyad & Irani) cuts where the classes change, the "
+                "others do not look at them. Only a column of intervals can be another's parent."
+            )
+        ),
+    )
+
+
+def _own_likelihoods(table: active.InUse, spec: Spec) -> None:
+    """The columns with a likelihood of their own; one that is taken off has that of its kind again."""
+    own = dict(active.setting(spec, "likelihoods"))
+    name_of = {at: clean(table.column(table.features.names[at]), 24) for at in own}
+    shown = {at: name_of[at] + _(": ") + words.likelihood(own[at]) for at in own}
+
+    def keep(state: State, places: list[int]) -> State:
+        kept = tuple((at, name) for at, name in sorted(own.items()) if at in places)
+        return on_active(table, lambda old: with_knob(old, "likelihoods", kept))(state)
+
+    st.multiselect(
+        _("Likelihoods of their own"),
+        list(shown),
+        format_func=shown.get,
+        help=_("Chosen beside the column's class-conditionals below."),
+        **bound("knob_likelihoods", list(shown), keep),
+    )
+
+
+def _largest(table: active.InUse, spec: Spec) -> None:
+    """The largest weight a column may have, or none."""
+    st.selectbox(
+        words.knob_name("largest"),
+        ["1", "2", ""],
+        format_func=lambda o: words.option("largest", float(o) if o else None),
+        help=_("At 1 a column may only lose its say; without a bound it may also count more than its numbers say."),
+        **_turned(table, "largest", _as_option(active.setting(spec, "largest")), lambda v: float(v) if v else None),
+    )
+    st.toggle(
+        words.option("leave_one_out", True),
+        help=_("Each row is judged by counts without it. Otherwise, as in the paper, a column with a level for each "
+               "row looks perfect."),
+        **_turned(table, "leave_one_out", bool(active.setting(spec, "leave_one_out")), bool),
+    )  # fmt: skip
+
+
+def _as_option(largest: float | None) -> str:
+    return "" if largest is None else "2" if largest > 1 else "1"
+
+
+def _selected_by(table: active.InUse, spec: Spec) -> None:
+    """The score of a selection. Losses are taken as they stand when they are chosen: another λ does not refit."""
+    stands = active.setting(spec, "criterion")
+
+    def choose(state: State, name: str) -> State:
+        loss = active.losses(table).table.tolist()
+        value = ("risk", tuple(map(tuple, loss))) if name == "risk" else name
+        return on_active(table, lambda old: with_knob(old, "criterion", value))(state)
+
+    st.selectbox(
+        words.knob_name("criterion"),
+        ["accuracy", "log_loss", "risk"],
+        format_func=lambda name: words.option("criterion", name),
+        help=_("Risk takes the losses as they are when you choose it; after a change of λ choose it again."),
+        **bound("knob_selected_by", "risk" if isinstance(stands, tuple) else stands, choose),
+    )
+    if isinstance(stands, tuple):
+        now = tuple(map(tuple, active.losses(table).table.tolist()))
+        said = _("The losses have changed since.") if now != stands[1] else ""
+        if said:
+            st.button(_("Select anew under the present losses"), key="knob_reselect", on_click=change,
+                      args=(lambda s: choose(s, "risk"),), help=said)  # fmt: skip
+
+
+def _bins(table: active.InUse, spec: Spec) -> None:
+    st.number_input(
+        words.knob_name("bins"),
+        2,
+        100,
+        step=1,
+        disabled=active.setting(spec, "discretize") not in BINNED,
+        help=_("How many, at equal width or by quantiles; MDLP finds the number itself."),
+        **_turned(table, "bins", int(active.setting(spec, "bins")), lambda v: int(v or 10)),
+    )
+
+
+def _variance(table: active.InUse, spec: Spec, *, off: bool) -> None:
+    about = _("n−1 is the sample variance of the worked examples; n is maximum likelihood.")
+    _choice(table, spec, "variance", off=off, about=about)
+    if "tied_variance" in active.settings(spec):
+        st.toggle(
+            _("shared"),
+            disabled=off,
+            help=_(
+                "One variance for all classes: Gaussian discriminant analysis with a diagonal Σ; the classes differ in "
+                "their means only."
+            ),
+            **_turned(table, "tied_variance", bool(active.setting(spec, "tied_variance"))),
+        )
+
+
+def _floor(table: active.InUse, spec: Spec, *, off: bool) -> None:
+    floor = float(active.setting(spec, "var_floor"))
+    st.number_input(
+        _("Variance floor, 10^"),
+        -300,
+        -1,
+        step=1,
+        disabled=off,
+        help=_("No variance falls below this share of the column's own."),
+        **_turned(table, "var_floor", int(f"{floor:e}".split("e")[1]), lambda v: float(f"1e{v or -9}")),
+    )
+
+
+def _shrinkage(table: active.InUse, spec: Spec) -> None:
+    """How far Σ is drawn towards a multiple of the identity or its diagonal: by rule, or γ by hand."""
+    stands = active.setting(spec, "shrinkage")
+    by_hand = isinstance(stands, float)
+
+    def choose(state: State, rule: str) -> State:
+        amount = 0.1 if rule == "by hand" else rule or None
+        return on_active(table, lambda old: with_knob(old, "shrinkage", amount))(state)
+
+    st.selectbox(
+        words.knob_name("shrinkage"),
+        ["", "auto", "oas", "by hand"],
+        format_func=lambda rule: words.option("shrinkage", rule or None),
+        help=_(
+            "By hand: (1−γ)Σ + γ(tr Σ/d)I. Ledoit–Wolf and OAS draw each class towards its own diagonal, by an amount "
+            "from the data."
+        ),
+        **bound("knob_shrinkage", "by hand" if by_hand else stands or "", choose),
+    )
+    if by_hand:
+
+        def slide(state: State, share: float) -> State:
+            return on_active(table, lambda old: with_knob(old, "shrinkage", round(share, 4)))(state)
+
+        st.slider("γ", 0.0, 1.0, step=0.01, **bound("knob_gamma", stands, slide))
+
+
+def _prior_rule(table: active.InUse, spec: Spec, own: tuple[float, ...]) -> None:
+    """The class prior by rule, or by hand, which starts from `own`."""
+    stands = active.setting(spec, "priors")
+
+    def choose(state: State, rule: str) -> State:
+        return on_active(table, lambda old: with_knob(old, "priors", own if rule == "by hand" else rule))(state)
+
+    st.selectbox(
+        words.knob_name("priors"),
+        [*PRIORS, "by hand"],
+        format_func=lambda rule: words.option("priors", rule),
+        help=_("What the model is built with. Where you will use it other frequencies may hold: see Losses."),
+        **bound("knob_priors", "by hand" if isinstance(stands, tuple) else stands, choose),
+    )
+
+
+def _prior_by_hand(table: active.InUse, stands: tuple[float, ...]) -> None:
+    """P(class) for each class by its label; the others keep their proportions."""
+    for start in range(0, len(table.classes), 4):
+        for k, cell in zip(range(start, len(table.classes)), st.columns(4, gap="medium"), strict=False):
+
+            def put(state: State, p: float | None, k: int = k) -> State:
+                moved = with_share(stands, k, min(max(float(p or 0.0), 0.0), 1.0))
+                return on_active(table, lambda old: with_knob(old, "priors", moved))(state)
+
+            name = f"P({md(table.class_(table.classes[k]), 24)})"
+            shown = round(stands[k], 6)
+            cell.number_input(name, 0.0, 1.0, step=0.01, format="%.4f", **bound(f"knob_prior_{k}", shown, put))

@@ -1,0 +1,159 @@
+"""Multinomial, Bernoulli or categorical: one message under the three, and what the table at hand holds."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import number, signed
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.derivation.likelihood_choice import ASKED, MESSAGES, Compared, Share, compared
+from pages import active
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound, current
+
+LONGEST = 80
+"""Characters of a message that is tried out."""
+
+
+@kept(max_entries=64)
+def _compared(message: str) -> Compared:
+    return compared(message)
+
+
+def which(table: active.InUse) -> None:
+    """The whole section, folded away until it is asked for."""
+    opened = bound("which_open", current().seen("which", False), lambda s, on: s.showing(which=bool(on)))
+    with st.expander(_("Multinomial, Bernoulli or categorical: which is mine?"), icon=":material/help:", **opened):
+        st.markdown(
+            "- "
+            + _("**Multinomial**: a row is a bag of things drawn. Each one drawn is evidence, one drawn twice counts "
+                "twice, what was not drawn says nothing. For the words of a text, purchases, counts of one total.")
+            + "\n- "
+            + _("**Bernoulli**: a row is a list of yes and no. Twice is no more than once, and each no is evidence as "
+                "well. For marks that are there or not; for short texts.")
+            + "\n- "
+            + _("**Categorical**: each column is a question with its own answers, which have no order. For colour, "
+                "shape, yes/no; what source texts call “multinomial” is mostly this.")
+        )  # fmt: skip
+        if not current().seen("which", False):
+            return
+        taught, told = st.columns([2, 3], gap="medium")
+        with taught:
+            _taught()
+        message = (current().seen("which_message", "").strip() or ASKED)[:LONGEST]
+        found = _compared(message)
+        with told:
+            _evidence(found)
+        _why(found)
+        _here(table)
+
+
+def _taught() -> None:
+    st.markdown(_("Five messages teach all three, with α = 1:"))
+    st.dataframe(
+        pd.DataFrame(MESSAGES, columns=[_("message"), _("class")]),
+        hide_index=True,
+        height="content",
+        alt=_("the messages that teach"),
+    )
+    st.text_input(
+        _("A message to judge"),
+        placeholder=ASKED,
+        max_chars=LONGEST,
+        **bound(
+            "which_message", current().seen("which_message", ""), lambda s, v: s.showing(which_message=v[:LONGEST])
+        ),
+    )
+
+
+def _names() -> tuple[str, str, str]:
+    return _("multinomial"), "Bernoulli", _("categorical")
+
+
+def _evidence(found: Compared) -> None:
+    """What each word says under the three: log-odds, and what they come to."""
+    first, second = (md(str(c)) for c in found.classes)
+    st.markdown(_("What each says for *{for_}* against *{against}*, in nats:").format(for_=first, against=second))
+    rows = [(_("class prior"), "", *found.prior)]
+    rows += [(line.word, f"× {line.times}", *line.nats) for line in found.lines]
+    rows.append((_("the words not in it"), "", *found.absent))
+    sums = [found.prior[k] + sum(line.nats[k] for line in found.lines) + found.absent[k] for k in range(3)]
+    rows.append((_("sum"), "", *sums))
+    named = _names()
+    shown = pd.DataFrame(
+        [(clean(what, 24), times, *(signed(v) if v else "0" for v in values)) for what, times, *values in rows],
+        columns=["what", "times", *named],
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height="content",
+        alt=_("log-odds of each word under the three models"),
+        column_config={
+            "what": st.column_config.TextColumn(_("word"), width=112),
+            "times": st.column_config.TextColumn(_("times"), width=44),
+            **{name: st.column_config.TextColumn(name, width=78, alignment="right") for name in named},
+        },
+    )
+    told = " · ".join(
+        f"{name}: **{md(str(found.decided(k)))}** ({number(max(found.posterior[k]))})" for k, name in enumerate(named)
+    )
+    st.markdown(told)
+    if found.unknown:
+        unknown = _(", ").join(md(word, 20) for word in found.unknown)
+        st.caption(_("In none of the five messages, so passed over: {words}.").format(words=unknown))
+
+
+def _why(found: Compared) -> None:
+    """The fractions behind the word on which the three differ most."""
+    if not found.lines:
+        return
+    line = max(found.lines, key=lambda line: max(line.nats) - min(line.nats))
+    first, second = (md(str(c)) for c in found.classes)
+    word = md(line.word, 20)
+    asked = (f"P({word} | {{c}})", f"P({word} | {{c}})", f"P({word} = {line.times} | {{c}})")
+    for name, what, pair in zip(_names(), asked, line.shares, strict=True):
+        st.caption(
+            name
+            + _(": ")
+            + _(", ").join(f"{what.format(c=c)} = {_fraction(s)}" for c, s in zip((first, second), pair, strict=True))
+        )
+    st.caption(
+        _("Over the line: how often the word was drawn; how many messages had it; how many had it just so often. Under "
+          "it: all words drawn, or all messages, and one imagined for each kind.")
+    )  # fmt: skip
+
+
+def _fraction(share: Share) -> str:
+    return f"({share.n:g} + 1)/({share.total:g} + {share.s}) = {number(share.p)}"
+
+
+def _here(table: active.InUse) -> None:
+    """The same question of the table in use."""
+
+    def named(found: list[Variable]) -> str:
+        shown = [md(table.column(v.name), 30) for v in found[:6]]
+        return _(", ").join(shown) + (" …" if len(found) > 6 else "")
+
+    features = list(table.features)
+    texts = [v for v in features if v.kind == "text"]
+    counts = [v for v in features if v.kind == "count"]
+    levels = [v for v in features if v.discrete]
+    told = [_("In this table:")]
+    if texts:
+        told.append(_("{columns}: text, so multinomial over its words, or Bernoulli if they are few.").format(
+            columns=named(texts)))  # fmt: skip
+    if levels:
+        told.append(_("{columns}: answers to separate questions, so categorical (with two answers Bernoulli is the "
+                      "same thing).").format(columns=named(levels)))  # fmt: skip
+    if counts:
+        told.append(_("{columns}: counts of separate things, so each a Poisson, a Gaussian or intervals of its own; "
+                      "multinomial only if together they are one bag.").format(columns=named(counts)))  # fmt: skip
+    numbers = [v for v in features if v.kind == "continuous"]
+    if numbers:
+        told.append(_("{columns}: measurements, so none of the three: a density or intervals.").format(
+            columns=named(numbers)))  # fmt: skip
+    st.markdown(" ".join(told))

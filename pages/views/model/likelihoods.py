@@ -1,0 +1,398 @@
+"""Which likelihood a column has, as a knob beside its class-conditionals; and the class-conditionals that are neither a
+table nor a Gaussian, with the rows behind them: kernel densities, Poisson rates, the words of a text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.models.likelihoods import possible
+from bayes_engine.numerals import count, number, plain
+from bayes_engine.table.roles import put
+from bayes_engine.table.schema import Variable
+from bayes_engine.uncertainty.credible import RateBelief, TextBelief, credible
+from bayes_engine.workbench.derivation.conditionals import values_of
+from bayes_engine.workbench.derivation.estimates import plain_model
+from bayes_engine.workbench.derivation.likelihoods import Curves, Other, Rates, WordTable, rows_of_class, suits
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.derivation.texts import LookedUp
+from bayes_engine.workbench.figures.conditionals import BUMPS, STRIP, kernel_curves, magnified, rate_bars
+from pages import active
+from pages.active import shelf, words
+from pages.active.text_terms import shown
+from pages.components import tables
+from pages.components.chart import chart
+from pages.components.tables import Head
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import State, bound, change, current, dark
+from pages.views.model import discriminating_words
+
+WORDS = 20
+"""So many words of a text are listed."""
+TALLEST = 388
+"""Height of a table in pixels."""
+SILVERMAN = r"$h_c=s_c\,(4/(3n_c))^{1/5}$"
+WEKA = r"$h_c=\max\{(\max-\min)/\sqrt{n_c},\,p/6\}$"
+MULTINOMIAL = r"$P(w\mid c)=(N_{cw}+\alpha)/(N_c+\alpha V)$"
+BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
+
+
+# the knob -------------------------------------------------------------------------------------------------------------
+
+
+@kept(max_entries=256)
+def _suits(key: str, column: str, _table: active.InUse) -> dict[str, Message | None]:
+    """The likelihoods that a column can have, each with what its values say against it."""
+    parts = _table.parts
+    assert parts is not None
+    return suits(parts.schema.features[column], parts.X[column], parts.y)
+
+
+def choose(table: active.InUse, fitted: active.Fitted, column: Variable) -> None:
+    """The likelihood of this column, of those that its kind and its values allow."""
+    spec = fitted.spec
+    if spec.family not in active.NAIVE or len(possible(column)) < 2:
+        return
+    against = _suits(table.key, column.name, table)
+    at = table.features.position[column.name]
+    stands = active.likelihood_of(table, spec, at)
+    offered = [name for name, why in against.items() if why is None or name == stands]
+    refused = {name: why for name, why in against.items() if why is not None}
+
+    def take(state: State, name: str) -> State:
+        edit = shelf.on_active(table, lambda old: shelf.with_likelihood(table, old, at, name))
+        return edit(state).showing(cell=())
+
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.selectbox(
+            _("Likelihood of this column"),
+            offered,
+            format_func=words.likelihood,
+            width=330,
+            help=words.likelihood_help(stands),
+            **bound("column_likelihood", stands, take),
+        )
+        if refused:
+            names = _(", ").join(words.likelihood(name) for name in refused)
+            st.caption(
+                _("Its values forbid: {names}").format(names=names),
+                help="\n\n".join(why.local(md) for why in refused.values()),
+                width="content",
+            )
+
+
+# the class-conditionals -----------------------------------------------------------------------------------------------
+
+
+def draw(table: active.InUse, found: Other) -> None:
+    """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
+    assert table.parts is not None
+    classes = [plotly_text(table.given_class(c)) for c in found.classes]
+    name = plotly_text(table.column(found.variable.name))
+    if isinstance(found, Curves):
+        values = values_of(found, table.parts.X, table.parts.y)
+        chart(kernel_curves(found, values, classes=classes, name=name, dark=dark()), key="conditionals",
+              alt=_("p(x | class), kernel densities and their bumps"))  # fmt: skip
+        st.caption(_about_curves(found))
+    elif isinstance(found, Rates):
+        chart(rate_bars(found, classes=classes, name=name, dark=dark()), key="conditionals",
+              alt=_("P(x | class) by the Poisson rate, beside the shares of the rows"))  # fmt: skip
+        st.caption(_("Full: λˣe^−λ/x! with the class's rate λ (the mark on the axis). Pale: the share of the class's "
+                     "rows. A Poisson has one parameter, so its variance is its mean: where the pale bars are wider, "
+                     "the column is no Poisson."))  # fmt: skip
+    else:
+        _words(table, found)
+
+
+def _about_curves(found: Curves) -> str:
+    """What a bump is, and how wide: the rule with its number."""
+    times = magnified(found)
+    said = [_("The curve is the mean of the bumps beneath it, one on each training value.")]
+    if times > 1:
+        said.append(_("The bumps are drawn {n} times as high as they are.").format(n=times))
+    if max(len(values) for values, _weight in found.points) > BUMPS:
+        said.append(_("Of a class with more than {n} values so many bumps are drawn.").format(n=BUMPS))
+    if found.precision is None:
+        said.append(_("Bandwidth by Silverman's rule, {rule}: {all}.").format(rule=SILVERMAN, all=_widths(found)))
+    else:
+        said.append(
+            _("Bandwidth as Weka has it, {rule}, where $p$ = {p} is the mean gap of the column's distinct values, to "
+              "multiples of which they are rounded: {all}.").format(
+                  rule=WEKA, p=plain(found.precision), all=_widths(found))
+        )  # fmt: skip
+    if max(sum(weight) for _values, weight in found.points) > STRIP:
+        said.append(_("Of a class with more than {n} values so many are drawn, evenly by rank.").format(n=STRIP))
+    return " ".join(said)
+
+
+def _widths(found: Curves) -> str:
+    """h of each class; of many the range."""
+    if len(found.classes) > 4:
+        return _("h from {low} to {high}").format(low=number(min(found.bandwidth)), high=number(max(found.bandwidth)))
+    return _(", ").join(f"$h$ = {number(h)}" for h in found.bandwidth)
+
+
+def _words(table: active.InUse, found: WordTable) -> None:
+    """The terms that say most of the class, with the fraction that each probability is; a cell can be chosen, any other
+    word looked up."""
+    discriminating_words.figure(table, found)
+    discriminating_words.search(table, found)
+    terms = _listed(found)
+    place = {term: v for v, term in enumerate(found.terms)}
+    nats = found.telling(WORDS)["nats"].tolist()
+    row, k = _chosen(len(terms), len(found.classes))
+
+    def choose(at: int, column: int) -> None:
+        change(lambda s: s.showing(cell=(at, column - 2 if column > 1 else k), look=""))
+
+    tables.drawn(
+        [
+            Head(_("term")),
+            Head("I(x; c)", _("What the term says of the class on average, in nats."), right=True),
+            *(Head(f"P(w | {clean(table.class_(c), 30)})", right=True) for c in found.classes),
+        ],
+        [
+            [shown(term), f"{bits:.4f}", *(_share(found, k, place[term]) for k in _span(found))]
+            for term, bits in zip(terms, nats, strict=True)
+        ],
+        key="telling_words",
+        label=_("the most telling terms"),
+        height=TALLEST,
+        by="cell",
+        chosen=None if discriminating_words.looked_up(table, found) else (row, k + 2),
+        on_choice=choose,
+    )
+    st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(found))
+    if not found.presence:
+        st.caption(_("Complement naive Bayes (the library's ComplementNB, with tf-idf) counts the words of all other "
+                     "classes instead. What it gives are scores, no probabilities: there is no risk to take from them, "
+                     "so it is not on the shelf."))  # fmt: skip
+
+
+def _listed(found: WordTable) -> list[str]:
+    return [str(term) for term in found.telling(WORDS)["term"]]
+
+
+def _span(found: Other) -> range:
+    return range(len(found.classes))
+
+
+def _share(found: WordTable, k: int, v: int) -> str:
+    source = found.source(k, v)
+    return f"{fraction(source)} = {number(source.value)}"
+
+
+def _about_words(found: WordTable) -> str:
+    """How the probabilities of the terms are counted."""
+    n = f"{len(found.terms):,}"
+    if found.presence:
+        return _("Bernoulli: of each of the {n} terms, in what share of the class's texts it stands, {rule}. A term "
+                 "that is absent counts too, with 1 − P(w | c).").format(n=n, rule=BERNOULLI)  # fmt: skip
+    return _("Multinomial: of all terms in the class's texts, what share each of the {n} is, {rule}. A term counts as "
+             "often as it stands in a text; absent ones do not count.").format(n=n, rule=MULTINOMIAL)  # fmt: skip
+
+
+# the rows behind ------------------------------------------------------------------------------------------------------
+
+
+def behind(table: active.InUse, found: Other) -> None:
+    """What the numbers of each class were made of, and the very rows of the class or the cell that is chosen."""
+    if isinstance(found, WordTable):
+        if asked := discriminating_words.looked_up(table, found):
+            _rows_looked_up(table, found, asked)
+            return
+        row, k = _chosen(len(_listed(found)), len(found.classes))
+        _rows(table, found, k, _listed(found)[row])
+        return
+    st.caption(_("Choose a class; its rows stand below."))
+    k = _chosen(1, len(found.classes))[1]
+    k = _curve_table(table, found, k) if isinstance(found, Curves) else _rate_table(table, found, k)
+    _rows(table, found, k)
+
+
+def _rows_looked_up(table: active.InUse, found: WordTable, asked: LookedUp) -> None:
+    """The rows of a class whose text holds the word that was looked up."""
+    if asked.place < 0:
+        st.caption(_("No row holds it."))
+        return
+    most = max(_span(found), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
+    k = current().seen("look_class", -1)
+    k = k if k in _span(found) else most
+    names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(found.classes)}
+    st.pills(_("Class"), list(names), format_func=names.get, wrap=True, label_visibility="collapsed",
+             **bound("look_class", k, lambda s, j: s.showing(look_class=k if j is None else j)))  # fmt: skip
+    _rows(table, found, k, asked.term)
+
+
+def _chosen(rows: int, classes: int) -> tuple[int, int]:
+    """The (row, class) that the state names, where there is such a one."""
+    cell = current().seen("cell", ())
+    fits = len(cell) == 2 and all(type(v) is int for v in cell) and 0 <= cell[0] < rows and 0 <= cell[1] < classes
+    return (cell[0], cell[1]) if fits else (0, 0)
+
+
+def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]) -> int:
+    """A table with a row for each class, of which one can be chosen."""
+    named = {**heads, **({"missing": _("missing")} if any(found.missing) else {})}
+    tables.drawn(
+        [Head(table.column(table.target.name)), *(Head(head, right=True) for head in named.values())],
+        [[table.class_(c), *(row[name] for name in named)] for c, row in zip(found.classes, rows, strict=True)],
+        key="by_class",
+        label=_("what each class has"),
+        height=TALLEST,
+        by="row",
+        chosen=(k, 0),
+        on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen))),
+    )
+    return k
+
+
+def _curve_table(table: active.InUse, found: Curves, k: int) -> int:
+    """n, spread and bandwidth of each class; the rule with its numbers for the one chosen."""
+    weka = found.precision is not None
+    rows = [
+        {
+            "n": count(found.n(j)),
+            "distinct": str(len(found.points[j][0])),
+            "spread": f"{found.spread(j):.6g}" + (" †" if found.replaced[j] else ""),
+            "h": f"{found.bandwidth[j]:.6g}",
+            "missing": count(found.missing[j]),
+        }
+        for j in _span(found)
+    ]
+    spread = "max − min" if weka else _("sd s")
+    heads = {"n": "n", "distinct": _("places of bumps"), "spread": spread, "h": _("bandwidth h")}
+    _class_table(table, found, k, rows, heads)
+    n, spread_, h = count(found.n(k)), f"{found.spread(k):.6g}", f"{found.bandwidth[k]:.6g}"
+    if found.precision is None:
+        st.markdown(rf"$\displaystyle h=s\left(\frac{{4}}{{3n}}\right)^{{1/5}}={spread_}"
+                    rf"\left(\frac{{4}}{{3\times {n}}}\right)^{{1/5}}={h}$")  # fmt: skip
+    else:
+        rule, p = r"\frac{\max-\min}{\sqrt n},\ \frac p6", f"{found.precision:.6g}"
+        numbers = rf"\frac{{{spread_}}}{{\sqrt{{{n}}}}},\ \frac{{{p}}}{{6}}"
+        st.markdown(rf"$\displaystyle h=\max\left\{{{rule}\right\}}=\max\left\{{{numbers}\right\}}={h}$")
+    if any(found.replaced):
+        st.caption(_("† too few values, or no spread, in this class: the pooled spread, or the least allowed, stands "
+                     "in."))  # fmt: skip
+    return k
+
+
+def _rate_table(table: active.InUse, found: Rates, k: int) -> int:
+    """n, sum and rate of each class; the rate of the one chosen with its numbers."""
+    rows = [
+        {
+            "n": count(found.n[j]),
+            "sum": count(found.total[j]),
+            "added": count(found.added[j]),
+            "rate": f"{found.rate[j]:.6g}",
+            "variance": _variance(found, j),
+            "missing": count(found.missing[j]),
+        }
+        for j in _span(found)
+    ]
+    heads = {"n": "n", "sum": "Σx", "added": _("imagined rows α"), "rate": _("rate λ"),
+             "variance": _("variance of the rows")}  # fmt: skip
+    _class_table(table, found, k, rows, heads)
+    n, total, a = count(found.n[k]), count(found.total[k]), count(found.added[k])
+    if found.added[k]:
+        st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x+\alpha\bar x}}{{n+\alpha}}"
+                    rf"=\frac{{{total}+{a}\times {found.mean:.6g}}}{{{n}+{a}}}={found.rate[k]:.6g}$")  # fmt: skip
+        st.caption(_("Smoothed by α imagined rows that have the mean of the whole column, x̄."))
+    else:
+        st.markdown(rf"$\displaystyle\lambda=\frac{{\sum x}}{{n}}=\frac{{{total}}}{{{n}}}={found.rate[k]:.6g}$")
+    return k
+
+
+def _variance(found: Rates, k: int) -> str:
+    """The mean square deviation of the class's rows from their mean, to hold against λ."""
+    mean = float(found.x @ found.observed[k])
+    return f"{float((found.x - mean) ** 2 @ found.observed[k]):.6g}"
+
+
+def how_sure(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
+    """Each rate, or each telling term's probability, by three estimates, and what the rows leave open of it; or why
+    that is not known."""
+    try:
+        belief = credible(plain_model(fitted.model), found.variable.name).columns[found.variable.name]
+    except BayesEngineError as error:
+        named = {"column": clean(table.column(found.variable.name), 30)} if "column" in error.message.params else {}
+        why = replace(error.message, params={**error.message.params, **named})
+        st.caption(":material/help: " + why.local(md))
+        return
+    assert isinstance(belief, RateBelief | TextBelief) and not isinstance(found, Curves)
+    low, high = belief.interval()
+    order = [list(fitted.model.target_.levels).index(c) for c in found.classes]
+    if isinstance(found, Rates):
+        rows = [
+            [f"λ | {clean(table.class_(c), 40)}",
+             number(found.total[j] / found.n[j]) if found.n[j] else "–",
+             number((found.total[j] + found.mean) / (found.n[j] + 1)), number(found.rate[j]), _within(low[k], high[k])]
+            for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
+        ]  # fmt: skip
+        told = _("With α imagined rows of the column's mean a rate is Gamma distributed once the rows are counted; "
+                 "the interval holds it with 95 %.")  # fmt: skip
+        if not any(found.added):
+            told = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
+                     "½ added to Σx.")  # fmt: skip
+    else:
+        place = {term: v for v, term in enumerate(found.terms)}
+        rows = [
+            [f"{clean(term, 30)} | {clean(table.class_(c), 30)}", _bare(found, j, place[term]),
+             number(_laplace(found, j, place[term])), number(found.source(j, place[term]).value),
+             _within(low[k, place[term]], high[k, place[term]])]
+            for term in _listed(found) for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
+        ]  # fmt: skip
+        told = _("The probabilities of a class's terms are Dirichlet distributed once its texts are counted, and each "
+                 "of them Beta; the interval holds it with 95 %.")  # fmt: skip
+        if not found.added.any():
+            told = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
+                     "those under Jeffreys' prior, ½ a level.")  # fmt: skip
+    tables.drawn(
+        [
+            Head(table.column(found.variable.name)),
+            Head("ML", _("Maximum likelihood: nothing added."), right=True),
+            Head("Laplace", _("α = 1, whatever the model has."), right=True),
+            Head(_("in use"), right=True),
+            Head(_("95 % credible"), right=True),
+        ],
+        rows,
+        key="estimates_table",
+        label=_("estimates"),
+        height=TALLEST,
+    )
+    st.caption(told)
+
+
+def _within(low: float, high: float) -> str:
+    return f"{number(float(low))} – {number(float(high))}"
+
+
+def _bare(found: WordTable, k: int, v: int) -> str:
+    """The fraction of counts without smoothing."""
+    return number(float(found.counts[k, v]) / found.total[k]) if found.total[k] else "–"
+
+
+def _laplace(found: WordTable, k: int, v: int) -> float:
+    """With 1 added to the term's count: among all terms, or to the texts with it and to those without."""
+    return (float(found.counts[k, v]) + 1.0) / (found.total[k] + (2 if found.presence else len(found.terms)))
+
+
+def _rows(table: active.InUse, found: Other, k: int, term: str | None = None) -> None:
+    """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
+    parts, label, column = table.parts, found.classes[k], found.variable.name
+    assert parts is not None
+    whole = put(parts.X, {parts.target.name: parts.y})
+    if parts.weight is not None:
+        whole = put(whole, {str(parts.weight.name): parts.weight})
+    whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
+    rows = rows_of_class(found, whole, label, term)
+    said = [md(table.given_class(label)), *([_("with «{term}»").format(term=md(shown(term), 40))] if term else [])]
+    share = _("{n} of the {all} rows of this class").format(n=len(rows), all=int((parts.y == label).sum()))
+    st.markdown(f"**{' · '.join(said)}** · {share}")
+    first = [*(["×"] if "×" in rows else []), column, parts.target.name]
+    ordered = rows[[*first, *(name for name in rows.columns if name not in first)]]
+    tables.rows(table, ordered, of=(column, str(label), term), height=TALLEST)

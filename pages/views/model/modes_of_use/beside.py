@@ -1,0 +1,219 @@
+"""The three ways beside one another: when each does its work, how much that is, and that they say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.costs import WAYS, Cost, Moment, Way, costs
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.workbench.derivation.modes_of_use import Agreement, agreement, work
+from bayes_engine.workbench.figures.modes_of_use import work_lines
+from pages import active
+from pages.components.chart import chart
+from pages.components.tables import written
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, plotly_text
+from pages.runtime.state import Spec, change, current, dark
+
+RATIOS = tuple(10 ** (k / 10) for k in range(-20, 31))
+"""Predictions for each row that comes, from one in a hundred to a thousand."""
+DIGITS = 12
+"""A posterior is shown to so many decimals, where it shall be seen that three are the same."""
+
+
+def way_name(way: Way) -> str:
+    """A way of use on screen."""
+    return {
+        "look-up": _("Look-up table"),
+        "lazy": _("Lazy learning"),
+        "incremental": _("Incremental learning"),
+    }[way]
+
+
+def _way_told(way: Way) -> str:
+    """What a way does, and when it is the one to take."""
+    return {
+        "look-up": _(
+            "All logarithms are taken beforehand; a prediction looks up and adds. Where predictions must be fast and "
+            "the table stands still."
+        ),
+        "lazy": _(
+            "Nothing is done before somebody asks; then the rows are counted. Where rows change often and questions "
+            "are few."
+        ),
+        "incremental": _(
+            "The counts are kept; a row that comes or goes changes those of its own values. Where rows keep coming "
+            "while questions are asked."
+        ),
+    }[way]
+
+
+def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
+    """What each way does and when, what it costs, and that all three say the same.
+
+    Raises ParameterError where a column's likelihood has no table, and what the model raises for the case.
+    """
+    timed = max(0, current().seen("timed", 0))
+    bill = _costs(table.key, fitted.spec, timed, table, fitted)
+    for way, cell in zip(WAYS, st.columns(3, gap="medium"), strict=True):
+        with cell:
+            st.markdown(f"**{way_name(way)}**")
+            st.caption(_way_told(way))
+    _bill(table, bill)
+    st.button(
+        _("Measure again") if timed else _("Measure the time"),
+        icon=":material/timer:",
+        key="ways_time",
+        help=_("Each is done five times on these rows, and the median is shown; reading cells is not timed."),
+        on_click=change,
+        args=(lambda s: s.showing(timed=timed + 1),),
+    )
+    figure, same = st.columns([5, 6], gap="medium")
+    with figure:
+        _figure(bill)
+    with same:
+        _same(table, fitted)
+
+
+@kept(max_entries=32)
+def _costs(key: str, spec: Spec, timed: int, _table: active.InUse, _fitted: active.Fitted) -> tuple[Cost, ...]:
+    parts = _table.parts
+    assert parts is not None
+    assert isinstance(_fitted.model, NaiveBayes)
+    return costs(_fitted.model, parts.X, parts.y, sample_weight=parts.weight, measure=bool(timed))
+
+
+def _bill(table: active.InUse, bill: Sequence[Cost]) -> None:
+    """What is read, estimated and added, by moment and way."""
+    at = {(cost.way, cost.moment): cost for cost in bill}
+    assert table.parts is not None
+    moments: dict[Moment, str] = {
+        "fit": _("all {n} rows come").format(n=len(table.parts.X)),
+        "update": _("one row more"),
+        "predict": _("one prediction"),
+    }
+    lines = [["", *map(way_name, WAYS)]]
+    for moment, named in moments.items():
+        lines.append([f"**{named}**", *(_done(at[way, moment]) for way in WAYS)])
+    lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in WAYS)])
+    written(lines, left=len(lines[0]))
+    st.caption(
+        _(
+            "A row's cells are its columns and its class; an entry is one logarithm, or one of a Gaussian's three "
+            "numbers; an addition is one log term for one class."
+        )
+    )
+
+
+def _done(cost: Cost) -> str:
+    """What is done at one moment in one way, and how long it took."""
+    read = {
+        ("lazy", "update"): _("{n} cells stored"),
+        ("look-up", "predict"): _("{n} look-ups"),
+        ("incremental", "predict"): _("{n} look-ups"),
+    }.get((cost.way, cost.moment), _("{n} cells read"))
+    said = [
+        *([read.format(n=cost.read)] if cost.read else []),
+        *([_("{n} entries estimated").format(n=cost.entries)] if cost.entries else []),
+        *([_("{n} additions").format(n=cost.additions)] if cost.additions else []),
+    ]
+    time = "" if cost.seconds is None else f" · **{_time(cost.seconds)}**"
+    return (_(", ").join(said) or _("nothing")) + time
+
+
+def _kept(n: int, way: Way) -> str:
+    what = {"look-up": _("the table"), "lazy": _("the rows"), "incremental": _("table and counts")}[way]
+    return f"{what}, {_size(n)}"
+
+
+def _size(n: int) -> str:
+    """Bytes with a unit.
+
+    >>> _size(608), _size(15_300), _size(2_400_000)
+    ('608 B', '15.3 kB', '2.4 MB')
+    """
+    return f"{n} B" if n < 1000 else f"{n / 1e3:.1f} kB" if n < 1e6 else f"{n / 1e6:.1f} MB"
+
+
+def _time(seconds: float) -> str:
+    """A time with a unit.
+
+    >>> _time(3.4e-05), _time(0.00125), _time(2.0)
+    ('34\xa0µs', '1.25\xa0ms', '2\xa0s')
+    """
+    unit, scale = ("µs", 1e6) if seconds < 1e-3 else ("ms", 1e3) if seconds < 1 else ("s", 1.0)
+    return f"{seconds * scale:.3g}\u00a0{unit}"
+
+
+def _figure(bill: Sequence[Cost]) -> None:
+    """The work against how often questions come for each row."""
+    unit, lines = work(bill, RATIOS)
+    names = {way: plotly_text(way_name(way)) for way in WAYS}
+    st.subheader(_("How often is it asked?"))
+    figure = work_lines(RATIOS, lines, names=names, measured=unit == "s", dark=dark())
+    chart(figure, key="ways_work", alt=_("the work of each way against the number of predictions for each new row"))
+    st.caption(
+        _(
+            "The work of one row more and of the predictions until the next. Counting when asked pays while questions "
+            "are rare, keeping counts as soon as they are not. A table compiled anew for every row saves no step: it "
+            "is for rows that stand still, and to be handed on without them."
+        )
+    )
+
+
+# that they agree --------------------------------------------------------------------------------------------------
+
+
+@kept(max_entries=32)
+def _agreement(
+    key: str, spec: Spec, case: tuple[object, ...], _table: active.InUse, _fitted: active.Fitted
+) -> Agreement:
+    parts = _table.parts
+    assert parts is not None
+    assert isinstance(_fitted.model, NaiveBayes)
+    asked = active.case_frame(_table, active.case_values(_table))
+    return agreement(_fitted.model, parts.X, parts.y, asked, parts.weight)
+
+
+def _same(table: active.InUse, fitted: active.Fitted) -> None:
+    """The posterior of the case in each way, and the largest difference over the table."""
+    st.subheader(_("Three ways, one posterior"))
+    found = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
+    posteriors(table, fitted, [(way_name(way), found.of_case[way]) for way in WAYS], key="ways_same")
+    said = _(
+        "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "
+        "the table the largest difference between any two ways is **{difference}**; for incremental learning every "
+        "other row was taken away and put back."
+    ).format(digits=DIGITS, n=found.rows, difference=f"{found.difference:.1e}")
+    without = _("{n} rows have no posterior, in none of the three.").format(n=found.without) if found.without else ""
+    st.caption(f"{said} {without}".strip())
+
+
+def posteriors(
+    table: active.InUse,
+    fitted: active.Fitted,
+    rows: Sequence[tuple[str, Sequence[float] | None]],
+    *,
+    key: str,
+    wide: int = 128,
+) -> None:
+    """P(class|case) by line, to the digits in which they are the same; the classes in the table's order."""
+    order = [fitted.model.classes_.tolist().index(c) for c in table.classes]
+    listed = [[name, *("–" if p is None else f"{p[k]:.{DIGITS}f}" for k in order)] for name, p in rows]
+    heads = [f"c{k}" for k in range(len(order))]
+    named = [f"P({clean(table.class_(c), 24)})" for c in table.classes]
+    st.dataframe(
+        pd.DataFrame(listed, columns=["way", *heads]),
+        hide_index=True,
+        height="content",
+        key=key,
+        alt=_("the posterior of the case"),
+        column_config={
+            "way": st.column_config.TextColumn("", width=wide),
+            **{h: st.column_config.TextColumn(name, width=116) for h, name in zip(heads, named, strict=True)},
+        },
+    )

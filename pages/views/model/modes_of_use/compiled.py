@@ -1,0 +1,172 @@
+"""The compiled table, to be read column by column, and as a Python file that needs nothing but Python."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.models.look_up import LookUp
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.numerals import near, number_of_log, plain
+from pages import active
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.state import Spec, bound, current
+
+ALL, PRIOR = -2, -1
+"""In place of a column: all of them; the class prior."""
+HIGH = 420
+"""Height of table and file in pixels."""
+
+
+@kept(max_entries=16)
+def _compiled(key: str, spec: Spec, _fitted: active.Fitted) -> LookUp:
+    assert isinstance(_fitted.model, NaiveBayes)
+    return LookUp.of(_fitted.model)
+
+
+def table_and_file(table: active.InUse, fitted: active.Fitted) -> None:
+    """What is looked up, and the function that looks it up.
+
+    Raises ParameterError where a column's likelihood has no table.
+    """
+    made = _compiled(table.key, fitted.spec, fitted)
+    st.subheader(_("The compiled table"))
+    entries, file = st.columns([3, 2], gap="medium")
+    with entries:
+        _entries(table, made)
+    with file:
+        _file(made)
+
+
+def _file(made: LookUp) -> None:
+    """The Python file, to be read and taken along."""
+    try:
+        source = made.source()
+    except BayesEngineError as error:  # a label that no file of plain Python holds
+        st.warning(error.message.local(md))
+        return
+    st.download_button(
+        _("Download the Python file"),
+        source,
+        "naive_bayes.py",
+        "text/x-python",
+        key="ways_file",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    st.caption(
+        _(
+            "It imports `math` and nothing else, holds no row of your table, and carries {n} test vectors: run it, "
+            "and it checks itself against this model."
+        ).format(n=len(made.cases))
+    )
+    st.code(source, language="python", height=HIGH)
+
+
+def _entries(table: active.InUse, made: LookUp) -> None:
+    """Every entry, or those of one column."""
+    features = table.features
+    here = current().seen("ways_column", ALL)
+    here = here if PRIOR <= here < len(features) else ALL
+    shown = {i: _column(table, i) for i in (ALL, PRIOR, *range(len(features)))}
+    st.selectbox(
+        _("Column"),
+        list(shown),
+        format_func=shown.__getitem__,
+        **bound("ways_column", here, lambda s, i: s.showing(ways_column=i)),
+    )
+    named = {PRIOR: table.target.name, **dict(enumerate(features.names))}.get(here)
+    logs, normal = made.frame(), made.coefficients()
+    if here == PRIOR:
+        logs, normal = logs[logs["entry"] == "prior"], normal[:0]
+    elif named is not None:
+        logs = logs[(logs["column"] == named) & (logs["entry"] != "prior")]
+        normal = normal[normal["column"] == named]
+    if len(logs):
+        _logs(table, logs)
+    if len(normal):
+        _normal(table, normal)
+    if not len(logs) and not len(normal):
+        st.caption(_("Nothing is looked up here: the column says nothing of the class."))
+
+
+def _column(table: active.InUse, place: int) -> str:
+    if place == ALL:
+        return _("all columns")
+    if place == PRIOR:
+        return _("the class prior")
+    return clean(table.column(table.features.names[place]), 40)
+
+
+def _logs(table: active.InUse, logs: pd.DataFrame) -> None:
+    names = {"prior": _("prior"), "missing": _("missing"), "unseen": _("any other value")}
+    cut = {v.name for v in table.features if v.numeric}
+    shown = pd.DataFrame(
+        {
+            "column": [clean(table.column(name), 40) for name in logs["column"]],
+            "level": [
+                names.get(entry, "") if entry != "level"
+                else clean(str(level) if name in cut else table.level(name, level), 40)
+                for name, entry, level in zip(logs["column"], logs["entry"], logs["level"], strict=True)
+            ],
+            "class": [clean(table.class_(c), 40) for c in logs["class"]],
+            "log_p": [_log(v) for v in logs["log_p"]],
+            "p": [number_of_log(v) for v in logs["log_p"]],
+        }
+    )  # fmt: skip
+    st.dataframe(
+        shown,
+        key="ways_logs",
+        hide_index=True,
+        height=min(38 + 35 * len(shown), HIGH),
+        alt=_("the entries that are looked up"),
+        column_config={
+            "column": st.column_config.TextColumn(_("column")),
+            "level": st.column_config.TextColumn(_("value")),
+            "class": st.column_config.TextColumn(_("class")),
+            "log_p": st.column_config.TextColumn("ln P"),
+            "p": st.column_config.TextColumn("P"),
+        },
+    )
+
+
+def _log(value: float) -> str:
+    """A log-probability; −∞ where the table says never."""
+    return f"{value:.6f}".replace("-", "−") if value > float("-inf") else "−∞"
+
+
+def _normal(table: active.InUse, normal: pd.DataFrame) -> None:
+    """The numbers of the Gaussians, which no table of values can hold."""
+    shown = pd.DataFrame(
+        {
+            "column": [clean(table.column(name), 40) for name in normal["column"]],
+            "class": [clean(table.class_(c), 40) for c in normal["class"]],
+            "mean": [near(m, s) for m, s in zip(normal["mean"], normal["sd"], strict=True)],
+            "sd": [plain(s) for s in normal["sd"]],
+            "pivot": [plain(v) for v in normal["pivot"]],
+            "b": [plain(v) for v in normal["b"]],
+            "eta1": [plain(v) for v in normal["eta1"]],
+            "eta2": [plain(v) for v in normal["eta2"]],
+        }
+    )
+    st.caption(_("Numbers are no values to look up: their Gaussians stand as coefficients, ln p = b + η₁z + η₂z² with "
+                 "z = x − pivot."))  # fmt: skip
+    st.dataframe(
+        shown,
+        key="ways_normal",
+        hide_index=True,
+        height=min(38 + 35 * len(shown), HIGH),
+        alt=_("the coefficients of the Gaussians"),
+        column_config={
+            "column": st.column_config.TextColumn(_("column")),
+            "class": st.column_config.TextColumn(_("class")),
+            "mean": st.column_config.TextColumn(_("mean")),
+            "sd": st.column_config.TextColumn("σ"),
+            "pivot": st.column_config.TextColumn(_("pivot")),
+            "eta1": st.column_config.TextColumn("η₁"),
+            "eta2": st.column_config.TextColumn("η₂"),
+        },
+    )

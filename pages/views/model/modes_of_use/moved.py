@@ -1,0 +1,191 @@
+"""A row is taken away and put back: which counts change, and where the posterior of the case goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.numerals import count, plain
+from bayes_engine.table.roles import put
+from bayes_engine.workbench.derivation.modes_of_use import (
+    Without,
+    each_without,
+    moved_numbers,
+    posterior_of,
+    without_rows,
+)
+from pages import active
+from pages.components.tables import on_screen
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean
+from pages.runtime.state import Spec, bound, change, current
+from pages.views.model.modes_of_use.beside import posteriors
+
+MOST = 20
+"""So many rows are taken away at once, at most."""
+HIGH = 420
+"""Height of the list of counts in pixels."""
+
+
+def rows_come_and_go(table: active.InUse, fitted: active.Fitted, *, three: bool) -> None:
+    """Rows to take away and put back; `three` says whether the other two ways are there to compare.
+
+    Raises what the model raises for the case.
+    """
+    parts, away = table.parts, taken_away(table)
+    assert parts is not None
+    st.subheader(_("A row goes, a row comes back"))
+    choice, effect = st.columns([1, 2], gap="medium")
+    with choice:
+        _choose(table, away)
+    case = active.case_frame(table, active.case_values(table))
+    less = without_rows(fitted.model, parts.X, parts.y, list(away), parts.weight) if away else fitted.model
+    with effect:
+        lines: list[tuple[str, Any]] = [(_("as fitted, with all rows"), posterior_of(fitted.model, case))]
+        if away and three:
+            each = _each(
+                table.key, fitted.spec, away, active.case_codes(table, active.case_values(table)), table, fitted
+            )
+            lines += [
+                (_("incremental: the counts less theirs"), each.incremental),
+                (_("lazy: the rows that are left"), each.lazy),
+                (_("look-up table, compiled anew"), each.compiled),
+                (_("look-up table, compiled before"), each.stale),
+            ]
+        elif away:
+            lines.append((_("incremental: the counts less theirs"), posterior_of(less, case)))
+        posteriors(table, fitted, lines, key="ways_moved", wide=214)
+        if not away:
+            st.caption(
+                _("Take a row away: the counts of its own values fall by its weight, and no others are touched.")
+            )
+            return
+        st.caption(
+            _("A table compiled before knows nothing of it: it has no counts, and must be made anew.")
+            if three
+            else _("Listed is what is counted column by column; what is counted of several columns falls likewise.")
+        )
+        _numbers(table, moved_numbers(fitted.model.stats_, less.stats_))
+
+
+@kept(max_entries=64)
+def _each(
+    key: str, spec: Spec, away: tuple[int, ...], codes: tuple[Any, ...], _table: active.InUse, _fitted: active.Fitted
+) -> Without:
+    parts, case = _table.parts, active.case_frame(_table, active.case_values(_table))
+    assert parts is not None
+    assert isinstance(_fitted.model, NaiveBayes)
+    return each_without(_fitted.model, parts.X, parts.y, away, case, parts.weight)
+
+
+def taken_away(table: active.InUse) -> tuple[int, ...]:
+    """The rows that are away, by their places among the table's rows; one row at least stays."""
+    assert table.parts is not None
+    named = current().seen("away", ())
+    known = [at for at in named if type(at) is int and 0 <= at < len(table.parts.X)]
+    return tuple(dict.fromkeys(known))[: min(MOST, len(table.parts.X) - 1)]
+
+
+def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
+    parts = table.parts
+    assert parts is not None
+    here = current().seen("away_row", max(current().row, 0))
+    here = here if 0 <= here < len(parts.X) else 0
+    place = {int(row) + 1: at for at, row in enumerate(parts.rows)}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input(
+            _("Row"),
+            1,
+            max(place),
+            step=1,
+            width=120,
+            **bound(
+                "away_row", int(parts.rows[here]) + 1, lambda s, n: s.showing(away_row=_nearest(place, int(n or 1)))
+            ),
+        )
+        st.button(
+            _("Take away"),
+            icon=":material/remove:",
+            key="away_take",
+            disabled=here in away or len(away) >= min(MOST, len(parts.X) - 1),
+            on_click=change,
+            args=(lambda s: s.showing(away=(*away, here)),),
+        )
+        st.button(
+            _("Put back"),
+            icon=":material/add:",
+            key="away_back",
+            disabled=here not in away,
+            on_click=change,
+            args=(lambda s: s.showing(away=tuple(at for at in away if at != here)),),
+        )
+    rows = list(dict.fromkeys([here, *away]))
+    whole = put(parts.X.iloc[rows], {parts.target.name: parts.y.iloc[rows]})
+    numbers = [int(parts.rows[at]) + 1 for at in rows]
+    shown = on_screen(table, whole.set_axis(numbers, axis=0)).T
+    state = [_("away") if at in away else _("counted") for at in rows]
+    listed = pd.DataFrame([state, *shown.astype(object).to_numpy().tolist()], columns=[str(n) for n in numbers])
+    listed.insert(0, "name", ["", *(clean(name, 40) for name in shown.index)])
+    st.dataframe(
+        listed.astype(object).map(lambda v: _("missing") if pd.isna(v) else clean(v, 40)),
+        key="away_rows",
+        hide_index=True,
+        height=min(38 + 35 * len(listed), HIGH),
+        alt=_("the row, and those that are away"),
+        column_config={
+            "name": st.column_config.TextColumn(_("column"), pinned=True),
+            **{str(n): st.column_config.TextColumn(_("row {n}").format(n=n)) for n in numbers},
+        },
+    )
+
+
+def _nearest(place: dict[int, int], number: int) -> int:
+    """The place of a row by its number; a row without a class was never counted, and its nearest neighbour is meant."""
+    return place[min(place, key=lambda n: abs(n - number))]
+
+
+def _numbers(table: active.InUse, found: pd.DataFrame) -> None:
+    """The counts and moments that changed."""
+    entries = {
+        "missing": _("missing"),
+        "n": _("rows with a number"),
+        "mean": _("mean"),
+        "squares": _("sum of squares about it"),
+    }
+    cut = {v.name for v in table.features if v.numeric}
+    shown = pd.DataFrame(
+        {
+            "column": [clean(table.column(name or table.target.name), 40) for name in found["column"]],
+            "of": [
+                entries.get(entry)
+                or (_("rows") if name is None else clean(str(level) if name in cut else table.level(name, level), 40))
+                for name, entry, level in zip(found["column"], found["entry"], found["level"], strict=True)
+            ],
+            "class": [clean(table.class_(c), 40) for c in found["class"]],
+            **{
+                when: [
+                    plain(v) if e in ("mean", "squares") else count(v)
+                    for e, v in zip(found["entry"], found[when], strict=True)
+                ]
+                for when in ("before", "after")
+            },
+        }
+    )
+    st.dataframe(
+        shown,
+        key="ways_counts",
+        hide_index=True,
+        height=min(38 + 35 * max(len(shown), 1), HIGH),
+        alt=_("the counts that changed"),
+        column_config={
+            "column": st.column_config.TextColumn(_("column")),
+            "of": st.column_config.TextColumn(_("what is counted")),
+            "class": st.column_config.TextColumn(_("class")),
+            "before": st.column_config.TextColumn(_("before")),
+            "after": st.column_config.TextColumn(_("after")),
+        },
+    )

@@ -1,0 +1,49 @@
+"""The view from top to bottom: the three ways beside one another, that they agree, the compiled table and its file,
+and what a row that goes takes with it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.models.naive_bayes import NaiveBayes
+from pages import active
+from pages.active import shelf
+from pages.runtime.escape import md
+from pages.views.model import knobs
+from pages.views.model.modes_of_use import beside, compiled, moved
+
+
+def ways(table: active.InUse) -> None:
+    """The active model of the shelf in the three ways; of another family what there is of them."""
+    spec = shelf.choose_model(table)
+    try:
+        fitted = active.fit(table, spec)
+    except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
+        knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
+        st.error(error.message.local(md))
+        return
+    knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
+    if fitted.calibrated is not None:
+        st.caption(_("Shown is the model before it is calibrated: a calibrator is the same after all three ways."))
+    three = isinstance(fitted.model, NaiveBayes)
+    if three:
+        try:
+            beside.side_by_side(table, fitted)
+            compiled.table_and_file(table, fitted)
+        except BayesEngineError as error:  # a likelihood that no table holds, a case that the model refuses
+            st.warning(error.message.local(md))
+            three = False
+    else:
+        st.info(
+            _(
+                "A look-up table and counting when asked are built for naive Bayes. This model, like all of the shelf, "
+                "can learn rows, forget rows and merge with another: below, a row goes and comes back. Its structure "
+                "stays that of the first fit."
+            )
+        )
+    try:
+        moved.rows_come_and_go(table, fitted, three=three)
+    except BayesEngineError as error:
+        st.warning(error.message.local(md))

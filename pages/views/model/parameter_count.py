@@ -1,0 +1,161 @@
+"""What a model believes before any column, its class prior; and how many numbers all of it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.numerals import number
+from bayes_engine.workbench.derivation.conditionals import Size, class_steps, model_size, prior_step
+from bayes_engine.workbench.derivation.derive import Step
+from bayes_engine.workbench.derivation.render import fraction
+from bayes_engine.workbench.figures.conditionals import prior_bars
+from pages import active
+from pages.active import words
+from pages.components.chart import chart
+from pages.components.tables import written
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import Spec, dark
+
+MOST = 200
+"""So many rows of the class's table are listed."""
+
+
+def prior(table: active.InUse, fitted: active.Fitted) -> None:
+    """P(class), each with its fraction."""
+    st.subheader(f"{_('Class prior')} P({md(table.column(table.target.name), 40)})")
+    names = [plotly_text(table.class_(c), 30) for c in table.classes]
+    figure = prior_bars(prior_step(fitted.model, table.classes), classes=names, dark=dark())
+    chart(figure, key="prior", alt=_("P(class)"))
+    if steps := class_steps(fitted.model, table.classes):
+        _class_given_parents(table, steps)
+
+
+def _class_given_parents(table: active.InUse, steps: Sequence[Step]) -> None:
+    """The table of a class with parents in a network, each number with its fraction."""
+    names = {cell.variable.name: clean(table.column(cell.variable.name), 30) for cell in steps[0].given}
+    listed = []
+    for step in steps[:MOST]:
+        held = {c.variable.name: clean(table.value(c.variable, c.value), 40) for c in step.given}
+        shares = [f"{fraction(s)} = {number(p)}" for s, p in zip(step.sources, step.factors, strict=True)]
+        listed.append([*held.values(), *shares])
+    heads = [f"v{i}" for i in range(len(names))] + [f"c{k}" for k in range(len(table.classes))]
+    shown = [*names.values(), *(clean(table.class_(c), 30) for c in table.classes)]
+    st.caption(
+        _("In this network the class has parents: drawn is its share over all of them, and this is its table.")
+        + ("" if len(steps) <= MOST else " " + _("The first {n} of {all} rows.").format(n=MOST, all=len(steps)))
+    )
+    st.dataframe(
+        pd.DataFrame(listed, columns=heads),
+        key="class_table",
+        hide_index=True,
+        height=min(38 + 35 * len(listed), 388),
+        alt=_("P(class | parents)"),
+        column_config={h: st.column_config.TextColumn(name) for h, name in zip(heads, shown, strict=True)},
+    )
+
+
+def how_many(table: active.InUse, fitted: active.Fitted) -> None:
+    """What the model's assumption of independence saves."""
+    found = model_size(fitted.model)
+    semi = fitted.spec.family not in (*active.NAIVE, "lda", "qda")
+    st.subheader(_("How many numbers"))
+    if found.joint_cells > len(table.classes):
+        naive = ([found.naive_cells], [found.naive_free]) if semi else ([], [])
+        heads = [_("full joint table"), *([words.family("naive-bayes")] if semi else []), _("this model")]
+        free = "–" if found.factor_free is None else _big(found.factor_free)
+        lines = [
+            ("", *heads),
+            (_("table cells"), *(f"${_big(n)}$" for n in (found.joint_cells, *naive[0], found.factor_cells))),
+            (_("free parameters"), *(f"${_big(n)}$" for n in (found.joint_free, *naive[1])), f"${free}$"),
+        ]
+        written(lines)
+        st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
+                                                  "every distribution sums to 1."))  # fmt: skip
+    alone = found.joint_cells <= len(table.classes)
+    told = [_("The class prior: {n} free.").format(n=len(table.classes) - 1)] if alone else []
+    told += [_numbers(fitted, found)] if found.gaussian else []
+    if told := [*told, *_others(table, found)]:
+        st.caption(" ".join(told))
+
+
+def _formula(spec: Spec) -> str:
+    """How the cells are counted."""
+    if spec.family == "aode":
+        return _(
+            "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
+            "$K\\sum_i S_i(1+\\sum_{j\\neq i}S_j)$. AODE is a mean of models: it has no free parameters to count."
+        )
+    if spec.family == "network":
+        return _(
+            "Discrete columns and the class, $S_j$ values each: $\\prod_j S_j$ cells against "
+            "$\\sum_j S_j\\prod_{i\\in\\mathrm{pa}(j)}S_i$, the class counted among nodes and parents; free: "
+            "$\\sum_j (S_j-1)\\prod_{i\\in\\mathrm{pa}(j)}S_i$."
+        )
+    if spec.family in active.NAIVE:
+        return _("Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against $K\\sum_j S_j$.")
+    return _(
+        "Discrete columns, $K$ classes and $S_j$ levels: $K\\prod_j S_j$ cells against "
+        "$K\\sum_j S_j\\prod_{i\\in\\mathrm{pa}(j)}S_i$; free: $K-1+K\\sum_j (S_j-1)\\prod_{i\\in\\mathrm{pa}(j)}S_i$."
+    )
+
+
+def _numbers(fitted: active.Fitted, found: Size) -> str:
+    """What the numeric columns cost, in a sentence."""
+    family = fitted.spec.family
+    if family in active.NAIVE:
+        tied = bool(active.setting(fitted.spec, "tied_variance"))
+        said = (
+            _("Gaussian columns: {n} parameters more, a mean for each class and one variance a column.")
+            if tied
+            else _("Gaussian columns: {n} parameters more, a mean and a variance for each class and column.")
+        )
+    elif family == "lda":
+        said = _(
+            "Numeric columns: {n} parameters more, the classes' means and one covariance, $Kd+d(d+1)/2$; naive Bayes "
+            "has {naive}."
+        )
+    elif family == "qda":
+        said = _(
+            "Numeric columns: {n} parameters more, means and a covariance for each class, $K(d+d(d+1)/2)$; naive Bayes "
+            "has {naive}."
+        )
+    else:
+        said = _(
+            "Numeric columns: {n} parameters more, a mean and a variance in every cell of class and parents; naive "
+            "Bayes has {naive}."
+        )
+    return said.format(n=found.gaussian, naive=found.naive_gaussian)
+
+
+def _others(table: active.InUse, found: Size) -> list[str]:
+    """What columns cost that are neither tables nor Gaussians, and the weights."""
+    k, told = len(table.classes), []
+    if found.rates:
+        told.append(_("Poisson columns: {n} rates, one for each class and column.").format(n=found.rates))
+    if found.terms:
+        text = _("Texts: {n} free probabilities, for {v} terms and {k} classes; a full joint table of which terms "
+                 "stand in a text would have ${full}$ cells.")  # fmt: skip
+        v = found.vocabulary
+        told.append(text.format(n=f"{found.terms:,}", v=f"{v:,}", k=k, full=rf"{k}\times 2^{{{v}}}"))
+    if found.values:
+        told.append(_("Kernel densities: no parameter but a bandwidth for each class; they keep the {n} training "
+                      "values themselves.").format(n=f"{found.values:,}"))  # fmt: skip
+    if found.weights:
+        told.append(_("Weights: {n} more, one a column, fitted to the posterior.").format(n=found.weights))
+    if found.left_out:
+        told.append(_("Of the {d} columns {n} have a factor; the full joint table is that of all.").format(
+            d=len(table.features), n=len(table.features) - found.left_out))  # fmt: skip
+    return told
+
+
+def _big(n: int) -> str:
+    """A whole number to the unit, from a million million on as a power of ten; in LaTeX."""
+    if n < 10**12:
+        return f"{n:,}".replace(",", "{,}")
+    mantissa, power = f"{Decimal(n):.3e}".split("e")
+    return rf"{mantissa}\times10^{{{int(power)}}}"

@@ -1,0 +1,41 @@
+"""A fitted model of the shelf as a file, and the lines of Python that use it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine import save_model
+from bayes_engine.language import _
+from pages import active
+from pages.runtime.state import bound, current
+
+MIME = "application/octet-stream"
+
+
+def to_keep(table: active.InUse, fitted: active.Fitted) -> None:
+    """The model as `save_model` writes it, calibrated where the shelf says so."""
+    name = f"{fitted.spec.family}.model.bayes"
+    is_open = current().seen("save", False)
+    opened = bound("save_open", is_open, lambda s, on: s.showing(save=bool(on)))
+    with st.expander(_("Save this model"), icon=":material/download:", **opened):
+        left, right = st.columns([1, 2], gap="medium")
+        with left:
+            st.download_button(
+                _("Download"), lambda: save_model(fitted.judging) or b"", name, MIME, key="model_save",
+                icon=":material/download:", on_click="ignore",
+            )  # fmt: skip
+            st.caption(
+                _(
+                    "The fitted model with its statistics, without the rows. Loaded, it gives the same posteriors to "
+                    "the last bit, and can be updated, merged and smoothed anew."
+                )
+            )
+        if not is_open:  # what colours the lines is 0.5 MB to load
+            return
+        with right:
+            frame = _("a pandas table with {n} columns by their names").format(n=len(table.features))
+            st.code(
+                f'from bayes_engine import load_model\n\nmodel = load_model("{name}")\n'
+                f"model.predict_proba(frame)  # {frame}",
+                language="python",
+            )

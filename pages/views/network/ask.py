@@ -1,0 +1,52 @@
+"""The tab *ask*: one drawing, and beside it what is asked of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError, TooLarge
+from bayes_engine.language import _
+from pages.runtime.escape import md
+from pages.runtime.state import bound, change, current
+from pages.views.network.beliefs import beliefs
+from pages.views.network.elimination import elimination
+from pages.views.network.exchange import exchange
+from pages.views.network.separation import separation
+from pages.views.network.source import Source
+from pages.views.network.tables import tables
+
+
+def ask(source: Source) -> None:
+    """The network, and the part of the tab that is open."""
+    parts: dict[str, tuple[str, str, Callable[[Source], None]]] = {
+        "beliefs": (_("Findings"), ":material/touch_app:", beliefs),
+        "tables": (_("Tables"), ":material/table_chart:", tables),
+        "separation": (_("d-separation"), ":material/call_split:", separation),
+        "elimination": (_("Elimination"), ":material/functions:", elimination),
+        "exchange": (_("Exchange"), ":material/swap_vert:", exchange),
+    }
+    part = current().seen("net_part", "beliefs")
+    part = part if part in parts else "beliefs"
+    st.segmented_control(
+        _("What is asked"),
+        list(parts),
+        format_func=lambda name: f"{parts[name][1]} {parts[name][0]}",
+        required=True,
+        label_visibility="collapsed",
+        **bound("net_part", part, lambda s, name: s.showing(net_part=name)),
+    )
+    try:
+        parts[part][2](source)
+    except TooLarge as error:
+        st.error(error.message.local(md))
+        st.button(
+            _("Sample it on the tab Gibbs"),
+            icon=":material/casino:",
+            key="net_to_gibbs",
+            on_click=change,
+            args=(lambda s: s.showing(net_tab="gibbs"),),
+        )
+    except BayesEngineError as error:
+        st.error(error.message.local(md))

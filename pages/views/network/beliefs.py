@@ -1,0 +1,408 @@
+"""Findings: a click on a state sets or clears it, and every bar moves. P(e), what moved most, the most probable
+explanation, and the joint of two nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.errors import TooLarge
+from bayes_engine.factors.network import Network
+from bayes_engine.inference.answer import Answer, Change, Together, answer, together
+from bayes_engine.language import Message, _, current_language
+from bayes_engine.numerals import certain, number, number_of_log
+from bayes_engine.workbench.figures.network import joint_table
+from pages.components.chart import chart
+from pages.components.graph import NodeTone
+from pages.components.tables import written
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import State, bound, change, current, dark
+from pages.views.network import source as sources
+from pages.views.network.draw import Marks, draw, is_wide, shown_levels
+from pages.views.network.source import Source
+
+MOVED = 3
+"""So many nodes are named as moved most."""
+STILL = 4
+"""So many as not moved."""
+LEAST = 5e-4
+"""What moves less did not move."""
+ACROSS = 185
+"""Height in pixels of what stands above a drawing that takes the whole width."""
+CHIPS = 12
+"""So many findings are listed one by one."""
+LINES, TALLEST = 12, 440
+"""A longer explanation is scrolled, in so many pixels."""
+
+
+def beliefs(source: Source) -> None:
+    """The drawing with its bars, the findings beside it, and beneath what follows from them."""
+    evidence = sources.evidence(source)
+    found = answered(source, evidence)
+    target = target_of(source)
+    if found.conflict is not None:
+        _impossible(source, found)
+    if is_wide(source):
+        _findings(source, found, target, across=True)
+        _drawing(source, found, target)
+    else:
+        figure, side = st.columns([7, 3], gap="large")
+        with figure:
+            _drawing(source, found, target)
+        with side:
+            _findings(source, found, target, across=False)
+    if found.possible:
+        left, right = st.columns(2, gap="large")
+        with left:
+            _explanation(source, found)
+        with right:
+            _joint(source, evidence, target)
+    _about(source)
+
+
+def answered(source: Source, evidence: dict[str, Any]) -> Answer:
+    """What the findings do to every node."""
+    findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
+    return _answered(source.key, findings, source.network, evidence)
+
+
+def within_reach(source: Source, evidence: dict[str, Any]) -> Answer | None:
+    """The same; None where exact inference is out of reach."""
+    try:
+        return answered(source, evidence)
+    except TooLarge:
+        return None
+
+
+@kept(max_entries=256)
+def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network, _evidence: dict[str, Any]) -> Answer:
+    return answer(_network, _evidence)
+
+
+def target_of(source: Source) -> str:
+    """The node that is asked about: the one chosen, or the one its story is about."""
+    names = source.network.names
+    chosen = current().seen("net_target", -1)
+    if 0 <= chosen < len(names):
+        return names[chosen]
+    if source.stored is not None:
+        return source.stored.info.target
+    if source.table is not None:
+        return source.table.target.name
+    return names[-1]
+
+
+def choose_target(state: State, place: int) -> State:
+    return state.showing(net_target=place)
+
+
+def toggle(source: Source, node: str, level: int) -> None:
+    """A click on a state; for callbacks."""
+    place = source.place(node)
+    change(lambda s: sources.toggled(s, place, level))
+
+
+def _drawing(source: Source, found: Answer, target: str) -> None:
+    tones: dict[str, NodeTone] = dict.fromkeys(found.evidence, "evidence")
+    if found.conflict is not None:
+        tones |= {name: "shut" for name, _level in found.conflict.findings}
+    if target not in tones:
+        tones[target] = "class"
+    draw(
+        source,
+        answer=found,
+        target=target,
+        marks=Marks(nodes=tones),
+        on_node=lambda name: change(lambda s: choose_target(s, source.place(name))),
+        on_state=lambda name, level: toggle(source, name, level),
+        label=_("Bayesian network: the nodes with the probabilities of their states"),
+    )
+
+
+# the findings -----------------------------------------------------------------------------------------------------
+
+
+def _findings(source: Source, found: Answer, target: str, *, across: bool) -> None:
+    if across:  # of one height, so that the drawing beneath stays where it is when a state is clicked
+        with st.container(height=ACROSS, border=False):
+            left, middle, right = st.columns([3, 3, 2], gap="large")
+    else:
+        left = middle = right = st.container()
+    with left:
+        _evidence(source, found)
+    with middle:
+        _moved(source, found, target)
+    with right:
+        _target(source, found, target)
+
+
+def _target(source: Source, found: Answer, target: str) -> None:
+    names = source.network.names
+    st.selectbox(
+        _("Asked about"),
+        range(len(names)),
+        format_func=lambda j: clean(source.name(names[j]), 40),
+        help=_("Its bars have the colours of classes. A click on the head of a node asks about that node."),
+        **bound("net_target", source.place(target), choose_target),
+    )
+    levels = source.network[target].variable.levels
+    if len(shown_levels(source, target, found)) == len(levels):
+        return
+    place = source.place(target)
+    seen = levels.index(found.evidence[target]) if target in found.evidence else -1
+    st.selectbox(
+        _("Its finding"),
+        range(-1, len(levels)),
+        format_func=lambda k: _("not observed") if k < 0 else clean(source.level(target, levels[k]), 40),
+        **bound("net_finding", seen, lambda s, k: sources.with_evidence(s, place, None if k < 0 else k)),
+    )
+
+
+def _evidence(source: Source, found: Answer) -> None:
+    """The findings, each with a button that clears it, and P(e)."""
+    if not found.evidence:
+        st.markdown(_("Nothing is observed yet: the bars are $P(x_j)$. **Click a state** to observe it."))
+        _suggestion(source)
+        return
+    with st.container(horizontal=True, gap="small"):
+        for name, level in list(found.evidence.items())[:CHIPS]:
+            place = source.place(name)
+            st.button(
+                f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}",
+                icon=":material/close:",
+                key=f"net_clear_{place}",
+                help=_("Clear this finding"),
+                on_click=change,
+                args=(lambda s, j=place: sources.with_evidence(s, j, None),),
+            )
+        if len(found.evidence) > 1:
+            st.button(
+                _("Clear all {n}").format(n=len(found.evidence)),
+                type="tertiary",
+                key="net_clear",
+                on_click=change,
+                args=(lambda s: s.showing(net_evidence=()),),
+            )
+    st.metric(
+        _("Findings together, $P(e)$"),
+        number_of_log(found.log_evidence),
+        help=_("How often cases like this occur, according to the network."),
+    )
+
+
+def _suggestion(source: Source) -> None:
+    if source.stored is None or not source.stored.info.evidence:
+        return
+    story = source.stored.info.evidence
+    pairs = tuple(sorted((source.place(n), source.network[n].variable.levels.index(v)) for n, v in story.items()))
+    st.button(
+        _("Observe {findings}").format(findings=_(", ").join(_said(source, n, v) for n, v in story.items())),
+        icon=":material/play_arrow:",
+        key="net_try",
+        on_click=change,
+        args=(lambda s: s.showing(net_evidence=pairs, net_target=-1),),
+    )
+
+
+def _said(source: Source, name: str, level: Any) -> str:
+    return f"{md(source.name(name), 24)} = {md(source.level(name, level), 20)}"
+
+
+def _moved(source: Source, found: Answer, target: str) -> None:
+    """What the findings did to the node asked about, and what they moved most, in words."""
+    if not found.evidence or not found.possible:
+        return
+    ranked = sorted(found.changes, key=lambda c: c.node != target)
+    moved = [c for c in ranked if c.after - c.before >= LEAST]
+    still = [c.node for c in found.changes if c.after - c.before < LEAST]
+    lines = [_change(source, c) for c in moved[:MOVED]]
+    if not moved:
+        lines = [_("No other node moved.")]
+    elif still:
+        named, more = _(", ").join(md(source.name(n), 24) for n in still[:STILL]), len(still) - STILL
+        lines.append(
+            _("Did not move: {nodes} and {n} more.").format(nodes=named, n=more)
+            if more > 0
+            else _("Did not move: {nodes}.").format(nodes=named)
+        )
+    st.markdown("\n".join(f"- {line}" for line in lines))
+    st.caption(_("Dashed outlines are the probabilities before the findings."))
+
+
+def _change(source: Source, c: Change) -> str:
+    level = source.network[c.node].variable.levels[c.level]
+    return _("{finding}: {before} → **{after}**").format(
+        finding=_said(source, c.node, level), before=certain(c.before), after=certain(c.after)
+    )
+
+
+def _impossible(source: Source, found: Answer) -> None:
+    assert found.conflict is not None
+    said = _(", ").join(_said(source, n, v) for n, v in found.conflict.findings)
+    words = (
+        _("No case can have these findings together: **{findings}** has probability 0 in this network.")
+        if found.conflict.smallest
+        else _("No case can have these findings together; **{findings}** exclude each other.")
+    )
+    with st.container(border=True):
+        st.markdown(":material/block: " + words.format(findings=said))
+        if len(found.conflict.findings) > 1:
+            st.caption(_("None of them is impossible without the others. Clear one and the bars come back:"))
+        with st.container(horizontal=True, gap="small"):
+            for name, level in found.conflict.findings:
+                place = source.place(name)
+                st.button(
+                    _("Clear {finding}").format(finding=_said(source, name, level)),
+                    key=f"net_conflict_{place}",
+                    icon=":material/close:",
+                    type="primary",
+                    on_click=change,
+                    args=(lambda s, j=place: sources.with_evidence(s, j, None),),
+                )
+
+
+# what follows -----------------------------------------------------------------------------------------------------
+
+
+def _explanation(source: Source, found: Answer) -> None:
+    """The most probable values of all nodes together, beside the most probable one of each."""
+    st.subheader(_("Most probable explanation"))
+    lines, other = [[_("node"), _("in the explanation"), _("alone"), "p"]], 0
+    for name in source.network.names:
+        if name in found.evidence:
+            continue
+        levels, p = source.network[name].variable.levels, found.posterior[name]
+        alone = levels[max(range(len(p)), key=lambda k: p[k])]
+        best = found.best[name]
+        other += alone != best
+        lines.append(
+            [
+                md(source.name(name), 40),
+                md(source.level(name, best), 40),
+                md(source.level(name, alone), 40) + ("" if alone == best else " **≠**"),
+                certain(p[levels.index(alone)]),
+            ]
+        )
+    st.markdown(
+        _("$\\arg\\max_x P(x\\mid e)$, all nodes at once: $P(x\\mid e)$ = **{p}**.").format(
+            p=number_of_log(found.log_best)
+        )
+    )
+    if len(lines) > 1:
+        with st.container(height=TALLEST if len(lines) > LINES else "content", border=False, key="net_mpe"):
+            written(lines, left=3)
+    if other:
+        st.caption(
+            Message(
+                "In {n} node(s) it differs (≠) from the node's own most probable state: the best whole is not made of "
+                "the best parts.",
+                {"n": other},
+            ).local(md)
+        )
+
+
+def _joint(source: Source, evidence: dict[str, Any], target: str) -> None:
+    """P(a, b | e) of two nodes as a table of areas."""
+    st.subheader(_("Two nodes together"))
+    free = [name for name in source.network.names if name not in evidence]
+    if len(free) < 2:
+        st.markdown(_("Two nodes without a finding are needed; clear one."))
+        return
+    a, b = joint_pair(source, free, target)
+    with st.container(horizontal=True):
+        for key, mine, other in (("net_joint_a", a, b), ("net_joint_b", b, a)):
+            st.selectbox(
+                _("First node") if key == "net_joint_a" else _("Second node"),
+                [source.place(name) for name in free if name != other],
+                format_func=lambda j: clean(source.name(source.network.names[j]), 40),
+                **bound(key, source.place(mine), lambda s, j, key=key: s.showing(**{key: j})),
+            )
+    found = _together(source.key, tuple(sorted(evidence.items(), key=str)), source.network, a, b)
+    chart(
+        joint_table(
+            found,
+            [[plotly_text(v, 24) for v in source.levels(n)] for n in (a, b)],
+            [plotly_text(source.name(n), 30) for n in (a, b)],
+            dark=dark(),
+        ),
+        key="net_joint",
+        alt=_("The joint probabilities of {a} and {b}").format(a=clean(source.name(a)), b=clean(source.name(b))),
+    )
+    if found.independent:
+        words = (
+            _("Independent given the findings: every cell is the product of its row's and its column's probability.")
+            if evidence
+            else _("Independent: every cell is the product of its row's and its column's probability.")
+        )
+    else:
+        words = (
+            _("Dependent given the findings: mutual information {nats} nats. In brackets the product of the margins.")
+            if evidence
+            else _("Dependent: mutual information {nats} nats. In brackets the product of the margins.")
+        )
+    st.caption(words.format(nats=number(found.information)))
+
+
+def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
+    """The two nodes that are shown together: those chosen, or the target and the node that follows it."""
+    at = [current().seen("net_joint_a", -1), current().seen("net_joint_b", -1)]
+    names = source.network.names
+    a, b = (names[j] if 0 <= j < len(names) and names[j] in free else None for j in at)
+    first = a or (target if target in free and target != b else next(n for n in free if n != b))
+    near = [n for n in source.network.graph.neighbours[first] if n in free]
+    second = b if b is not None and b != first else next(n for n in [*near, *free] if n != first)
+    return first, second
+
+
+@kept(max_entries=128)
+def _together(key: str, evidence: tuple[tuple[str, Any], ...], _network: Network, a: str, b: str) -> Together:
+    return together(_network, a, b, dict(evidence))
+
+
+def _about(source: Source) -> None:
+    """Where the network is from."""
+    network = source.network
+    size = _("{n} nodes, {arcs} arcs, {free} free numbers").format(
+        n=len(network.names), arcs=len(network.graph.arcs), free=network.free
+    )
+    if source.stored is not None:
+        info = source.stored.info
+        st.markdown(info.text("story", current_language()))
+        st.caption(f"{size} · {md(info.source, 400)}")
+        return
+    st.caption(size)
+    if source.rows is None or source.table is None or source.model is None:
+        return
+    method, score, _parents, alpha, bins = sources.settings()
+    n = len(source.rows.frame)
+    said = [
+        _("Arcs from the tab Learn, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)
+        if source.drawn
+        else _("Learned from {n} rows: {method}, {score}; tables with α = {alpha:g}.").format(
+            n=n, method=method_word(method), score=score_word(score), alpha=alpha
+        )
+    ]
+    if source.rows.cut:
+        cut = _(", ").join(md(source.table.column(n), 24) for n in source.rows.cut)
+        said.append(
+            _("Numbers are cut into {bins} intervals with equally many rows each: {columns}.").format(
+                bins=bins, columns=cut
+            )
+        )
+    if source.model.trace_ is not None:
+        said.append(_("Cells not known are completed by EM."))
+    for line in said:
+        st.caption(":material/info: " + line)
+
+
+def method_word(name: str) -> str:
+    """A way to find arcs, on screen."""
+    return {"hill-climb": _("hill climbing"), "exact": _("the exact optimum"), "tree": _("the best tree")}[name]
+
+
+def score_word(name: str) -> str:
+    """A score, on screen."""
+    return {"log-likelihood": _("log-likelihood"), "k2": "K2", "bdeu": "BDeu"}.get(name, name.upper())

@@ -1,0 +1,128 @@
+"""The drawing of the page: the network in layers, every node with its bars, and what a part of the page marks in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
+
+from bayes_engine.inference.answer import Answer
+from bayes_engine.structure.graph import Arc
+from bayes_engine.workbench.figures.layout import Places, layered
+from bayes_engine.workbench.figures.network import BELIEF, SEEN
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS
+from pages.components.graph import Bar, Click, Edge, EdgeTone, Kind, Node, NodeTone, graph
+from pages.runtime.cache import kept
+from pages.views.network.source import Source
+
+WIDE = 12
+"""A network of more nodes takes the whole width of the page."""
+BARS, BARS_OF_MANY = 6, 4
+"""So many levels of a node are drawn, the most probable; in a network of more than `WIDE` nodes fewer."""
+
+
+class Marks(NamedTuple):
+    """What is marked: tones and second lines of nodes, tones of arcs; `extra` edges have no direction, `undirected`
+    arcs lose theirs."""
+
+    nodes: Mapping[str, NodeTone] = {}
+    subs: Mapping[str, str] = {}
+    arcs: Mapping[Arc, EdgeTone] = {}
+    labels: Mapping[Arc, str] = {}
+    extra: Collection[Arc] = ()
+    undirected: Collection[Arc] = ()
+    hidden: Collection[Arc] = ()
+
+
+def is_wide(source: Source) -> bool:
+    """Whether the drawing needs the whole width."""
+    return len(source.network.names) > WIDE
+
+
+def draw(
+    source: Source,
+    *,
+    answer: Answer | None = None,
+    target: str = "",
+    marks: Marks = Marks(),  # noqa: B008  (a tuple)
+    selected: str | None = None,
+    on_node: Callable[[str], object] | None = None,
+    on_state: Callable[[str, int], object] | None = None,
+    label: str,
+) -> None:
+    """Draw the network; with an `answer` every node shows its bars, those of the `target` in the colours of classes.
+    The callbacks get a node's name, and the position of a level."""
+    network = source.network
+    places = _places(source.key, network.names, network.graph.arcs)
+    shown = {name: shown_levels(source, name, answer) for name in network.names} if answer is not None else {}
+
+    def node(name: str) -> Node:
+        x, y = places[name]
+        bars = tuple(_bar(source, name, k, answer, name == target) for k in shown.get(name, ()))
+        left_out = len(network[name].variable.levels) - len(bars)
+        more = f"+{left_out}" if bars and left_out else ""
+        tone = marks.nodes.get(name, "")
+        return Node(name, source.name(name), x, y, marks.subs.get(name, more), bars, tone)
+
+    def edge(arc: Arc) -> Edge:
+        tone = marks.arcs.get(arc, "")
+        directed = arc not in marks.undirected
+        return Edge(*arc, marks.labels.get(arc, ""), 0.45 if tone == "lit" else 0.08, directed, tone)
+
+    def undirected(pair: Arc) -> Edge:
+        tone = marks.arcs.get(pair, "married")
+        return Edge(*pair, marks.labels.get(pair, ""), 0.45 if tone == "lit" else 0.08, False, tone)
+
+    def clicked(event: Click) -> None:
+        match event:
+            case ("state", str(name), int(k)) if on_state is not None:
+                on_state(name, shown[name][k])
+            case ("node", str(name)) if on_node is not None:
+                on_node(name)
+
+    clicks: set[Kind] = set()
+    if on_node is not None:
+        clicks.add("node")
+    if on_state is not None and answer is not None:
+        clicks.add("state")
+    graph(
+        [node(name) for name in network.names],
+        [
+            *(edge(arc) for arc in network.graph.arcs if arc not in marks.hidden),
+            *(undirected(pair) for pair in marks.extra),
+        ],
+        key="net_graph",
+        zoom=1.0 if is_wide(source) else 1.2,
+        selected=selected,
+        on_click=clicked,
+        clicks=clicks,
+        label=label,
+    )
+
+
+def shown_levels(source: Source, name: str, answer: Answer) -> tuple[int, ...]:
+    """The levels of a node that are drawn, in their order: all, or the most probable before or after the findings."""
+    prior = answer.prior[name]
+    most = BARS_OF_MANY if is_wide(source) else BARS
+    if len(prior) <= most:
+        return tuple(range(len(prior)))
+    now = answer.posterior.get(name, prior)
+    levels = source.network[name].variable.levels
+    seen = answer.evidence.get(name)
+    ranked = sorted(range(len(prior)), key=lambda k: (levels[k] != seen, -max(prior[k], now[k]), k))
+    return tuple(sorted(ranked[:most]))
+
+
+def _bar(source: Source, name: str, k: int, answer: Answer, of_target: bool) -> Bar:
+    prior = answer.prior[name][k]
+    now = answer.posterior[name][k] if answer.possible else prior
+    seen = name in answer.evidence and answer.evidence[name] == source.network[name].variable.levels[k]
+    level = source.level(name, source.network[name].variable.levels[k])
+    before = prior if answer.evidence and answer.possible else None
+    observed = name in answer.evidence
+    colour = SEEN if observed else CLASS_COLOURS[k % len(CLASS_COLOURS)] if of_target else BELIEF
+    return Bar(level, now, colour, seen, before)
+
+
+@kept(max_entries=64)
+def _places(key: str, names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
+    return layered(names, arcs)

@@ -1,0 +1,363 @@
+"""Variable elimination, factor by factor: what is multiplied, what is summed out, what is left, and what an order
+costs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.errors import TooLarge
+from bayes_engine.factors.network import Network
+from bayes_engine.inference.elimination_trace import Factor, Trace, elimination_trace
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import certain, number, number_of_log
+from bayes_engine.structure.graph import Arc
+from pages.components.graph import EdgeTone, NodeTone
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound, change, current
+from pages.views.network import source as sources
+from pages.views.network.beliefs import choose_target, target_of
+from pages.views.network.draw import Marks, draw, is_wide
+from pages.views.network.source import Source
+
+FOLLOWED = 100
+"""So many nodes are summed out before the eyes of a person."""
+ROWS = 32
+"""A table of more rows is shown from its beginning."""
+BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+class Film(NamedTuple):
+    """An elimination with what is needed to show it: the names of the factors before each step and at the end, and each
+    factor by its name."""
+
+    trace: Trace
+    live: tuple[tuple[str, ...], ...]
+    factors: Mapping[str, Factor]
+
+
+def elimination(source: Source) -> None:
+    """The question and the order, the graph at a step, and the tables of that step."""
+    evidence = sources.evidence(source)
+    target = _asked(source, evidence)
+    if is_wide(source):
+        side = st.container()
+        figure = st.container()
+    else:
+        figure, side = st.columns([3, 2], gap="large")
+    with side:
+        order = _order(source, evidence, target)
+        film = _film_of(source, evidence, target, order)
+        step = _player(len(film.trace.steps))
+        _account(source, film, step, evidence)
+    with figure:
+        _drawing(source, film, step, evidence)
+    _tables(source, film, step)
+
+
+def _asked(source: Source, evidence: Mapping[str, Any]) -> str:
+    """The node asked for: no node that is observed."""
+    names = source.network.names
+    target = target_of(source)
+    free = [n for n in names if n not in evidence]
+    if target in evidence and free:
+        target = free[0]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.selectbox(
+            _("Asked about"),
+            [source.place(n) for n in (free or names)],
+            format_func=lambda j: clean(source.name(names[j]), 40),
+            width=260,
+            **bound("net_target", source.place(target), choose_target),
+        )
+        said = _(", ").join(f"{md(source.name(n), 24)} = {md(source.level(n, v), 20)}" for n, v in evidence.items())
+        st.markdown(
+            _("given {findings}").format(findings=said)
+            if said
+            else _("given nothing; findings are set in the part *Findings*")
+        )
+    return target
+
+
+# the order --------------------------------------------------------------------------------------------------------
+
+
+def _order(source: Source, evidence: Mapping[str, Any], target: str) -> tuple[str, ...] | None:
+    """The order in which variables are summed out; None: the smallest table first."""
+    hidden = _hidden(source, evidence, target)
+    ways: dict[str, tuple[str, tuple[str, ...] | None]] = {
+        "smallest": (_("smallest table first"), None),
+        "up": (_("children before parents"), tuple(reversed(hidden))),
+        "down": (_("parents before children"), tuple(hidden)),
+        "own": (_("my own order"), None),
+    }
+    way = current().seen("net_order", "smallest")
+    way = way if way in ways else "smallest"
+    st.selectbox(
+        _("Order"),
+        list(ways),
+        format_func=lambda w: ways[w][0],
+        **bound("net_order", way, lambda s, w: s.showing(net_order=w, net_step=0)),
+    )
+    if way != "own":
+        chosen = ways[way][1]
+    else:
+        wanted = [source.network.names[j] for j in _positions(source)]
+        first = [n for n in wanted if n in hidden]
+        chosen = (*first, *(n for n in hidden if n not in first))
+        st.multiselect(
+            _("Sum out first"),
+            [source.place(n) for n in hidden],
+            format_func=lambda j: clean(source.name(source.network.names[j]), 30),
+            **bound(
+                "net_own_order",
+                [source.place(n) for n in first],
+                lambda s, v: s.showing(net_own_order=tuple(v), net_step=0),
+            ),
+        )
+    _costs(source, evidence, target, {**{w: o for w, (_words, o) in ways.items()}, "own": chosen}, way, ways)
+    return chosen
+
+
+def _hidden(source: Source, evidence: Mapping[str, Any], target: str) -> list[str]:
+    """The nodes that are summed out: others are not needed. Raises TooLarge where nobody could follow."""
+    graph = source.network.graph
+    above = graph.ancestors([target, *evidence])
+    hidden = [n for n in graph.order if n in above and n != target and n not in evidence]
+    if len(hidden) > FOLLOWED:
+        raise TooLarge(
+            "{n} nodes would have to be summed out one by one, too many to follow; ask about a node with at most "
+            "{most} nodes above it and above the findings",
+            n=len(hidden),
+            most=FOLLOWED,
+        )
+    return hidden
+
+
+def _positions(source: Source) -> list[int]:
+    found = current().seen("net_own_order", ())
+    return [j for j in found if isinstance(j, int) and 0 <= j < len(source.network.names)]
+
+
+def _costs(
+    source: Source,
+    evidence: Mapping[str, Any],
+    target: str,
+    orders: Mapping[str, tuple[str, ...] | None],
+    way: str,
+    words: Mapping[str, tuple[str, Any]],
+) -> None:
+    """What each order needs: its largest table, and all of them together."""
+    rows = []
+    for name, order in orders.items():
+        if name == "own" and way != "own":
+            continue
+        try:
+            steps = _film_of(source, evidence, target, order).trace.steps
+            largest, total = (f"{f((s.cells for s in steps), default=0)}" for f in (max, _sum))
+        except TooLarge:
+            largest = total = _("too large")
+        rows.append([("● " if name == way else "") + words[name][0], largest, total])
+    st.dataframe(
+        pd.DataFrame(rows, columns=[_("order"), _("largest table"), _("cells in all")]),
+        hide_index=True,
+        key="net_costs",
+    )
+
+
+def _sum(values: Any, default: int = 0) -> int:
+    return sum(values, start=default)
+
+
+def _film_of(source: Source, evidence: Mapping[str, Any], target: str, order: tuple[str, ...] | None) -> Film:
+    findings = tuple((source.place(n), str(v)) for n, v in evidence.items())
+    return _film(source.key, findings, target, order, source.network, dict(evidence))
+
+
+@kept(max_entries=64)
+def _film(
+    key: str,
+    findings: tuple[tuple[int, str], ...],
+    target: str,
+    order: tuple[str, ...] | None,
+    _network: Network,
+    _evidence: dict[str, Any],
+) -> Film:
+    trace = elimination_trace(_network, target, _evidence, order)
+    live = [tuple(f.name for f in trace.factors)]
+    for step in trace.steps:
+        live.append((*(n for n in live[-1] if n not in step.factors), step.result.name))
+    every = [*trace.factors, *(s.result for s in trace.steps)]
+    return Film(trace, tuple(live), {f.name: f for f in every})
+
+
+# the film ---------------------------------------------------------------------------------------------------------
+
+
+def _player(steps: int) -> int:
+    """The step that is shown: 0 the tables with the findings entered, then each sum, last the product of the rest."""
+    last = steps + 1
+    step = min(max(current().seen("net_step", 0), 0), last)
+
+    def to(k: int) -> Any:
+        return lambda s: s.showing(net_step=k)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            _("Back"), icon=":material/chevron_left:", key="net_step_back", disabled=step == 0, on_click=change,
+            args=(to(step - 1),),
+        )  # fmt: skip
+        st.button(
+            _("Next"), icon=":material/chevron_right:", key="net_step_next", disabled=step == last, on_click=change,
+            args=(to(step + 1),), type="primary",
+        )  # fmt: skip
+        st.slider(
+            _("Step"),
+            0,
+            last,
+            label_visibility="collapsed",
+            **bound("net_step", step, lambda s, k: s.showing(net_step=k)),
+        )
+    return step
+
+
+def _account(source: Source, film: Film, step: int, evidence: Mapping[str, Any]) -> None:
+    """The step in words."""
+    trace = film.trace
+    if step == 0:
+        st.markdown(
+            _("**The tables.** {n} factors; the findings are entered, so observed nodes are gone from them.").format(
+                n=len(trace.factors)
+            )
+            if evidence
+            else _("**The tables.** {n} factors, one for each node that matters.").format(n=len(trace.factors))
+        )
+        if trace.barren:
+            st.caption(
+                _(
+                    "Left out at once: {nodes}. Nothing asked or observed is below them, so their tables sum to 1."
+                ).format(nodes=_(", ").join(md(source.name(n), 24) for n in trace.barren))
+            )
+    elif step <= len(trace.steps):
+        s = trace.steps[step - 1]
+        st.markdown(
+            Message(
+                "**Sum out {variable}.** {k} factor(s) hold it: {factors}. Their product has {cells} cells; summed, it "
+                "is {result}.",
+                {
+                    "variable": clean(source.name(s.variable), 30),
+                    "k": len(s.factors),
+                    "factors": _(", ").join(clean(_named(source, film, n), 80) for n in s.factors),
+                    "cells": s.cells,
+                    "result": clean(_named(source, film, s.result.name), 80),
+                },
+            ).local(md)
+        )
+    else:
+        joint = [float(v) for v in trace.joint]
+        levels = source.levels(trace.target)
+        st.markdown(
+            _("**Multiply what is left:** {factors}. The sum is $P(e)$ = {evidence}; divided by it:").format(
+                factors=" · ".join(md(_named(source, film, n), 80) for n in trace.last),
+                evidence=number_of_log(trace.log_evidence),
+            )
+        )
+        rows = [
+            [clean(level, 40), number(p), certain(float(q))]
+            for level, p, q in zip(levels, joint, trace.posterior, strict=True)
+        ]
+        columns = [clean(source.name(trace.target), 40), "P(q, e)", "P(q | e)"]
+        st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, key="net_answer")
+
+
+def _named(source: Source, film: Film, name: str) -> str:
+    """A factor as it is spoken of on screen: P(dysp = yes | bronc) with the screen's names, or τ₁(…); plain text."""
+    factor = film.factors[name]
+    if name.startswith("τ"):
+        scope = ", ".join(clean(source.name(n), 24) for n in factor.scope)
+        return f"{name.partition('(')[0].translate(BELOW)}({scope})"
+    at = [f.name for f in film.trace.factors].index(name)
+    cpts = [c for c in source.network.cpts if c.name not in film.trace.barren]
+    seen = sources.evidence(source)
+    said = [
+        clean(source.name(n), 24) + (f" = {clean(source.level(n, seen[n]), 20)}" if n in seen else "")
+        for n in cpts[at].scope
+    ]
+    return f"P({said[-1]}" + (f" | {', '.join(said[:-1])})" if said[:-1] else ")")
+
+
+def _drawing(source: Source, film: Film, step: int, evidence: Mapping[str, Any]) -> None:
+    """The graph whose edges join variables that share a factor, as it is before the step; what the step adds is new."""
+    trace, graph = film.trace, source.network.graph
+    shown = film.live[min(max(step - 1, 0), len(film.live) - 1)]
+    if step > len(trace.steps):
+        shown = trace.last
+    joined = {pair for name in shown for pair in _pairs(source, film.factors[name].scope)}
+    gone = {s.variable for s in trace.steps[: max(step - 1, 0)]}
+    tones: dict[str, NodeTone] = dict.fromkeys((*trace.barren, *gone), "faint")
+    tones |= dict.fromkeys(evidence, "evidence")
+    subs = dict.fromkeys(trace.barren, _("not needed")) | dict.fromkeys(gone, _("summed out"))
+    tones[trace.target] = "class"
+    arcs: dict[Arc, EdgeTone] = dict.fromkeys(joined, "")
+    if 1 <= step <= len(trace.steps):
+        s = trace.steps[step - 1]
+        arcs |= {pair: "lit" for pair in joined if {*pair} <= {*s.scope}}
+        new = {pair for pair in _pairs(source, s.result.scope) if pair not in joined}
+        arcs |= dict.fromkeys(new, "married")
+        joined |= new
+        tones[s.variable] = "lit"
+        subs[s.variable] = _("to be summed out")
+    draw(
+        source,
+        marks=Marks(nodes=tones, subs=subs, arcs=arcs, extra=sorted(joined), hidden=graph.arcs),
+        label=_("The variables that are left; an edge joins two that share a factor"),
+    )
+    st.caption(_("An edge joins two variables that share a factor. Dashed: the sum will join them."))
+
+
+def _pairs(source: Source, scope: tuple[str, ...]) -> set[Arc]:
+    ordered = sorted(scope, key=source.network.position.__getitem__)
+    return set(itertools.combinations(ordered, 2))
+
+
+def _tables(source: Source, film: Film, step: int) -> None:
+    """The tables of the step: what is multiplied, and what comes of it."""
+    trace = film.trace
+    if step == 0:
+        names, result = list(film.live[0]), None
+    elif step <= len(trace.steps):
+        names, result = list(trace.steps[step - 1].factors), trace.steps[step - 1].result
+    else:
+        names, result = list(trace.last), None
+    with st.container(horizontal=True, gap="medium", vertical_alignment="top"):
+        for k, name in enumerate(names):
+            _one(source, film, film.factors[name], ("· " if k else ""), f"net_factor_{k}")
+        if result is not None:
+            _one(source, film, result, "→ ", "net_factor_sum")
+
+
+def _one(source: Source, film: Film, factor: Factor, before: str, key: str) -> None:
+    with st.container(width="content"):
+        st.caption(before + md(_named(source, film, factor.name), 80))
+        values = factor.table.ravel().tolist()
+        levels = [source.levels(n) for n in factor.scope]
+        rows = [
+            [*(clean(v, 30) for v in row), number(p)]
+            for row, p in itertools.islice(zip(itertools.product(*levels), values, strict=True), ROWS)
+        ]
+        columns = [f"{j}" for j in range(len(levels))] + ["p"]
+        config: dict[str, Any] = {
+            f"{j}": st.column_config.TextColumn(clean(source.name(n), 30)) for j, n in enumerate(factor.scope)
+        }
+        config["p"] = st.column_config.TextColumn("φ")
+        st.dataframe(
+            pd.DataFrame(rows, columns=columns), column_config=config, hide_index=True, key=key, width="content"
+        )
+        if len(values) > ROWS:
+            st.caption(_("… {n} rows in all").format(n=len(values)))

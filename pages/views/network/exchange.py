@@ -1,0 +1,84 @@
+"""Exchange: the network as a file for other programs, and one from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.exchange import write_bif, write_xmlbif
+from bayes_engine.exchange.csv_tables import edges_csv, write_csv
+from bayes_engine.factors.network import Network
+from bayes_engine.language import _
+from pages import active
+from pages.active import reading
+from pages.active.network_file import READERS, UPLOADED, keep, read
+from pages.runtime.escape import md
+from pages.runtime.state import change
+from pages.views.network import source as sources
+from pages.views.network.source import Source
+
+
+def exchange(source: Source) -> None:
+    """What can be saved, and where a file can be dropped."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(_("Save this network"))
+        _save(source)
+    with right:
+        st.subheader(_("Open a network from a file"))
+        _open()
+
+
+def _save(source: Source) -> None:
+    network = source.network
+    name = source.id if source.stored else "network"
+    formats: tuple[tuple[str, str, str, Callable[[Network], str]], ...] = (
+        ("BIF", _("for R bnlearn, pyAgrum, pgmpy, SamIam"), f"{name}.bif", write_bif),
+        ("XMLBIF", _("for Weka, JavaBayes"), f"{name}.xml", write_xmlbif),
+        (_("Tables as CSV"), _("for a spreadsheet; can be opened here again"), f"{name}-tables.csv", write_csv),
+        (_("Arcs as CSV"), _("parent and child, one arc a line"), f"{name}-arcs.csv", edges_csv),
+    )
+    for label, use, file, write in formats:
+        button, words = st.columns(2, vertical_alignment="center")
+        try:
+            text = write(network)
+        except BayesEngineError as error:
+            words.caption(error.message.local(md))
+            continue
+        button.download_button(
+            label, text, file_name=file, mime="text/plain", icon=":material/download:", key=f"net_save_{file}",
+            on_click="ignore", width="stretch",
+        )  # fmt: skip
+        words.caption(use)
+    if source.id == sources.TABLE or source.id.startswith(UPLOADED) or source.network is not source.original:
+        st.caption(_("Edited tables are saved as they stand."))
+
+
+def _open() -> None:
+    st.file_uploader(
+        _("A network: BIF, XMLBIF, or tables as CSV"),
+        type=[suffix.removeprefix(".") for suffix in READERS],
+        key="net_file",
+        on_change=_taken,
+    )
+    said = st.session_state.get("net_file_said")
+    if said is not None and st.session_state.get("net_file") is not None:
+        st.error(said.local(md))
+    st.caption(
+        _(
+            "Rows that miss 1 by up to 1 % are divided by their sum, as published networks are rounded. The file stays "
+            "in this session: a link to it asks for the file again."
+        )
+    )
+
+
+def _taken() -> None:
+    """The file that was dropped, read; what is wrong with it is said."""
+    reading.take_in("net_file", read, _in_use)
+
+
+def _in_use(name: str, content: bytes, network: Network) -> None:
+    opened = keep(name, active.digest(content), network, content)
+    change(lambda s: s if s.seen("net", "") == opened else sources.choose(s, opened))  # a link had asked for it

@@ -1,0 +1,83 @@
+"""The tab *Gibbs*: the textbook's chain walking, why it may be stuck, and better estimates beside it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError, TooLarge
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import certain
+from bayes_engine.workbench.derivation.walking import Archipelago, Compared, Walk, archipelago, exact, walk
+from pages.runtime.cache import kept
+from pages.runtime.escape import md
+from pages.runtime.jobs import lasting
+from pages.runtime.state import change, current
+from pages.views.network.gibbs_communicating_classes import islands
+from pages.views.network.gibbs_question import Question, question
+from pages.views.network.gibbs_runs import Knobs, comparison, controls, diagnostics, knobs, results
+from pages.views.network.gibbs_walk import player
+from pages.views.network.source import Source
+
+
+def gibbs(source: Source) -> None:
+    """The question, the walk, the islands, the comparison and its diagnostics."""
+    asked = question(source)
+    try:
+        truth = _exact(asked.key, asked)
+        film = _walk(asked.key, knobs(asked).sweeps, knobs(asked).seed, asked)
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        return
+    _answer(asked, truth)
+    player(
+        asked,
+        film,
+        truth,
+        key="net_g_walk",
+        step=min(max(current().seen("net_g_step", 0), 0), len(film.updates)),
+        on_step=lambda step: change(lambda s: s.showing(net_g_step=step)),
+    )
+    now = knobs(asked)
+    try:
+        found = results(asked, truth, now)
+        sea = _sea(asked.key, now, asked, found)
+    except BayesEngineError as error:
+        st.subheader(_("The same question, three ways"))
+        controls(asked, now)
+        st.error(error.message.local(md))
+        return
+    stuck = found.textbook.kernel.moves
+    if stuck.kind == "islands":
+        islands(asked, stuck, sea, found.improved.kernel.moves)
+    st.subheader(_("The same question, three ways"))
+    controls(asked, now)
+    comparison(asked, found)
+    diagnostics(asked, found)
+
+
+def _answer(asked: Question, truth: float | None) -> None:
+    question = md(asked.whole(), 300)
+    if truth is None:
+        st.markdown(_("{question} is out of reach of the junction tree.").format(question=question))
+    else:
+        st.markdown(_("{question} = **{p}**, exactly").format(question=question, p=md(certain(truth, 5))))
+
+
+@kept(max_entries=128)
+def _exact(key: str, _asked: Question) -> float | None:
+    try:
+        return exact(_asked.network, _asked.evidence, _asked.event)
+    except TooLarge:
+        return None
+
+
+@kept(max_entries=32)
+@lasting(Message("letting the chains walk"))
+def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
+    return walk(_asked.network, _asked.evidence, _asked.event, sweeps, seed)
+
+
+@kept(max_entries=64)
+def _sea(key: str, with_: Knobs, _asked: Question, _found: Compared) -> Archipelago | None:
+    members = [unit.members for unit in _found.improved.kernel.units]
+    return archipelago(_found.textbook.kernel, _asked.event, members)

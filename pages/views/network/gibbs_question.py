@@ -1,0 +1,167 @@
+"""What is asked on the tab *Gibbs*: Q = q of one node or several, given e; and the noise that softens zeros."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bayes_engine.factors.network import Network
+from bayes_engine.inference.forward import Places
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.walking import has_zeros, row_of, softened
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+from pages.views.network import source as sources
+from pages.views.network.beliefs import target_of
+from pages.views.network.source import Source
+
+Pairs = tuple[tuple[int, int], ...]
+NOISES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
+"""Probabilities that zeros can be given instead."""
+TOLD = {"stuck": 1}
+"""Of whose target a story asks another level than the first."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """P(Q = q | e) of a network, which is the source's unless zeros were softened; `key` stands for all of it."""
+
+    source: Source
+    network: Network
+    noise: float
+    given: Pairs
+    asked: Pairs
+
+    @property
+    def key(self) -> str:
+        return f"{self.source.key}|{self.noise}|{self.given}|{self.asked}"
+
+    @property
+    def evidence(self) -> Places:
+        return row_of(self.network, self.given)
+
+    @property
+    def event(self) -> Places:
+        return row_of(self.network, self.asked)
+
+    def said(self, pairs: Pairs) -> str:
+        """ "node = level" of the pairs; data, to be escaped."""
+        return _(", ").join(f"{self.name(j)} = {self.level(j, k)}" for j, k in pairs)
+
+    def name(self, j: int) -> str:
+        return clean(self.source.name(self.network.names[j]), 40)
+
+    def level(self, j: int, k: int) -> str:
+        cpt = self.network.cpts[j]
+        return clean(self.source.level(cpt.name, cpt.variable.levels[k]), 40)
+
+    def whole(self) -> str:
+        """P(…) in full; data, to be escaped."""
+        given = f" | {self.said(self.given)}" if self.given else ""
+        return f"P({self.said(self.asked)}{given})"
+
+
+def question(source: Source) -> Question:
+    """The question the state holds, and the widgets that change it."""
+    network = source.network
+    given = _given(source)
+    asked = _asked(source, given)
+    zeros = has_zeros(network)
+    noise = current().seen("net_g_noise", 0.0) if zeros else 0.0
+    noise = noise if noise in NOISES else 0.0
+    found = Question(source, _softened(f"{source.key}|{noise}", noise, network), noise, given, asked)
+    options = [f"{j}:{k}" for j, cpt in enumerate(network.cpts) for k in range(len(cpt.variable.levels))]
+
+    def words(option: str) -> str:
+        j, k = map(int, option.split(":"))
+        return f"{found.name(j)} = {found.level(j, k)}"
+
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.multiselect(
+            _("Asked: Q = q"),
+            options,
+            format_func=words,
+            placeholder=_("one node or several"),
+            help=_("Several nodes ask for their joint probability."),
+            width=330,
+            **bound("net_g_query", _options(asked), lambda s, chosen: _with_query(s, _pairs(chosen))),
+        )
+        st.multiselect(
+            _("Given: E = e"),
+            options,
+            format_func=words,
+            placeholder=_("nothing is observed"),
+            width=330,
+            **bound("net_g_given", _options(given), lambda s, chosen: s.showing(net_evidence=_pairs(chosen))),
+        )
+        if zeros:
+            st.select_slider(
+                _("Zeros become"),
+                NOISES,
+                format_func=lambda v: f"{v:g}",
+                help=_(
+                    "Zeros of a row share this probability: 0 leaves “never” as it is; a little of it makes “hardly "
+                    "ever”, which a chain can pass, but slowly."
+                ),
+                width=220,
+                **bound("net_g_noise", noise, lambda s, v: s.showing(net_g_noise=v)),
+            )
+        _story(source, given)
+    return found
+
+
+def _story(source: Source, given: Pairs) -> None:
+    """The question an embedded network is known for, one click away while nothing is observed."""
+    if given or source.stored is None or not source.stored.info.evidence:
+        return
+    story = source.stored.info.evidence
+    places = {source.place(n): source.network[n].variable.levels.index(v) for n, v in story.items()}
+    told = _(", ").join(f"{source.name(n)} = {source.level(n, v)}" for n, v in story.items())
+    st.button(
+        _("Observe {findings}").format(findings=md(told)),
+        icon=":material/play_arrow:",
+        key="net_g_try",
+        on_click=change,
+        args=(lambda s: s.showing(net_evidence=tuple(sorted(places.items())), net_g_query=()),),
+    )
+
+
+def _given(source: Source) -> Pairs:
+    found = sources.evidence(source).items()
+    return tuple((source.place(n), source.network[n].variable.levels.index(v)) for n, v in found)
+
+
+def _asked(source: Source, given: Pairs) -> Pairs:
+    """The event as the state has it, forged parts left out; else the node that is asked about on the page."""
+    sizes, found = source.network.sizes, {}
+    for entry in current().seen("net_g_query", ()):
+        match entry:
+            case (int(j), int(k)) if 0 <= j < len(sizes) and 0 <= k < sizes[j]:
+                found[j] = k
+    if found:
+        return tuple(sorted(found.items()))
+    place = source.place(target_of(source))
+    if place in dict(given):
+        place = next((j for j in range(len(sizes)) if j not in dict(given)), place)
+    return ((place, min(TOLD.get(source.id, 0), sizes[place] - 1)),)
+
+
+def _with_query(state: State, asked: Pairs) -> State:
+    return state.showing(net_g_query=asked)
+
+
+def _options(pairs: Pairs) -> list[str]:
+    return [f"{j}:{k}" for j, k in pairs]
+
+
+def _pairs(options: list[str]) -> Pairs:
+    """Of a node that was chosen twice the later level."""
+    return tuple(sorted({int(o.split(":")[0]): int(o.split(":")[1]) for o in options}.items()))
+
+
+@kept(max_entries=32)
+def _softened(key: str, noise: float, _network: Network) -> Network:
+    """One object for one content: the junction tree is kept by the object."""
+    return softened(_network, noise)

@@ -1,0 +1,306 @@
+"""One chain, many chains and likelihood weighting, held against the exact answer: knobs, figure, numbers, verdict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.inference.gibbs import GibbsRun, Scan, Start
+from bayes_engine.language import Message, _
+from bayes_engine.numerals import number
+from bayes_engine.workbench.derivation.walking import Compared, compared
+from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
+from pages.components.chart import chart
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.jobs import lasting
+from pages.runtime.state import bound, change, current, dark
+from pages.views.network.gibbs_question import Question
+
+SWEEPS = (50, 100, 200, 500, 1000, 2000, 5000)
+CHAINS = (4, 8, 16, 32, 64, 128, 256)
+BURN_IN = (0, 10, 50, 100, 200, 500)
+SEEDS = 10_000
+T, MANY, T_OF_MANY = 1000, 20, 200
+"""So many sweeps at first; in a network of more than `MANY` nodes that are drawn fewer, as each takes longer."""
+
+
+class Knobs(NamedTuple):
+    """The improved form, and the length and the seed of both."""
+
+    sweeps: int
+    chains: int
+    burn_in: int
+    scan: Scan
+    begin: Start
+    blocks: str
+    own: tuple[int, ...]
+    seed: int
+
+
+def knobs(asked: Question) -> Knobs:
+    """As the state has them; forged ones count as not set."""
+    state = current()
+    scan, begin = state.seen("net_g_scan", "sequential"), state.seen("net_g_start", "weighted")
+    blocks = state.seen("net_g_blocks", "tied")
+    hidden = _hidden(asked)
+    own = tuple(j for j in state.seen("net_g_own", ()) if j in hidden)
+    return Knobs(
+        _among(state.seen("net_g_sweeps", 0), SWEEPS, T if len(hidden) <= MANY else T_OF_MANY),
+        _among(state.seen("net_g_chains", 64), CHAINS, 64),
+        _among(state.seen("net_g_burn", 100), BURN_IN, 100),
+        scan if scan in get_args(Scan) else "sequential",
+        begin if begin in get_args(Start) else "weighted",
+        blocks if blocks in ("none", "tied", "own") else "tied",
+        tuple(sorted(set(own))),
+        state.seen("net_g_seed", 1) % SEEDS,
+    )
+
+
+def _among(value: int, allowed: tuple[int, ...], otherwise: int) -> int:
+    return value if value in allowed else otherwise
+
+
+def _hidden(asked: Question) -> list[int]:
+    given = dict(asked.given)
+    return [j for j in range(len(asked.network.cpts)) if j not in given]
+
+
+def results(asked: Question, exact: float | None, with_: Knobs) -> Compared:
+    """All three estimates; kept."""
+    with st.spinner(_("The chains are walking…"), show_time=False):
+        return _compared(asked.key, with_, exact, asked)
+
+
+@kept(max_entries=48)
+@lasting(Message("letting the chains walk"))
+def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> Compared:
+    blocks: Any = None
+    if with_.blocks == "tied":
+        blocks = "tied"
+    elif with_.blocks == "own" and len(with_.own) > 1:
+        blocks = [[_asked.network.names[j] for j in with_.own]]
+    return compared(
+        _asked.network, _asked.evidence, _asked.event, exact, sweeps=with_.sweeps, chains=with_.chains,
+        burn_in=with_.burn_in, scan=with_.scan, begin=with_.begin, blocks=blocks, seed=with_.seed,
+    )  # fmt: skip
+
+
+def controls(asked: Question, now: Knobs) -> None:
+    """The knobs of the improved form; T and the seed are those of all three."""
+    scans = {"sequential": _("all nodes in turn"), "textbook": _("in the order of the file"), "random": _("at random")}
+    starts = {
+        "weighted": _("weighted resamples"),
+        "forward": _("from the roots down"),
+        "consistent": _("random, consistent"),
+    }
+    blocks = {"tied": _("what zeros tie"), "none": _("single nodes"), "own": _("my own block")}
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        for label, options, key, value, words in (
+            (_("Sweeps T"), SWEEPS, "net_g_sweeps", now.sweeps, str),
+            (_("Chains"), CHAINS, "net_g_chains", now.chains, str),
+            (_("Burn-in"), BURN_IN, "net_g_burn", now.burn_in, str),
+            (_("Order in a sweep"), tuple(scans), "net_g_scan", now.scan, scans.get),
+            (_("Chains begin"), tuple(starts), "net_g_start", now.begin, starts.get),
+            (_("Drawn together"), tuple(blocks), "net_g_blocks", now.blocks, blocks.get),
+        ):
+            st.selectbox(
+                label,
+                options,
+                format_func=words,
+                width=96 if words is str else 172,
+                **bound(key, value, lambda s, v, key=key: s.showing(**{key: v})),
+            )
+        st.button(
+            _("Another seed"),
+            icon=":material/casino:",
+            key="net_g_another",
+            help=_("Seed {n}").format(n=now.seed),
+            on_click=change,
+            args=(lambda s: s.showing(net_g_seed=(now.seed + 1) % SEEDS, net_g_step=0),),
+        )
+    if now.blocks == "own":
+        st.multiselect(
+            _("Nodes drawn together"),
+            _hidden(asked),
+            format_func=lambda j: clean(asked.name(j), 40),
+            placeholder=_("two nodes or more"),
+            **bound("net_g_own", list(now.own), lambda s, chosen: s.showing(net_g_own=tuple(chosen))),
+        )
+
+
+def comparison(asked: Question, found: Compared) -> None:
+    """The lines, the numbers and what may be concluded from them."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        chart(
+            estimates(found, dark=dark()),
+            key="net_g_estimates",
+            alt=_("Estimates of one chain, of many chains and of likelihood weighting against the exact answer"),
+        )
+    with right:
+        verdict(asked, found.textbook, _("One chain"))
+        verdict(asked, found.improved, _("Many chains"))
+        _weighting(found)
+    _numbers(table(found), words=1, key="net_g_table")
+    st.caption(
+        _about(asked, found.improved)
+        + " "
+        + _(
+            "Bands: ± 2 Monte-Carlo standard errors. Where all draws agree a band has no width, which tells nothing of "
+            "what was never reached."
+        )
+    )
+
+
+def _about(asked: Question, run: GibbsRun) -> str:
+    """The two forms in words, with the blocks that are drawn together."""
+    said = _(
+        "One chain: the textbook's, from a random start, every sweep counted. Many: {chains} chains in step, their "
+        "first {burn_in} sweeps not counted."
+    ).format(chains=run.chains, burn_in=run.burn_in)
+    blocks = [unit.members for unit in run.kernel.units if len(unit.members) > 1]
+    if blocks:
+        named = _("; ").join(" + ".join(asked.name(j) for j in block) for block in blocks)
+        said += " " + _("Drawn together: {blocks}.").format(blocks=md(named, 300))
+    return said
+
+
+def table(found: Compared) -> pd.DataFrame:
+    """Each method's estimate beside the exact answer."""
+    one, many, w = found.textbook.event, found.improved.event, found.weighted
+    assert one is not None and many is not None
+    rows = [
+        (_("exact"), found.exact, None, None, None, None),
+        (_("one chain"), one.estimate, one.mc_error, one.rhat, one.ess, found.textbook.sweeps),
+        (
+            _("many chains"),
+            many.estimate,
+            many.mc_error,
+            many.rhat,
+            many.ess,
+            found.improved.sweeps * found.improved.chains,
+        ),
+        (_("likelihood weighting"), w.estimate, w.error, None, w.ess, w.n),
+    ]
+    return pd.DataFrame(
+        {
+            _("method"): [row[0] for row in rows],
+            "P(Q = q | e)": [_shown(row[1], 5) for row in rows],
+            _("± error"): [_shown(row[2], 5) for row in rows],
+            _("off by"): [
+                "" if k == 0 or found.exact is None or row[1] is None else _shown(abs(row[1] - found.exact), 5)
+                for k, row in enumerate(rows)
+            ],
+            "R̂": [_shown(row[3], 3) for row in rows],
+            "ESS": [_shown(row[4], 0) for row in rows],
+            _("states"): [_shown(row[5], 0) for row in rows],
+        }
+    )
+
+
+def _shown(value: float | None, decimals: int) -> str:
+    if value is None:
+        return ""
+    if math.isnan(value):
+        return "–"
+    return "∞" if math.isinf(value) else f"{value:.{decimals}f}"
+
+
+def verdict(asked: Question, run: GibbsRun, name: str) -> None:
+    """What the run's own status says, never more."""
+    words = {
+        "converged": _("converged"),
+        "not yet": _("not shown to have converged"),
+        "cannot be ergodic": _("cannot converge"),
+        "not shown ergodic": _("not known whether it can converge"),
+    }[run.status]
+    box, icon = {
+        "converged": (st.success, ":material/check_circle:"),
+        "not yet": (st.info, ":material/hourglass_empty:"),
+    }.get(run.status, (st.warning, ":material/warning:"))
+    box(f"**{name}{_(': ')}{words}** · {_named(asked, run.message).local(_sentence)}", icon=icon)
+
+
+def _sentence(text: object) -> str:
+    return md(text, 300)
+
+
+def _named(asked: Question, message: Message) -> Message:
+    """The message with the nodes called as everywhere on screen."""
+    nodes = message.params.get("nodes")
+    if not isinstance(nodes, str):
+        return message
+    nodes = nodes.replace("', '", f"'{_(', ')}'")
+    for j, name in enumerate(asked.network.names):
+        nodes = nodes.replace(f"'{name}'", asked.name(j))
+    return replace(message, params={**message.params, "nodes": nodes})
+
+
+def _weighting(found: Compared) -> None:
+    w = found.weighted
+    if w.ess == 0:
+        st.warning(_("Likelihood weighting: every row has weight 0; the findings are too rare for it."))
+        return
+    st.caption(
+        _(
+            "Likelihood weighting: {n} rows from the roots down, the findings clamped; they say as much as {ess} rows "
+            "of equal weight. The rarer the findings, the fewer carry all the weight."
+        ).format(n=md(f"{w.n:,}"), ess=md(f"{w.ess:,.0f}"))
+    )
+
+
+def diagnostics(asked: Question, found: Compared) -> None:
+    """Memory and trace, and beneath every node with its own R̂ and ESS."""
+    left, right = st.columns(2, gap="large")
+    one, many = found.textbook.event, found.improved.event
+    assert one is not None and many is not None
+    with left:
+        st.subheader(_("How long a chain remembers"))
+        chart(
+            memory(found.textbook, found.improved, dark=dark()),
+            key="net_g_memory",
+            alt=_("Autocorrelation of the indicator of Q = q by lag"),
+        )
+        still = [
+            name
+            for run, name in ((one, _("one chain")), (many, _("many chains")))
+            if run.draws.all() or not run.draws.any()
+        ]
+        said = _("High for long: the chain moves little from sweep to sweep, and T draws are worth far fewer.")
+        if still:
+            said += " " + _("No line for {names}: it never saw a change.").format(names=_(", ").join(still))
+        st.caption(said)
+    with right:
+        st.subheader(_("What the chains saw"))
+        chart(
+            traces(found.textbook, found.improved, dark=dark()),
+            key="net_g_traces",
+            alt=_("Share of Q = q by spans of sweeps, a row for each chain"),
+        )
+        st.caption(_("Rows of one plain colour are chains that stand still; alike and mottled is what R̂ near 1 means."))
+    with st.expander(_("Every node: estimate, error, R̂ and ESS of the many chains")):
+        _numbers(nodes(asked, found.improved), words=2, key="net_g_nodes")
+
+
+def _numbers(frame: pd.DataFrame, *, words: int, key: str) -> None:
+    """A table whose columns after the first `words` are numbers, written out."""
+    right = {name: st.column_config.TextColumn(alignment="right") for name in frame.columns[words:]}
+    st.dataframe(frame, hide_index=True, width="stretch", key=key, column_config=right)
+
+
+def nodes(asked: Question, run: GibbsRun) -> pd.DataFrame:
+    """The marginals of a run: a row for each level of each hidden node."""
+    rows = [
+        (asked.name(j), asked.level(j, k), p, error, float(run.rhat[j]), float(run.ess[j]))
+        for j in _hidden(asked)
+        for k, (p, error) in enumerate(zip(run.marginals[j].tolist(), run.mc_error[j].tolist(), strict=True))
+    ]
+    return pd.DataFrame(
+        [(a, b, number(p), number(e), _shown(r, 4), _shown(s, 0)) for a, b, p, e, r, s in rows],
+        columns=[_("node"), _("level"), "P(x | e)", _("± error"), "R̂", "ESS"],
+    )

@@ -1,0 +1,133 @@
+"""The textbook's chain walking: every update with its node, the probabilities given all others, and what was drawn.
+
+The film goes to the browser with every run; playing, stepping and scrubbing need no server. The browser reports a step
+that a person chose, once it has stood for a moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.walking import Walk
+from bayes_engine.workbench.figures.layout import layered
+from bayes_engine.workbench.figures.theme import CLASS_COLOURS
+from pages.components.component import component
+from pages.runtime.cache import kept
+from pages.runtime.state import said_by
+from pages.views.network.gibbs_question import Question
+
+_walk = component(__file__, "bayes_gibbs_walk", '<div class="walk" data-testid="walk"></div>')
+
+
+def player(
+    asked: Question, film: Walk, exact: float | None, *, key: str, step: int, on_step: Callable[[int], object]
+) -> None:
+    """Show the walk after `step` updates (0: the start). `on_step(step)` is called before the script runs again."""
+    counted = f"{key}-seen"
+
+    def stepped() -> None:
+        value = said_by(key, "stepped")
+        value = value if isinstance(value, dict) else {}
+        if isinstance(value.get("n"), int):
+            st.session_state[counted] = value["n"]
+        chosen = value.get("step")
+        if type(chosen) is int and 0 <= chosen <= len(film.updates):
+            on_step(chosen)
+
+    data = film_of(asked, film, exact) | {"step": step, "seen": st.session_state.get(counted, 0)}
+    _walk(key=key, data=data, on_stepped_change=stepped)
+
+
+def film_of(asked: Question, film: Walk, exact: float | None) -> dict[str, Any]:
+    """What the browser gets, as JSON: `id` stands for the walk, `look` for the words around it."""
+    network = film.network
+    places, given, query = (
+        _layout(asked.source.key, network.names, network.graph.arcs),
+        dict(asked.given),
+        dict(asked.asked),
+    )
+    walk = {
+        "hidden": list(film.hidden),
+        "start": film.start.tolist(),
+        "drawn": [u.after for u in film.updates],
+        "p": [[round(v, 6) for v in u.p.tolist()] for u in film.updates],
+        "hits": film.hits.astype(int).tolist(),
+        "edges": [[network.position[a], network.position[b]] for a, b in network.graph.arcs],
+        "exact": exact,
+    }
+    look = {
+        "nodes": [
+            {
+                "id": str(j),
+                "label": asked.name(j),
+                "x": places[name][0],
+                "y": places[name][1],
+                "levels": [asked.level(j, k) for k in range(network.sizes[j])],
+                "evidence": j in given,
+                "query": query.get(j, -1),
+            }
+            for j, name in enumerate(network.names)
+        ],
+        "inks": [list(pair) for pair in CLASS_COLOURS],
+        "algorithm": _algorithm(),
+        "words": _words(),
+    }
+    return walk | look | {"id": _digest(walk | {"asked": asked.key}), "look": _digest(look)}
+
+
+def _digest(part: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(part).encode(), digest_size=8).hexdigest()
+
+
+@kept(max_entries=64)
+def _layout(key: str, names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, tuple[float, float]]:
+    return layered(names, arcs)
+
+
+def _algorithm() -> list[list[Any]]:
+    """The lines of the algorithm and how deep each stands; gibbs_walk.js lights them by their place."""
+    return [
+        [0, _("n_q ← 0; q⁰: random hidden values that agree with e")],
+        [0, _("for t = 1, 2, …, T:")],
+        [1, _("for each hidden node X_i in turn:")],
+        [2, _("compute P(X_i | all others as they stand, e)")],
+        [2, _("draw the new value of X_i from it")],
+        [1, _("if q holds in the state qᵗ: n_q ← n_q + 1")],
+        [0, _("P(Q = q | E = e) ≈ n_q / T")],
+    ]
+
+
+def _words() -> dict[str, str]:
+    return {
+        "rewind": _("Back to the start"),
+        "back": _("One update back"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        "forward": _("One update forward"),
+        "sweep": _("To the end of the sweep"),
+        "end": _("To the end"),
+        "scrub": _("Update"),
+        "label": _("The network with the state the chain is in"),
+        "running": _("n_q / t after each sweep; the dashed line is the exact answer, the strip marks when q held"),
+        "time": _("sweep t"),
+        "counter": _("sweep {t} of {T}, node {i} of {n}"),
+        "outset": _("start, {T} sweeps ahead"),
+        "count": _("n_q / t = {n} / {t} = {p}"),
+        "none": _("n_q / t: no sweep is whole yet"),
+        "exact": _("exact: {p}"),
+        "unknown": _("the exact answer is out of reach"),
+        "begin": _("The start"),
+        "beginning": _("Random values that agree with e and are possible together. Press play, or step."),
+        "others": _("all others"),
+        "given": _("Its blanket: "),
+        "alone": _("Its blanket is empty: it depends on no other hidden or observed node."),
+        "moved": _("Drawn: {before} → {after}"),
+        "stayed": _("Drawn: {after}, as before"),
+        "forced": _("It can only stay {after}: the others leave it no choice"),
+    }

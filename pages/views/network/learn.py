@@ -1,0 +1,195 @@
+"""The tab *learn*: a structure searched for in the table in use, played step by step, and drawn by hand against it."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from bayes_engine.numerals import count
+from bayes_engine.structure.search import Search
+from pages import active
+from pages.active.ready import unfit
+from pages.runtime.escape import md
+from pages.runtime.links import go
+from pages.runtime.state import bound, current, speak
+from pages.views.network import learn_run
+from pages.views.network import learn_words as said
+from pages.views.network.learn_film import film
+from pages.views.network.learn_hand import by_hand
+from pages.views.network.learn_knobs import knobs
+from pages.views.network.learn_search import (
+    AFFORDABLE,
+    AT_ONCE,
+    SEARCHED,
+    Ground,
+    Task,
+    found,
+    greedy,
+    ground,
+    optimum,
+    provable,
+    run_key,
+    scorer,
+    task,
+    wants_optimum,
+)
+from pages.views.network.source import Source
+
+VIEWS = ("search", "hand")
+LOOK = 0.5
+"""Seconds between two looks at a search under way."""
+
+
+def learn(source: Source) -> None:
+    """The tab, whichever network is chosen: what is learned is the table in use."""
+    table = active.table_in_use()
+    if table.parts is None:
+        unfit(table)
+        return
+    try:
+        here = ground(table)
+    except BayesEngineError as error:
+        st.error(error.message.local(md))
+        go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+        return
+    asked = task(here)
+    _rows(here)
+    knobs(here, asked)
+    wanted = (asked, greedy(asked), *((provable(asked),) if wants_optimum(here) else ()))
+    learn_run.only([run_key(here, t) for t in wanted])
+    try:
+        with st.spinner(_("Searching …")):
+            result = found(here, asked)
+            best = result if result.status == "optimum" else optimum(here, asked)
+            climb = found(here, greedy(asked)) if asked.method == "exact" and result is best else None
+    except BayesEngineError as error:  # a knob forbids it: it can be turned back above
+        st.error(error.message.local(md))
+        return
+    except learn_run.UnderWay as search:
+        _waiting(search.run)
+        return
+    _answer(here, asked, result, best, climb)
+    names = {"search": _("the search, step by step"), "hand": _("by hand: beat the search")}
+    view = current().seen("learn_view", "search")
+    view = view if view in VIEWS else "search"
+    st.segmented_control(
+        _("Graph"),
+        list(VIEWS),
+        format_func=names.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+        **bound("learn_view", view, lambda s, v: s.showing(learn_view=v, learn_plays=False)),
+    )
+    if view == "search":
+        film(here, asked, result, best, source)
+    else:
+        by_hand(here, asked, result, best, source)
+    st.caption(said.formula(here, asked))
+
+
+def _rows(here: Ground) -> None:
+    """What is learned from, in a line."""
+    frame, left_out = here.rows.frame, here.counts.left_out
+    told = _("From the table in use, **{table}**: {n} rows, {d} columns, {y} among them.").format(
+        table=md(here.table.title), n=count(len(frame)), d=len(here.names), y=md(here.table.column(here.target), 40)
+    )
+    if left_out:
+        words = _(
+            "{n} rows with a missing cell count for no score; the tables are then estimated from all rows, by EM."
+        )
+        told += " " + words.format(n=count(left_out))
+    st.caption(told)
+
+
+def _waiting(run: learn_run.Run) -> None:
+    """How far a long search is, and a button that stops it; once it is done, the page is drawn with its result."""
+
+    @st.fragment(run_every=LOOK)
+    def looking() -> None:
+        speak()
+        if run.is_done:
+            st.rerun()
+        told = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]
+        if (far := run.far) is not None:
+            total = "" if far.total is None else f" / {far.total}"
+            told.append(_("steps: {n}").format(n=f"{far.done}{total}"))
+            if math.isfinite(far.score):
+                told.append(_("best so far: {value}").format(value=said.nats(far.score)))
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            st.button(
+                _("Stop and show the best so far"),
+                icon=":material/stop_circle:",
+                key="learn_stop",
+                disabled=run.stop.is_set(),
+                on_click=run.stop.set,
+            )
+            st.markdown(" · ".join(told))
+
+    looking()
+
+
+def _answer(here: Ground, asked: Task, result: Search, best: Search | None, climb: Search | None) -> None:
+    """What was found, and whether it is the best there is."""
+    short = said.in_short(asked.score)
+    n = len(result.graph.arcs)
+    head = _("By **{method}**: {n} arcs, {score} **{value}**.").format(
+        method=said.method(asked.method), n=n, score=short, value=said.nats(result.score)
+    )
+    told = [head, said.ended(result)]
+    if not n and asked.method in SEARCHED:
+        told.append(_("No arc is worth its price here: each would cost more than it explains."))
+    told += _compared(here, asked, result, best, climb)
+    (st.warning if result.status in ("time", "cancelled") else st.markdown)(" ".join(told))
+    if result.status == "cancelled":
+        st.button(
+            _("Search again"),
+            icon=":material/play_arrow:",
+            key="learn_again",
+            on_click=learn_run.forget,
+            args=(run_key(here, asked),),
+        )
+    if best is None and AT_ONCE < len(here.names) <= AFFORDABLE:
+        st.toggle(
+            _("Compute the optimum too"),
+            help=_("By dynamic programming over sets of columns; it may take the whole of the seconds allowed."),
+            **bound(
+                "learn_optimum", current().seen("learn_optimum", False), lambda s, on: s.showing(learn_optimum=bool(on))
+            ),
+        )
+
+
+def _compared(here: Ground, asked: Task, result: Search, best: Search | None, climb: Search | None) -> list[str]:
+    """Did the greedy search find the optimum? In words; `climb` is that search where the optimum was asked for."""
+    tolerance = scorer(here, asked).tolerance
+    if climb is not None:
+        lost = result.score - climb.score
+        if lost <= tolerance:
+            return [_("Did the greedy search find it? Yes: hill climbing ends at the same score.")]
+        return [
+            _("Did the greedy search find it? No: hill climbing ends at {value}, {nats} nats.").format(
+                value=said.nats(climb.score), nats=said.gain(-lost)
+            )
+        ]
+    if best is None:
+        if len(here.names) > AFFORDABLE and asked.method in SEARCHED:
+            text = _("Whether it is the best of all graphs cannot be checked: with {d} columns there are too many.")
+            return [text.format(d=len(here.names))]
+        return []
+    lost = best.score - result.score
+    if asked.method in ("hill-climb", "k2"):
+        if lost <= tolerance:
+            return [_("Did the greedy search find the optimum? Yes: no graph scores higher.")]
+        return [
+            _("Did the greedy search find the optimum? No: the best graph scores {value}, {nats} nats more.").format(
+                value=said.nats(best.score), nats=said.gain(lost)
+            )
+        ]
+    if lost < -tolerance:  # the arcs of a fixed structure need not keep to the constraints
+        return [_("The best graph that keeps to the bound on parents scores {value}.").format(
+            value=said.nats(best.score))]  # fmt: skip
+    return [_("The best of all graphs scores {value}, {nats} nats more.").format(
+        value=said.nats(best.score), nats=said.gain(lost))]  # fmt: skip

@@ -1,0 +1,286 @@
+"""The search played: the graph at a step, the bill of that step, the moves that were not taken, the climb."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.scores import Move
+from bayes_engine.structure.search import Search
+from bayes_engine.workbench.figures.layout import Places, circle, layered
+from bayes_engine.workbench.figures.search import score_curve
+from pages.components.chart import chart
+from pages.components.graph import Edge, EdgeTone, Node, graph
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.state import bound, change, current, dark, speak
+from pages.views.network import learn_words as said
+from pages.views.network.learn_onward import onward
+from pages.views.network.learn_search import Ground, Task, bill_of, scorer
+from pages.views.network.source import Source
+
+PACE = 1.0
+"""Seconds between two steps."""
+ROUND = 9
+"""Up to so many columns stand in a ring while a graph is drawn by hand."""
+BESIDE = 12
+"""Up to so many columns the bill stands beside the drawing."""
+LISTED = 388
+"""The table of the steps is at most so many pixels high."""
+
+
+def step_of(result: Search) -> int:
+    """The step looked at; at first the last."""
+    last = len(result.trace.steps)
+    step = current().seen("learn_step", -1)
+    return step if 0 <= step <= last else last
+
+
+def film(here: Ground, asked: Task, result: Search, best: Search | None, source: Source) -> None:
+    """The search at a step, with its player; where it plays, steps follow each other."""
+    if not current().seen("learn_plays", False):
+        _frame(here, asked, result, best, source)
+        return
+    st.session_state["learn_ticked"] = time.monotonic()
+
+    @st.fragment(run_every=PACE)
+    def playing() -> None:
+        speak()
+        if not current().seen("learn_plays", False):
+            st.rerun()
+        if time.monotonic() - st.session_state["learn_ticked"] > PACE / 2:
+            st.session_state["learn_ticked"] = time.monotonic()
+            step = step_of(result) + 1
+            ends = step >= len(result.trace.steps)
+            change(lambda s: s.showing(learn_step=-1 if ends else step, learn_plays=not ends))
+            if ends:
+                st.rerun()
+        _frame(here, asked, result, best, source)
+
+    playing()
+
+
+def _frame(here: Ground, asked: Task, result: Search, best: Search | None, source: Source) -> None:
+    step = step_of(result)
+    drawn, bill, climb = cells(here)
+    with drawn:
+        _player(result, step)
+        st.markdown(_told(here, asked, result, step))
+        nodes, edges = _drawn(here, asked, result, step)
+        graph(nodes, edges, key="learn_film", height=high(here), label=_("the graph at this step of the search"))
+        onward(here, asked, result.trace.graph_after(step), source, by_hand=False)
+    with bill:
+        _bill(here, asked, result, step)
+    with climb:
+        _climb(here, asked, result, best, step)
+    _steps(here, result)
+
+
+def high(here: Ground) -> int | None:
+    """At most so many pixels for the drawing; one that takes the whole width is as high as it needs."""
+    return 560 if len(here.names) <= BESIDE else None
+
+
+def cells(here: Ground) -> tuple[Any, Any, Any]:
+    """Where the drawing stands and what is beside it; of many columns it takes the whole width, the rest beneath."""
+    if len(here.names) > BESIDE:
+        return st.container(), *st.columns(2, gap="medium")
+    drawn, beside = st.columns([6, 5], gap="medium")
+    return drawn, beside, beside
+
+
+def _player(result: Search, step: int) -> None:
+    last, plays = len(result.trace.steps), current().seen("learn_plays", False)
+
+    def to(at: int) -> dict[str, Any]:
+        at = -1 if at >= last else max(at, 0)
+        return {
+            "on_click": change,
+            "args": (lambda s: s.showing(learn_step=at, learn_plays=False),),
+            "disabled": last == 0,
+        }
+
+    begin = 0 if step >= last else step
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("", icon=":material/first_page:", key="learn_first", help=_("To the beginning"), **to(0))
+        st.button("", icon=":material/chevron_left:", key="learn_back", help=_("A step back"), **to(step - 1))
+        st.button(
+            "",
+            icon=":material/pause:" if plays else ":material/play_arrow:",
+            key="learn_play",
+            help=_("Pause") if plays else _("Play"),
+            disabled=last == 0,
+            on_click=change,
+            args=(lambda s: s.showing(learn_step=step if plays else begin, learn_plays=not plays),),
+        )
+        st.button("", icon=":material/chevron_right:", key="learn_next", help=_("A step further"), **to(step + 1))
+        st.button("", icon=":material/last_page:", key="learn_last", help=_("To the end"), **to(last))
+        if last:
+            st.slider(
+                _("Step"),
+                0,
+                last,
+                label_visibility="collapsed",
+                **bound("learn_slider", step, lambda s, v: s.showing(learn_step=-1 if v >= last else v,
+                                                                     learn_plays=False)),
+            )  # fmt: skip
+
+
+def _told(here: Ground, asked: Task, result: Search, step: int) -> str:
+    """What happens at this step, in a sentence."""
+    trace = result.trace
+    if not step:
+        n = len(trace.start.arcs)
+        if asked.start and n:
+            return _("The start: your graph, {n} arcs, score {value}.").format(n=n, value=said.nats(trace.start_score))
+        return _("The start: {n} arcs, score {value}.").format(n=n, value=said.nats(trace.start_score))
+    now = trace.steps[step - 1]
+    told = _("Step {k} of {n}: **{move}**, {gain} nats; score {value}.").format(
+        k=step,
+        n=len(trace.steps),
+        move=md(said.moved(here, now.move), 80),
+        gain=said.gain(now.delta),
+        value=said.nats(now.score),
+    )
+    if now.ties:
+        told += " " + _("Other moves that gained the same: {n}.").format(n=now.ties)
+    if now.delta < 0 and result.status != "given":
+        told += " " + _("No move gained here; the climb walks on, to see whether a slope begins again.")
+    return told
+
+
+def _bill(here: Ground, asked: Task, result: Search, step: int) -> None:
+    """The bill of the step, and the moves that would have been next; at the start the bill of its graph."""
+    if not step:
+        st.markdown(f"**{_('The bill of the start')}**")
+        said.one(here, bill_of(here, asked, result.trace.start), key="learn_bill_start")
+        return
+    now = result.trace.steps[step - 1]
+    st.markdown(f"**{_('The bill of this step')}**")
+    said.changed(here, now.families)
+    if now.runners_up:
+        st.markdown(f"**{_('Moves that were not taken')}**")
+        moves(here, [(c.move, c.delta) for c in now.runners_up], key="learn_runners_up")
+
+
+def moves(here: Ground, listed: Iterable[tuple[Move, float]], *, key: str) -> None:
+    """Moves with what they would gain."""
+    frame = pd.DataFrame([{"move": clean(said.moved(here, m), 80), "gain": said.gain(v)} for m, v in listed])
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        alt=_("moves and what they gain"),
+        column_config={
+            "move": st.column_config.TextColumn(_("move")),
+            "gain": st.column_config.TextColumn(_("gain, nats"), width=110, alignment="right"),
+        },
+    )
+
+
+def _climb(here: Ground, asked: Task, result: Search, best: Search | None, step: int) -> None:
+    """The score after every step."""
+    trace = result.trace
+    if not trace.steps:
+        return
+    labels = [plotly_text(said.moved(here, s.move), 60) for s in trace.steps]
+    top = best.score if best is not None and best.status == "optimum" else None
+    chart(score_curve(trace, labels, step=step, best=top, dark=dark()), key="learn_climb", alt=_("the score climbing"))
+
+
+def _steps(here: Ground, result: Search) -> None:
+    """Every step in a table; the climbs, where there were several."""
+    trace = result.trace
+    if not trace.steps:
+        return
+    with st.expander(_("All steps")):
+        frame = pd.DataFrame([
+            {"step": k, "move": clean(said.moved(here, s.move), 80), "delta": s.delta, "score": s.score, "ties": s.ties}
+            for k, s in enumerate(trace.steps, start=1)
+        ])  # fmt: skip
+        number = st.column_config.NumberColumn
+        st.dataframe(
+            frame,
+            key="learn_steps",
+            hide_index=True,
+            height=min(38 + 35 * len(frame), LISTED),
+            alt=_("all steps of the search"),
+            column_config={
+                "step": number(_("step"), width=60),
+                "move": st.column_config.TextColumn(_("move")),
+                "delta": number(_("gain, nats"), format="%.4f"),
+                "score": number(_("score, nats"), format="%.4f"),
+                "ties": number(_("tied with"), width=80),
+            },
+        )
+        if len(result.climbs) > 1:
+            st.caption(
+                _("Climbs ended at: {scores}. The best of them is shown.").format(
+                    scores="; ".join(said.nats(v) for v in result.climbs)
+                )
+            )
+
+
+# drawing ----------------------------------------------------------------------------------------------------------
+
+
+def _drawn(here: Ground, asked: Task, result: Search, step: int) -> tuple[list[Node], list[Edge]]:
+    """Nodes and edges at a step, where the final graph has them; the arc just changed stands out."""
+    trace = result.trace
+    places = _layered(here.names, trace.graph_after(len(trace.steps)).arcs)
+    now = trace.graph_after(step)
+    move = trace.steps[step - 1].move if step else None
+    edges = arcs(here, asked, now, _fresh(move))
+    if move is not None and move.operation == "delete":
+        at = here.at
+        edges.append(Edge(str(at[move.parent]), str(at[move.child]), tone="rejected"))
+    return nodes_of(here, places), edges
+
+
+def _fresh(move: Move | None) -> Arc | None:
+    """The arc that a move left new."""
+    if move is None or move.operation == "delete":
+        return None
+    return (move.child, move.parent) if move.operation == "reverse" else move.arc
+
+
+def nodes_of(here: Ground, places: Places) -> list[Node]:
+    """The columns at their places; the class stands out."""
+    return [
+        Node(str(i), here.table.column(name), *places[name], tone="class" if name == here.target else "")
+        for i, name in enumerate(here.names)
+    ]
+
+
+def arcs(here: Ground, asked: Task, now: DAG, fresh: Arc | None = None) -> list[Edge]:
+    """The arcs of a graph, the wider the more the score would lose without one."""
+    judge, at = scorer(here, asked), here.at
+    worth = {}
+    for a, b in now.arcs:
+        without = [p for p in now.parents[b] if p != a]
+        worth[a, b] = max(judge.family(b, now.parents[b]).score - judge.family(b, without).score, 0.0)
+    most = max(worth.values(), default=0.0) or 1.0
+
+    def tone(arc: Arc) -> EdgeTone:
+        return "new" if arc == fresh else ""
+
+    def width(w: float) -> float:
+        return float((w / most) ** 0.5 * 0.8)
+
+    return [Edge(str(at[a]), str(at[b]), "", width(w), True, tone((a, b))) for (a, b), w in worth.items()]
+
+
+def places_by_hand(here: Ground, now: DAG) -> Places:
+    """Few columns in a ring, where they stay whatever is drawn; many in the layers of their graph."""
+    return circle(here.names) if len(here.names) <= ROUND else _layered(here.names, now.arcs)
+
+
+@kept(max_entries=64)
+def _layered(names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
+    return layered(names, arcs)

@@ -1,0 +1,220 @@
+"""A graph drawn by hand against the search: choose two columns, see the bill of every change, make it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError, ParameterError
+from bayes_engine.language import _
+from bayes_engine.structure.graph import DAG
+from bayes_engine.structure.scores import Bill, Change, Move, bill_of_change
+from bayes_engine.structure.search import Search
+from pages.components.graph import Click, Edge, graph
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+from pages.views.network import learn_words as said
+from pages.views.network.learn_film import arcs, cells, high, moves, nodes_of, places_by_hand
+from pages.views.network.learn_onward import onward
+from pages.views.network.learn_search import Ground, Task, bill_of, chosen, hand, next_moves, scorer
+from pages.views.network.source import Source
+
+
+def by_hand(here: Ground, asked: Task, result: Search, best: Search | None, source: Source) -> None:
+    """The graph, the change that is being weighed, and who is ahead."""
+    mine = hand(here)
+    yours = bill_of(here, asked, mine)
+    _standing(here, asked, yours, result, best)
+    drawn, weighed, hints = cells(here)
+    with drawn:
+        _draw(here, asked, mine)
+        _whole_graphs(here, mine, result)
+        onward(here, asked, mine, source, by_hand=True)
+    with weighed:
+        _weigh(here, asked, mine)
+    with hints:
+        _hints(here, asked, mine)
+    st.markdown(f"**{_('Family by family: your graph and the result of the search')}**")
+    said.whole(here, yours, result.bill, key="learn_families")
+
+
+def _standing(here: Ground, asked: Task, yours: Bill, result: Search, best: Search | None) -> None:
+    """You, the search, the optimum."""
+    short, tolerance = said.in_short(asked.score), scorer(here, asked).tolerance
+    ahead = yours.score - result.score
+    columns = st.columns(4 if best is not None else 3, gap="medium")
+    columns[0].metric(
+        _("you: {score}").format(score=short),
+        said.nats(yours.score),
+        said.gain(ahead) if abs(ahead) > tolerance else _("as the search"),
+        delta_color="off" if abs(ahead) <= tolerance else "normal" if ahead > 0 else "inverse",
+        delta_arrow="off" if abs(ahead) <= tolerance else "up" if ahead > 0 else "down",
+    )
+    columns[1].metric(_("the search: {method}").format(method=said.method(asked.method)), said.nats(result.score))
+    if best is not None:
+        columns[2].metric(_("the best of all graphs"), said.nats(best.score))
+    columns[-1].metric(
+        _("your free numbers |B|"),
+        f"{yours.free}",
+        _("{n} in the search's").format(n=result.bill.free),
+        delta_color="off",
+        delta_arrow="off",
+    )
+    try:
+        here.constraints(asked).admits(hand(here))
+    except BayesEngineError as error:
+        st.caption(":material/rule: " + _("Outside the constraints of the search: {why}").format(
+            why=error.message.local(md)))  # fmt: skip
+
+
+def _draw(here: Ground, asked: Task, mine: DAG) -> None:
+    """The graph to click on: two nodes, or an arc."""
+    pair = chosen(here)
+    edges = arcs(here, asked, mine)
+    ids = {(e.source, e.target) for e in edges}
+    selected: str | tuple[str, str] | None = str(pair[0]) if pair else None
+    if len(pair) == 2:
+        a, b = map(str, pair)
+        there = next((e for e in ((a, b), (b, a)) if e in ids), None)
+        selected = there or a
+        if there is None:
+            edges.append(Edge(a, b, "?", tone="new"))
+
+    def pick(click: Click) -> None:
+        change(lambda s: picked(here, s, click))
+
+    graph(
+        nodes_of(here, places_by_hand(here, mine)),
+        edges,
+        key="learn_hand",
+        selected=selected,
+        height=high(here),
+        on_click=pick,
+        clicks=("node", "edge"),
+        label=_("your graph"),
+    )
+    st.caption(_("Click two columns, or an arc, and choose what to do beside it. The browser's Back takes it back."))
+
+
+def picked(here: Ground, state: State, click: Click) -> State:
+    """After a click: an arc is chosen whole; a second node joins the first, a third begins anew."""
+    if click[0] == "edge":
+        return state.showing(learn_pair=(int(click[1]), int(click[2])))
+    at, pair = int(click[1]), chosen(here)
+    if len(pair) == 1:
+        return state.showing(learn_pair=() if pair[0] == at else (pair[0], at))
+    return state.showing(learn_pair=(at,))
+
+
+def _weigh(here: Ground, asked: Task, mine: DAG) -> None:
+    """Two columns by click or by list, and the bill of every change between them."""
+    names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
+    pair = chosen(here)
+    left, right = st.columns(2)
+    with left:
+        st.selectbox(
+            _("From"),
+            list(names),
+            index=None,
+            format_func=names.__getitem__,
+            placeholder=_("choose a column"),
+            **bound("learn_from", pair[0] if pair else None, lambda s, i: _paired(s, i, *pair[1:])),
+        )
+    with right:
+        st.selectbox(
+            _("To"),
+            [i for i in names if not pair or i != pair[0]],
+            index=None,
+            format_func=names.__getitem__,
+            placeholder=_("choose a column"),
+            disabled=not pair,
+            **bound("learn_to", pair[1] if len(pair) == 2 else None, lambda s, i: _paired(s, pair[0], i)),
+        )
+    if len(pair) < 2:
+        st.caption(_("With two columns chosen, the bill of every change between them stands here before it is made."))
+        return
+    for move in offered(here, mine, (pair[0], pair[1])):
+        _offer(here, asked, mine, move)
+
+
+def _paired(state: State, first: int | None, second: int | None = None) -> State:
+    if first is None:
+        return state.showing(learn_pair=())
+    return state.showing(learn_pair=(first,) if second is None or second == first else (first, second))
+
+
+def offered(here: Ground, mine: DAG, pair: tuple[int, int]) -> list[Move]:
+    """What can be done between two columns."""
+    a, b = (here.names[i] for i in pair)
+    for parent, child in ((a, b), (b, a)):
+        if (parent, child) in mine.arcs:
+            return [Move("delete", parent, child), Move("reverse", parent, child)]
+    return [Move("add", a, b), Move("add", b, a)]
+
+
+def _offer(here: Ground, asked: Task, mine: DAG, move: Move) -> None:
+    """A change with its button and its bill; one that cannot be made says why."""
+    do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
+    label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
+    key = f"{move.operation}_{here.at[move.parent]}_{here.at[move.child]}"
+    found: Change | None = None
+    try:
+        found = bill_of_change(here.counts, mine, move, scorer(here, asked))
+    except ParameterError as error:
+        st.button(label, key=f"learn_{key}", disabled=True)
+        st.caption(error.message.local(md))
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(label, key=f"learn_{key}", on_click=change, args=(lambda s: made(here, s, found),))
+        st.markdown(_("**{gain}** nats").format(gain=said.gain(found.delta)))
+    said.changed(here, found.families)
+
+
+def made(here: Ground, state: State, done: Change) -> State:
+    """The change is made, its arc stays chosen."""
+    at, move = here.at, done.move
+    pair = (at[move.parent], at[move.child])
+    pair = pair[::-1] if move.operation == "reverse" else pair
+    return state.showing(learn_arcs=here.pairs(done.graph.arcs), learn_pair=pair)
+
+
+def _hints(here: Ground, asked: Task, mine: DAG) -> None:
+    """The best next changes, for who asks."""
+    st.toggle(
+        _("Show the best changes from here"),
+        **bound("learn_hint", current().seen("learn_hint", False), lambda s, on: s.showing(learn_hint=bool(on))),
+    )
+    if not current().seen("learn_hint", False):
+        return
+    ahead = next_moves(here, asked, mine)
+    if ahead is None:
+        st.caption(_("The search cannot start here: your graph breaks its constraints."))
+    elif not ahead.trace.steps:
+        st.caption(_("No single change gains any more."))
+    else:
+        step = ahead.trace.steps[0]
+        moves(here, [(step.move, step.delta), *((c.move, c.delta) for c in step.runners_up)], key="learn_best")
+
+
+def _whole_graphs(here: Ground, mine: DAG, result: Search) -> None:
+    """Begin anew: from nothing, or from what the search found."""
+
+    def all_arcs(state: State, other: DAG) -> State:
+        return state.showing(learn_arcs=here.pairs(other.arcs), learn_pair=())
+
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            _("No arcs"),
+            icon=":material/restart_alt:",
+            key="learn_empty",
+            disabled=not mine.arcs,
+            on_click=change,
+            args=(lambda s: all_arcs(s, DAG(here.names)),),
+        )
+        st.button(
+            _("The search's arcs"),
+            icon=":material/content_copy:",
+            key="learn_copy",
+            disabled=set(mine.arcs) == set(result.graph.arcs),
+            on_click=change,
+            args=(lambda s: all_arcs(s, result.graph),),
+        )

@@ -1,0 +1,196 @@
+"""The knobs of the tab *learn*: method, score, parents, constraints, and what else a search is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import _
+from pages.runtime.escape import clean, md
+from pages.runtime.state import State, bound, change, current
+from pages.views.network import learn_words as said
+from pages.views.network.learn_search import METHODS, SCORES, SEARCHED, TIERS, Ground, Task
+
+
+def turned(**settings: Any) -> Any:
+    """An edit that changes settings and shows the new search's end."""
+    return lambda s: s.showing(**settings, learn_step=-1, learn_plays=False)
+
+
+def _knob(key: str, value: Any, name: str, read: Any = lambda v: v) -> dict[str, Any]:
+    """Keyword arguments that make a widget a view of one setting of the search."""
+    return bound(key, value, lambda s, v: turned(**{name: read(v)})(s))
+
+
+def knobs(here: Ground, asked: Task) -> None:
+    """All of them: the four that matter in a row, the others behind two buttons."""
+    searched = asked.method in SEARCHED
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.selectbox(
+            _("Method"),
+            METHODS,
+            format_func=said.method,
+            width=180,
+            help=" ".join(f"{said.method(m)}{_(': ')}{said.method_help(m)}" for m in METHODS),
+            **_knob("learn_method", asked.method, "net_method"),
+        )
+        st.selectbox(
+            _("Score"), SCORES, format_func=said.score, width=136, **_knob("learn_score", asked.score, "net_score")
+        )
+        st.selectbox(
+            _("Parents at most"),
+            range(1, 9),
+            width=116,
+            disabled=not searched,
+            **_knob("learn_parents", asked.parents, "net_parents"),
+        )
+        n = len(asked.required) + len(asked.forbidden) + sum(map(bool, asked.tiers))
+        label = _("Constraints ({n})").format(n=n) if n else _("Constraints")
+        with st.popover(label, icon=":material/rule:", disabled=not searched, width="content"):
+            _constraints(here, asked)
+        with st.popover(_("More"), icon=":material/tune:", width="content"):
+            _more(here, asked)
+        if asked.start:
+            st.button(
+                _("Start from no arcs again"),
+                icon=":material/restart_alt:",
+                key="learn_restart",
+                help=_("The climb starts from your graph, {n} arcs.").format(n=len(asked.start)),
+                on_click=change,
+                args=(turned(learn_start=()),),
+            )
+    if asked.method == "k2":
+        _order(here, asked)
+
+
+def _order(here: Ground, asked: Task) -> None:
+    """The order of K2: the columns named come first, as they are named; the others follow in the table's order."""
+    shown = current().seen("learn_order", ())
+    named = [i for i in asked.order if i in shown]
+    st.multiselect(
+        _("Order: causes first"),
+        range(len(here.names)),
+        format_func=lambda i: clean(here.table.column(here.names[i]), 30),
+        placeholder=_("the table's order"),
+        help=_("A column may only have parents that stand before it. Columns not named follow in the table's order."),
+        **_knob("learn_order", named, "learn_order", tuple),
+    )
+    st.caption(" → ".join(md(here.table.column(here.names[i]), 24) for i in asked.order))
+
+
+def _more(here: Ground, asked: Task) -> None:
+    st.number_input(
+        _("Seconds at most"),
+        0.5,
+        120.0,
+        step=1.0,
+        format="%g",
+        help=_("When they are up, the best graph so far is shown, and said to be that."),
+        **_knob("learn_seconds", asked.seconds, "learn_seconds", lambda v: float(v or 10.0)),
+    )
+    st.number_input(
+        _("Climb again, so many times"),
+        0,
+        50,
+        step=1,
+        disabled=asked.method != "hill-climb",
+        help=_(
+            "a → b and b → a often gain the same; which is taken decides how far a climb gets. The first two climbs "
+            "break ties by a rule each, further ones by lot; the best is shown."
+        ),
+        **_knob("learn_restarts", asked.restarts, "learn_restarts", lambda v: int(v or 0)),
+    )
+    st.number_input(
+        _("Rows imagined by BDeu"),
+        0.001,
+        10000.0,
+        step=1.0,
+        format="%g",
+        disabled=asked.score != "bdeu",
+        **_knob("learn_sample", asked.sample, "learn_sample", lambda v: float(v or 1.0)),
+    )
+    if here.rows.cut:
+        st.number_input(
+            _("Intervals of a column of numbers"),
+            2,
+            8,
+            step=1,
+            help=_("Every node is discrete: numbers are cut at quantiles, so that each interval has as many rows."),
+            **_knob("learn_bins", here.bins, "net_bins", lambda v: int(v or 3)),
+        )
+
+
+# constraints ------------------------------------------------------------------------------------------------------
+
+
+def _constraints(here: Ground, asked: Task) -> None:
+    """Arcs that must or must not be there, tiers in time; a contradiction is named at once."""
+    names = {i: clean(here.table.column(name), 30) for i, name in enumerate(here.names)}
+    pair = current().seen("learn_bound", ())
+    sound = len(pair) == 2 and all(type(i) is int and i in names for i in pair) and pair[0] != pair[1]
+    a, b = pair if sound else (0, min(1, len(names) - 1))
+    left, right = st.columns(2)
+    with left:
+        st.selectbox(
+            _("From"),
+            list(names),
+            format_func=names.__getitem__,
+            **bound("learn_bound_from", a, lambda s, i: s.showing(learn_bound=(i, b if i != b else a))),
+        )
+    with right:
+        st.selectbox(
+            _("To"),
+            list(names),
+            format_func=names.__getitem__,
+            **bound("learn_bound_to", b, lambda s, i: s.showing(learn_bound=(a if i != a else b, i))),
+        )
+
+    def put(state: State, key: str, arcs: tuple[tuple[int, int], ...]) -> State:
+        return turned(**{key: tuple(sorted({*arcs, (a, b)}))})(state)  # type: ignore[no-any-return]
+
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            _("Require {a} → {b}").format(a=md(names[a], 20), b=md(names[b], 20)),
+            key="learn_require",
+            on_click=change,
+            args=(lambda s: put(s, "learn_required", asked.required),),
+        )
+        st.button(
+            _("Forbid {a} → {b}").format(a=md(names[a], 20), b=md(names[b], 20)),
+            key="learn_forbid",
+            on_click=change,
+            args=(lambda s: put(s, "learn_forbidden", asked.forbidden),),
+        )
+    for key, heading, arcs in (
+        ("learn_required", _("Required arcs"), asked.required),
+        ("learn_forbidden", _("Forbidden arcs"), asked.forbidden),
+    ):
+        if arcs:
+            st.multiselect(
+                heading,
+                list(arcs),
+                format_func=lambda arc: f"{names[arc[0]]} → {names[arc[1]]}",
+                **_knob(f"{key}_kept", list(arcs), key, lambda v: tuple(sorted(map(tuple, v)))),
+            )
+    tiers = (*asked.tiers, *((),) * TIERS)[:TIERS]
+    heads = (_("First tier: nothing later leads here"), _("Second tier"), _("Third tier"))
+    for k in range(TIERS):
+        elsewhere = {i for j, tier in enumerate(tiers) if j != k for i in tier}
+
+        def settle(state: State, entered: list[int], k: int = k) -> State:
+            kept = [tuple(sorted(entered)) if j == k else tier for j, tier in enumerate(tiers)]
+            return turned(learn_tiers=tuple(kept) if any(kept) else ())(state)  # type: ignore[no-any-return]
+
+        st.multiselect(
+            heads[k],
+            [i for i in names if i not in elsewhere],
+            format_func=names.__getitem__,
+            placeholder=_("no column"),
+            **bound(f"learn_tier_{k}", list(tiers[k]), settle),
+        )
+    try:
+        here.constraints(asked)
+    except BayesEngineError as error:
+        st.error(error.message.local(md))

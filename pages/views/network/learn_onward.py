@@ -1,0 +1,98 @@
+"""Where a learned or drawn graph goes: to the tabs ask and Gibbs, by hand, on the shelf as a classifier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.structure.graph import DAG
+from pages import active
+from pages.active import shelf
+from pages.runtime.links import go
+from pages.runtime.state import Spec, State, change
+from pages.views.network.learn_knobs import turned
+from pages.views.network.learn_search import Ground, Task
+from pages.views.network.source import TABLE, Source, choose, with_arcs
+
+
+def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bool) -> None:
+    """The buttons under a graph."""
+    spec = classifier(here, graph)
+    there = active.shelf_of(here.table)
+    full = len(there) >= shelf.MOST and spec not in there
+    taken = source.id == TABLE and _same(source, here, graph)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            _("Ask this network"),
+            icon=":material/check:" if taken else ":material/arrow_forward:",
+            key="learn_ask",
+            help=_("The tabs ask and Gibbs then speak of this graph, its tables estimated from the rows."),
+            on_click=change,
+            args=(lambda s: asking(here, s, graph),),
+        )
+        st.button(
+            _("On the shelf as a classifier"),
+            icon=":material/check:" if spec in there else ":material/add:",
+            key="learn_shelve",
+            disabled=full,
+            help=_("The shelf is full.") if full else _("It predicts the class through its Markov blanket."),
+            on_click=change,
+            args=(lambda s: shelved(there, s, spec),),
+        )
+        if not by_hand:
+            st.button(
+                _("Change it by hand"),
+                icon=":material/draw:",
+                key="learn_take",
+                help=_("The graph as it is at this step."),
+                on_click=change,
+                args=(
+                    lambda s: s.showing(
+                        learn_view="hand", learn_arcs=here.pairs(graph.arcs), learn_pair=(), learn_plays=False
+                    ),
+                ),
+            )
+        else:
+            st.button(
+                _("Continue the search from here"),
+                icon=":material/play_arrow:",
+                key="learn_continue",
+                on_click=change,
+                args=(turned(learn_view="search", net_method="hill-climb", learn_start=here.pairs(graph.arcs)),),
+            )
+    if spec in there:
+        go("pages/model.py", _("See it on the page Model"), ":material/tune:")
+
+
+def _same(source: Source, here: Ground, graph: DAG) -> bool:
+    """Whether the network of the page is this graph over these rows already."""
+    same_rows = source.table is not None and source.table.key == here.table.key
+    return same_rows and set(source.network.graph.arcs) == set(graph.arcs)
+
+
+def asking(here: Ground, state: State, graph: DAG) -> State:
+    """The network of the page is this graph over the table in use."""
+    kept = {k: v for k, v in state.view if k in ("net_method", "net_score", "net_parents", "net_bins")}
+    if state.seen("net", "") != TABLE:
+        state = choose(state, TABLE).showing(**kept)
+    return with_arcs(state, here.names, graph.arcs).showing(net_tab="ask", learn_plays=False)
+
+
+def classifier(here: Ground, graph: DAG) -> Spec:
+    """The graph as a model of the shelf: arcs by the places of the features, the class after the last."""
+    features = here.table.features.names
+    at = {name: i for i, name in enumerate(features)} | {here.target: len(features)}
+    arcs = tuple(sorted((at[a], at[b]) for a, b in graph.arcs))
+    spec = shelf.with_knob(Spec(family="network"), "structure", arcs)
+    if here.rows.cut:
+        spec = shelf.with_knob(shelf.with_knob(spec, "discretize", "quantile"), "bins", here.bins)
+    return spec
+
+
+def shelved(there: tuple[Spec, ...], state: State, spec: Spec) -> State:
+    """The model on the shelf, active."""
+    if spec in there:
+        return replace(state, shelf=there, active=there.index(spec))
+    return replace(state, shelf=(*there, spec), active=len(there))

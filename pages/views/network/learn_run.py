@@ -1,0 +1,93 @@
+"""A search under way, so that the page can say how far it is, and end it with the best so far.
+
+It is a job of the session's own: a search that somebody ends early has a result, which is nobody else's.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from bayes_engine.language import Message
+from bayes_engine.structure.search import Search
+from bayes_engine.structure.trace import Progress
+from pages.runtime import jobs
+
+GRACE = 2.0
+"""Seconds the page waits for a search before it offers to stop it."""
+
+Work = Callable[[Callable[[], bool], Callable[[Progress], None]], Search]
+"""(cancel, report) → the search's result: it asks `cancel` whether to stop, and reports how far it is."""
+
+
+@dataclass
+class Run:
+    """A search under way, or done; `stop` ends it with the best so far."""
+
+    begun: float = field(default_factory=time.monotonic)
+    stop: threading.Event = field(default_factory=threading.Event)
+    far: Progress | None = None
+    job: jobs.Job | None = None
+
+    def work(self, work: Work) -> Search:
+        """Search; for the job."""
+        return work(self.stop.is_set, self.report)
+
+    def report(self, far: Progress) -> None:
+        self.far = far
+
+    @property
+    def is_done(self) -> bool:
+        return self.job is not None and self.job.done.is_set()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its job was stopped, for the session was away: it has no result."""
+        return self.job is not None and self.job.stop.is_set()
+
+    def outcome(self) -> Search:
+        """What it came to. Raises what the search raised."""
+        assert self.job is not None
+        if self.job.error is not None:
+            raise self.job.error
+        found: Search = self.job.result
+        return found
+
+
+class UnderWay(Exception):
+    """The search is not done yet."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("the search is under way")
+        self.run = run
+
+
+def outcome(key: Hashable, work: Work) -> Run:
+    """The session's run of a search, begun where there is none; raises UnderWay where it takes longer than `GRACE`."""
+    runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
+    run = runs.get(key)
+    if run is None or run.is_lost:
+        run = runs[key] = Run()
+    if not run.is_done:
+        run.job = jobs.begin(("search", jobs.session(), key), lambda: run.work(work), Message("searching"))
+        if not run.job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
+            raise UnderWay(run)
+    assert run.job is not None
+    jobs.forget(run.job)  # the session has its result, and may begin it anew
+    return run
+
+
+def only(keys: Collection[Hashable]) -> None:
+    """Searches that nobody asks for any more are forgotten; they stop with the run of the script."""
+    runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
+    for key in set(runs) - set(keys):
+        runs.pop(key).stop.set()
+
+
+def forget(key: Hashable) -> None:
+    """The next run of the script begins this search anew; for callbacks."""
+    st.session_state.get("learn_runs", {}).pop(key, None)

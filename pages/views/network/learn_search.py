@@ -1,0 +1,285 @@
+"""What the tab *learn* searches for and what it found: knobs and arcs as the URL holds them, searches once computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from bayes_engine import BayesianNetwork
+from bayes_engine.errors import BayesEngineError, ParameterError
+from bayes_engine.language import Message
+from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.constraints import Constraints
+from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.scores import Bill, ScoreName, Scorer, bill
+from bayes_engine.structure.search import Method, Search, search
+from bayes_engine.structure.trace import Progress
+from bayes_engine.table.encode import encode
+from pages import active
+from pages.runtime.cache import kept
+from pages.runtime.jobs import lasting
+from pages.runtime.state import State, current
+from pages.views.network.learn_run import Work, outcome
+from pages.views.network.source import BINS, PARENTS, Rows, rows_of
+
+METHODS: tuple[Method, ...] = ("hill-climb", "k2", "exact", "tree", "naive", "tan")
+SCORES: tuple[ScoreName, ...] = ("mdl", "aic", "k2", "bdeu", "log-likelihood")
+SEARCHED = ("hill-climb", "k2", "exact")
+"""The methods that look at the score, and keep to the constraints."""
+SECONDS = 10.0
+"""A search gives the best it found after so many seconds, unless a person says otherwise."""
+AT_ONCE, AFFORDABLE = 12, 15
+"""Up to so many columns the optimum is computed at once; up to so many where it is asked for."""
+RESTARTS = 1
+"""A climb is begun anew so often: once, with ties broken by the other rule."""
+TIERS = 3
+"""So many tiers can be set by hand."""
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of a search; columns are positions. `parents`: a node's most; `tiers`: the columns of each
+    tier; `start`: the arcs that climbing starts from."""
+
+    method: Method
+    score: ScoreName
+    parents: int
+    sample: float
+    seconds: float
+    restarts: int
+    order: tuple[int, ...] = ()
+    required: Pairs = ()
+    forbidden: Pairs = ()
+    tiers: tuple[tuple[int, ...], ...] = ()
+    start: Pairs = ()
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The rows a structure is learned from, counted; `target` is the class's name, `bins` how numbers are cut."""
+
+    table: active.InUse
+    rows: Rows
+    counts: FamilyCounts
+    bins: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns; what the URL calls a column is its place here."""
+        return self.rows.schema.names
+
+    @property
+    def target(self) -> str:
+        return self.table.target.name
+
+    def arcs(self, pairs: Iterable[tuple[int, int]]) -> tuple[Arc, ...]:
+        """Arcs by name."""
+        return tuple((self.names[a], self.names[b]) for a, b in pairs)
+
+    def pairs(self, arcs: Iterable[Arc]) -> Pairs:
+        """Arcs as the URL holds them."""
+        at = self.at
+        return tuple(sorted((at[a], at[b]) for a, b in arcs))
+
+    @property
+    def at(self) -> dict[str, int]:
+        """The place of every column."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def constraints(self, task: Task) -> Constraints:
+        """The task's constraints by name. Raises ParameterError where they contradict each other."""
+        tiers = tuple(tuple(self.names[i] for i in tier) for tier in task.tiers)
+        found = Constraints(self.arcs(task.required), self.arcs(task.forbidden), tiers, task.parents)
+        return found.checked(self.names)
+
+
+def ground(table: active.InUse) -> Ground:
+    """The table in use as it is learned from. Raises BayesEngineError where it cannot be."""
+    rows, bins = rows_of(table), _whole("net_bins", BINS, 2, 8)
+    return Ground(table, rows, _counts(rows.digest, bins, rows), bins)
+
+
+@kept(max_entries=8)
+@lasting(Message("counting the rows"))
+def _counts(digest: str, bins: int, _rows: Rows) -> FamilyCounts:
+    """Numbers cut, rows counted; a row with a cell not known counts for no family (EM keeps it for the tables)."""
+    schema = BayesianNetwork(schema=_rows.schema, bins=bins, missing="known").fit(_rows.frame).schema_
+    return FamilyCounts(encode(_rows.frame[list(schema.names)], schema), _rows.weight, missing="complete")
+
+
+@kept(max_entries=8)
+def _scorer(digest: str, bins: int, score: ScoreName, sample: float, _counted: FamilyCounts) -> Scorer:
+    return Scorer(_counted, score, sample_size=sample)
+
+
+def scorer(here: Ground, task: Task) -> Scorer:
+    """The score in use, with all that it remembers of this table."""
+    return _scorer(here.rows.digest, here.bins, task.score, task.sample, here.counts)
+
+
+# the task ---------------------------------------------------------------------------------------------------------
+
+
+def task(here: Ground) -> Task:
+    """What the state asks for; what a forged link holds besides counts as not set."""
+    state, d = current(), len(here.names)
+    method, score = state.seen("net_method", "hill-climb"), state.seen("net_score", "mdl")
+    order = tuple(dict.fromkeys(i for i in state.seen("learn_order", ()) if _place(i, d)))
+    tiers: list[tuple[int, ...]] = []
+    placed: set[int] = set()
+    for tier in state.seen("learn_tiers", ())[:TIERS]:
+        own = [i for i in (tier if isinstance(tier, tuple) else ()) if _place(i, d)]
+        tiers.append(tuple(sorted(set(own) - placed)))
+        placed |= set(own)
+    return Task(
+        method=method if method in METHODS else "hill-climb",
+        score=score if score in get_args(ScoreName) else "mdl",
+        parents=_whole("net_parents", PARENTS, 1, 8),
+        sample=_number("learn_sample", 1.0, 1e-3, 1e4),
+        seconds=_number("learn_seconds", SECONDS, 0.5, 120.0),
+        restarts=_whole("learn_restarts", RESTARTS, 0, 50),
+        order=(*order, *(i for i in range(d) if i not in order)) if method == "k2" else (),
+        required=_pairs(state, "learn_required", d),
+        forbidden=_pairs(state, "learn_forbidden", d),
+        tiers=tuple(tiers) if any(tiers) else (),
+        start=_pairs(state, "learn_start", d) if method == "hill-climb" else (),
+    )
+
+
+def _pairs(state: State, key: str, d: int) -> Pairs:
+    found = [p for p in state.seen(key, ()) if isinstance(p, tuple) and len(p) == 2 and all(_place(i, d) for i in p)]
+    return tuple(sorted({(a, b) for a, b in found if a != b}))
+
+
+def _place(value: object, d: int) -> bool:
+    return type(value) is int and 0 <= value < d
+
+
+def _whole(key: str, default: int, low: int, top: int) -> int:
+    value = current().seen(key, default)
+    return value if type(value) is int and low <= value <= top else default
+
+
+def _number(key: str, default: float, low: float, top: float) -> float:
+    value: Any = current().seen(key, None)
+    sound = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= top
+    return float(value) if sound else default
+
+
+# what is found ----------------------------------------------------------------------------------------------------
+
+
+class _Stopped(Exception):
+    """A search that a person stopped; its result is the session's, and in no cache."""
+
+
+def found(here: Ground, asked: Task) -> Search:
+    """The structure that the task's method finds. Raises BayesEngineError on contradictions, or where it costs too
+    much, and UnderWay where it is not done yet."""
+    try:
+        return _found(here.rows.digest, here.bins, asked, here)
+    except _Stopped:
+        return outcome(run_key(here, asked), _work(here, asked)).outcome()
+
+
+def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
+    """What the session calls the search of a task."""
+    return here.rows.digest, here.bins, asked
+
+
+@kept(max_entries=32)
+def _found(digest: str, bins: int, asked: Task, _here: Ground) -> Search:
+    result = outcome((digest, bins, asked), _work(_here, asked)).outcome()
+    if result.status == "cancelled":
+        raise _Stopped
+    return result
+
+
+def _work(here: Ground, asked: Task) -> Work:
+    """The search of a task, to be run in a thread: everything of the page is taken here."""
+    constraints = here.constraints(asked) if asked.method in SEARCHED else Constraints()
+    judge = scorer(here, asked)
+
+    def work(cancel: Callable[[], bool], report: Callable[[Progress], None]) -> Search:
+        return search(
+            here.counts,
+            judge,
+            method=asked.method,
+            start=DAG(here.names, here.arcs(asked.start)) if asked.start else None,
+            order=[here.names[i] for i in asked.order] if asked.method == "k2" else None,
+            target=here.target,
+            constraints=constraints,
+            restarts=asked.restarts,
+            time_budget=asked.seconds,
+            cancel=cancel,
+            progress=report,
+        )
+
+    return work
+
+
+def greedy(asked: Task) -> Task:
+    """The same task climbed, from no arcs."""
+    return replace(asked, method="hill-climb", order=(), start=())
+
+
+def provable(asked: Task) -> Task:
+    """The same task, for the best graph of all."""
+    return replace(asked, method="exact", order=(), start=(), restarts=0)
+
+
+def wants_optimum(here: Ground) -> bool:
+    """Whether the best graph of all is computed beside the method's."""
+    few = len(here.names) <= AT_ONCE or current().seen("learn_optimum", False)
+    return len(here.names) <= AFFORDABLE and few
+
+
+def optimum(here: Ground, asked: Task) -> Search | None:
+    """The best graph of all under the same constraints; None where it is too dear, or not finished in time."""
+    if not wants_optimum(here):
+        return None
+    with suppress(ParameterError):
+        best = found(here, provable(asked))
+        return best if best.status == "optimum" else None
+    return None
+
+
+def next_moves(here: Ground, asked: Task, graph: DAG) -> Search | None:
+    """One step of climbing from a graph, with the moves it weighed; None where the graph breaks the constraints."""
+    with suppress(BayesEngineError):
+        return search(
+            here.counts,
+            scorer(here, asked),
+            start=graph,
+            constraints=here.constraints(asked),
+            restarts=0,
+            tabu=0,
+            max_steps=1,
+        )
+    return None
+
+
+# by hand ----------------------------------------------------------------------------------------------------------
+
+
+def hand(here: Ground) -> DAG:
+    """The graph drawn by hand; arcs of a forged link that close a cycle count as not set."""
+    with suppress(ParameterError):
+        return DAG(here.names, here.arcs(_pairs(current(), "learn_arcs", len(here.names))))
+    return DAG(here.names)
+
+
+def chosen(here: Ground) -> tuple[int, ...]:
+    """The columns chosen by hand, at most two: an arc would lead from the first to the second."""
+    picked = current().seen("learn_pair", ())
+    whole = len(picked) <= 2 and len(set(picked)) == len(picked) and all(_place(i, len(here.names)) for i in picked)
+    return tuple(picked) if whole else ()
+
+
+def bill_of(here: Ground, asked: Task, graph: DAG) -> Bill:
+    """What every family of a graph adds to the score in use."""
+    return bill(here.counts, graph, scorer(here, asked))

@@ -1,0 +1,213 @@
+"""What the tab *learn* says: methods, scores, moves, why a search ended; the bill as a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bayes_engine.language import _
+from bayes_engine.numerals import count
+from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
+from bayes_engine.structure.search import Search
+from pages.components.tables import Head, drawn, written
+from pages.runtime.escape import clean, md
+from pages.views.network.learn_search import Ground, Task, scorer
+
+
+def method(name: str) -> str:
+    """A way to a structure on screen."""
+    return {
+        "hill-climb": _("hill climbing"),
+        "k2": _("K2, along an order"),
+        "exact": _("the exact optimum"),
+        "tree": _("Chow and Liu's tree"),
+        "naive": _("naive Bayes"),
+        "tan": "TAN",
+    }[name]
+
+
+def method_help(name: str) -> str:
+    """What it does, in a sentence."""
+    return {
+        "hill-climb": _(
+            "From a graph without arcs, the one arc is added, deleted or turned round that gains most, until nothing "
+            "gains; from there it walks on a little, to see whether a slope begins again."
+        ),
+        "k2": _("Every column takes parents from those before it in the order, the best one each time, while it pays."),
+        "exact": _(
+            "The best of all graphs, by dynamic programming over sets of columns; up to about 15 of them can be done."
+        ),
+        "tree": _("The spanning tree of most mutual information: every column has at most one parent (Chow & Liu)."),
+        "naive": _("The class above every column, and nothing else: what the page Model calls naive Bayes."),
+        "tan": _("The class above every column, and these a tree by $I(x_i;x_j\\mid y)$ (eq. 7.22)."),
+    }[name]
+
+
+def score(name: str) -> str:
+    """A score on screen."""
+    return {
+        "mdl": "MDL = −BIC",
+        "aic": "AIC",
+        "k2": "K2",
+        "bdeu": "BDeu",
+        "log-likelihood": _("log-likelihood"),
+    }[name]
+
+
+def in_short(name: str) -> str:
+    """The score as a word beside a number; more is better."""
+    return {"mdl": "BIC", "aic": "AIC", "k2": "K2", "bdeu": "BDeu", "log-likelihood": "LL"}[name]
+
+
+def formula(here: Ground, asked: Task) -> str:
+    """What the score is, with its price on this table. Markdown."""
+    price = scorer(here, asked).price
+    if asked.score in ("k2", "bdeu"):
+        rule = (
+            _("K2: every table has the uniform Dirichlet prior.")
+            if asked.score == "k2"
+            else _("BDeu: an equivalent sample of {n:g} rows, spread evenly over each table.").format(n=asked.sample)
+        )
+        return " ".join(
+            [
+                _(
+                    "$\\log P(D\\mid B)$, the tables integrated out, in nats: more is better. The penalty is what "
+                    "integrating costs against the best table."
+                ),
+                rule,
+            ]
+        )
+    said = _(
+        "The book makes the description length small, $S(B\\mid D)=f(\\theta)\\,|B|-\\mathrm{{LL}}(B\\mid D)$ "
+        "(eq. 7.28); shown is its negative, $\\mathrm{{LL}}-f(\\theta)\\,|B|$ in nats: more is better. Each of the "
+        "$|B|$ free numbers costs $f(\\theta)={price}$."
+    )
+    m = count(here.counts.n)
+    return said.format(
+        price={
+            "mdl": f"\\tfrac12\\ln {m}={price:.4f}",
+            "aic": "1",
+            "log-likelihood": "0",
+        }[asked.score]
+    )
+
+
+def moved(here: Ground, move: Move) -> str:
+    """A move in words; data, to be escaped."""
+    a, b = here.table.column(move.parent), here.table.column(move.child)
+    said = {
+        "add": _("{a} → {b} is added"),
+        "delete": _("{a} → {b} is deleted"),
+        "reverse": _("{a} → {b} is turned round"),
+    }
+    return said[move.operation].format(a=a, b=b)
+
+
+def ended(result: Search) -> str:
+    """Why the search ended, in a sentence."""
+    if result.method == "k2" and result.status == "local optimum":
+        return _("Along this order no further parent pays for any column.")
+    return {
+        "optimum": _("Proven: no graph that the constraints allow scores higher."),
+        "local optimum": _("No single arc added, deleted or turned round gains any more: a local optimum."),
+        "steps": _("The search was stopped after its number of steps."),
+        "time": _("The time was up: this is the best graph found until then. Give it more seconds to go on."),
+        "cancelled": _("The search was cancelled: this is the best graph found until then."),
+        "given": _("Nothing was searched for: the method fixes the arcs."),
+    }[result.status]
+
+
+def nats(value: float) -> str:
+    """A score to four decimals, with a true minus sign."""
+    return f"{value:,.4f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def gain(value: float) -> str:
+    """A difference of scores with its sign; what is rounding alone is 0.
+
+    >>> gain(1.5), gain(-1e-9), gain(-12345.67)
+    ('+1.5000', '0', '−12,345.6700')
+    """
+    return "0" if abs(value) < 5e-5 else f"{value:+,.4f}".replace("-", "−")
+
+
+def family(here: Ground, line: FamilyScore) -> str:
+    """«P(wet | rain)», for a literal surface."""
+    child = clean(here.table.column(line.child), 28)
+    above = _(", ").join(clean(here.table.column(p), 28) for p in line.parents)
+    return f"{child} | {above}" if above else child
+
+
+def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
+    """The bill of a move: each family before and after it, and what that makes."""
+    for before, after in families:
+        heads = ["", *(md(family(here, line), 120) for line in (before, after)), _("change")]
+        rows = [
+            ("LL", before.log_likelihood, after.log_likelihood),
+            (_("penalty"), before.penalty, after.penalty),
+            (_("score"), before.score, after.score),
+        ]
+        lines = [(name, nats(old), nats(new), gain(new - old)) for name, old, new in rows]
+        more = f"{after.free - before.free:+d}".replace("-", "−")
+        lines.insert(1, (_("free"), str(before.free), str(after.free), more))
+        cells = [[f":small[{cell}]" if cell else "" for cell in line] for line in (heads, *lines)]
+        cells[-1] = [f"**{cell}**" for cell in cells[-1]]
+        written(cells)
+
+
+def whole(here: Ground, yours: Bill, theirs: Bill, *, key: str) -> None:
+    """Two graphs' bills side by side, the families that differ most first."""
+    ordered = sorted(yours.families, key=lambda line: -abs(line.score - theirs.by_child[line.child].score))
+    lines = []
+    for line in ordered:
+        other = theirs.by_child[line.child]
+        lines.append({
+            **_line(here, line),
+            "theirs": family(here, other) if other.parents != line.parents else "=",
+            "their_score": nats(other.score),
+            "delta": gain(line.score - other.score),
+        })  # fmt: skip
+    _table(lines, key=key, alt=_("your families and the search's"))
+
+
+def one(here: Ground, bill: Bill, *, key: str) -> None:
+    """The bill of a graph."""
+    total = {
+        "family": _("all"),
+        "ll": nats(bill.log_likelihood),
+        "free": str(bill.free),
+        "penalty": nats(bill.penalty),
+        "score": nats(bill.score),
+    }
+    _table([*(_line(here, line) for line in bill.families), total], key=key, alt=_("the bill, family by family"))
+
+
+def _line(here: Ground, line: FamilyScore) -> dict[str, str]:
+    return {
+        "family": family(here, line),
+        "ll": nats(line.log_likelihood),
+        "free": str(line.free),
+        "penalty": nats(line.penalty),
+        "score": nats(line.score),
+    }
+
+
+def _table(lines: list[dict[str, str]], *, key: str, alt: str) -> None:
+    heads = {
+        "family": Head(_("family")),
+        "ll": Head("LL", _("The log-likelihood of the family's best table, in nats."), right=True),
+        "free": Head(_("free"), _("The free numbers of its table: q(r − 1)."), right=True),
+        "penalty": Head(_("penalty"), right=True),
+        "score": Head(_("score"), _("LL less the penalty."), right=True),
+        "theirs": Head(_("the search's family")),
+        "their_score": Head(_("its score"), right=True),
+        "delta": Head(_("gain"), right=True),
+    }
+    drawn(
+        [heads[name] for name in lines[0]],
+        [list(line.values()) for line in lines],
+        key=key,
+        label=alt,
+        height=388,
+        narrow=True,
+    )

@@ -1,0 +1,331 @@
+"""Which network the page speaks of: an embedded one, one from a file, or one learned from the table in use; with the
+tables a person edited. In the URL nodes and levels are positions, tables are numbers.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine import BayesianNetwork, __version__
+from bayes_engine.datasets import StoredNetwork, load_network, network_names
+from bayes_engine.errors import BayesEngineError, ParameterError
+from bayes_engine.factors.edits import Numbers, with_tables
+from bayes_engine.factors.network import Network
+from bayes_engine.language import Message, _, current_language
+from bayes_engine.stats.family_counts import FamilyCounts
+from bayes_engine.structure.graph import DAG, Arc
+from bayes_engine.structure.scores import ScoreName
+from bayes_engine.structure.search import Method, Search
+from bayes_engine.table.encode import encode
+from bayes_engine.table.roles import put
+from bayes_engine.table.schema import Schema
+from pages import active
+from pages.active.network_file import UPLOADED
+from pages.runtime.cache import kept
+from pages.runtime.jobs import lasting
+from pages.runtime.state import State, current
+
+TABLE = "table"
+"""The source that is learned from the table in use."""
+PARENTS = 3
+"""A search gives a node at most so many parents, unless a person says otherwise."""
+BINS = 3
+"""Columns of numbers are cut into so many intervals with equally many rows."""
+PATIENCE = 20.0
+"""Seconds after which a search gives the best it found."""
+SETTLED = {"tol": 1e-7, "max_iter": 500}
+"""When EM, which completes cells not known, has settled: nats per row, and steps at most."""
+FOUND = ("hill-climb", "exact", "tree")
+"""The methods a link may ask for; other structures travel as arcs."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows a network is learned from: `frame` holds the columns of `schema`, target included, numbers as they are;
+    `cut` are the columns of numbers, `weight` (n,) or None. `digest` stands for all of it in caches."""
+
+    digest: str
+    frame: pd.DataFrame
+    schema: Schema
+    weight: Any
+    cut: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A network and where it is from. `network` has a person's tables in it, `original` not; `key` stands for the
+    content of `network` in caches. `stored` is set for an embedded one, `table`, `rows` and `model` for one that was
+    learned from the table in use (`model.search_` is the search, None where the arcs were drawn by hand)."""
+
+    id: str
+    key: str
+    network: Network
+    original: Network
+    stored: StoredNetwork | None = None
+    table: active.InUse | None = None
+    rows: Rows | None = None
+    model: BayesianNetwork | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called on screen; data, to be escaped."""
+        return title_of(self.id)
+
+    @property
+    def search(self) -> Search | None:
+        return self.model.search_ if self.model is not None else None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether its arcs were drawn by hand."""
+        return self.model is not None and self.model.search_ is None
+
+    def name(self, node: str) -> str:
+        """How a node is called on screen; data, to be escaped."""
+        if self.stored is not None:
+            return self.stored.label(node, _labels())
+        return self.table.column(node) if self.table is not None else node
+
+    def level(self, node: str, level: Any) -> str:
+        """How a level is called on screen; data, to be escaped."""
+        if self.stored is not None:
+            return self.stored.level_label(node, level, _labels())
+        if self.table is not None and (self.rows is None or node not in self.rows.cut):
+            return self.table.level(node, level)
+        return str(level)
+
+    def levels(self, node: str) -> tuple[str, ...]:
+        """How its levels are called on screen, in their order."""
+        return tuple(self.level(node, v) for v in self.network[node].variable.levels)
+
+    def place(self, node: str) -> int:
+        """What the URL calls a node."""
+        return self.network.position[node]
+
+
+def _labels() -> str:
+    return "" if current().labels == "file" else current_language()
+
+
+# choosing -------------------------------------------------------------------------------------------------------
+
+
+def offered() -> list[str]:
+    """The sources that can be chosen here and now."""
+    uploaded = [UPLOADED + mark for mark in st.session_state.get("networks", {})]
+    return [*network_names(), TABLE, *uploaded]
+
+
+def title_of(source: str) -> str:
+    """What a source is called on screen; data, to be escaped."""
+    if source.startswith(UPLOADED):
+        return str(st.session_state["networks"][source.removeprefix(UPLOADED)][0])
+    if source == TABLE:
+        return _("learned from: {table}").format(table=active.table_in_use().title)
+    return load_network(source).info.text("title", current_language())
+
+
+def chosen() -> str:
+    """The source that the state names; an upload that this session does not hold gives way to the first."""
+    wanted = current().seen("net", "")
+    return wanted if wanted in offered() else network_names()[0]
+
+
+def lost() -> bool:
+    """Whether the state names a file that this session does not hold."""
+    wanted: str = current().seen("net", "")
+    return wanted.startswith(UPLOADED) and wanted != chosen()
+
+
+def choose(state: State, source: str) -> State:
+    """Another network: all that spoke of the old one is gone."""
+    kept = tuple((k, v) for k, v in state.view if not k.startswith("net_") or k == "net_tab")
+    return replace(state, view=kept).showing(net=source)
+
+
+def source() -> Source:
+    """The network the state names. Raises BayesEngineError where none can be learned from the table in use."""
+    named = chosen()
+    if named == TABLE:
+        found = _learned(active.table_in_use())
+    elif named.startswith(UPLOADED):
+        _file, network = st.session_state["networks"][named.removeprefix(UPLOADED)]
+        found = Source(named, named, network, network)
+    else:
+        stored = load_network(named)
+        found = Source(named, f"{named}|{__version__}", stored.network, stored.network, stored)
+    edits = cpt_edits(found.network)
+    if not edits:
+        return found
+    network = _edited(found.key, edits, found.original)
+    return replace(found, key=f"{found.key}|{hash(edits):x}", network=network)
+
+
+# the table in use -----------------------------------------------------------------------------------------------
+
+
+def rows_of(table: active.InUse) -> Rows:
+    """The rows of a table as a network takes them: features and target, in the order of the columns.
+
+    Raises BayesEngineError where the table allows no fit.
+    """
+    if table.parts is None:
+        raise table.problem or ParameterError("the table cannot be learned from")
+    parts = table.parts
+    columns = [v for v in table.schema if v.name == parts.target.name or v in table.features.variables]
+    frame = put(parts.X, {parts.target.name: parts.y})[[v.name for v in columns]]
+    schema = Schema(tuple(replace(v, role="feature") for v in columns))
+    return Rows(table.key, frame, schema, parts.weight, tuple(v.name for v in columns if v.numeric))
+
+
+def drawn_arcs(names: tuple[str, ...]) -> tuple[Arc, ...] | None:
+    """The arcs the state holds as drawn by hand; None where a search is to find them. Forged ones count as not set."""
+    state = current()
+    if not state.seen("net_drawn", False):
+        return None
+    pairs = [arc for arc in state.seen("net_arcs", ()) if isinstance(arc, tuple) and len(arc) == 2]
+    known = [(a, b) for a, b in pairs if _within(a, len(names)) and _within(b, len(names))]
+    with suppress(BayesEngineError):
+        return DAG(names, [(names[a], names[b]) for a, b in known]).arcs
+    return None
+
+
+def with_arcs(state: State, names: tuple[str, ...], arcs: tuple[Arc, ...] | None) -> State:
+    """The structure of the learned network given by hand; None: found by a search again. Edited tables go."""
+    at = {name: i for i, name in enumerate(names)}
+    pairs = () if arcs is None else tuple((at[a], at[b]) for a, b in arcs)
+    return state.showing(net_drawn=arcs is not None, net_arcs=pairs, net_cpts=())
+
+
+def settings() -> tuple[Method, ScoreName, int, float, int]:
+    """(method, score, max_parents, alpha, bins) of the learned network, as the state has them."""
+    state = current()
+    method, score = state.seen("net_method", "hill-climb"), state.seen("net_score", "mdl")
+    parents, bins = state.seen("net_parents", PARENTS), state.seen("net_bins", BINS)
+    alpha = float(a) if isinstance(a := state.seen("net_alpha", None), int | float) and 0 <= a <= 1000 else 1.0
+    return (
+        method if method in FOUND else "hill-climb",
+        score if score in get_args(ScoreName) else "mdl",
+        parents if 0 <= parents <= 8 else PARENTS,
+        alpha,
+        bins if 2 <= bins <= 8 else BINS,
+    )
+
+
+def _learned(table: active.InUse) -> Source:
+    rows = rows_of(table)
+    arcs = drawn_arcs(rows.schema.names)
+    method, score, parents, alpha, bins = settings()
+    how = ("arcs", arcs) if arcs is not None else ("search", method, score, parents)
+    key = f"{rows.digest}|{hash((how, bins)):x}"
+    model = _model(key, rows, arcs, method, score, parents, bins)
+    model = _smoothed(f"{key}|{alpha}", model, alpha, rows)
+    return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, table, rows, model)
+
+
+@kept(max_entries=16)
+@lasting(Message("learning the network"))
+def _model(
+    key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
+) -> BayesianNetwork:
+    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, **SETTLED)
+    if _arcs is not None:
+        return model.fit(_rows.frame, sample_weight=_rows.weight)
+    return model.learn(
+        _rows.frame,
+        _score,
+        method=_method,
+        sample_weight=_rows.weight,
+        **({"max_parents": _parents, "time_budget": PATIENCE} if _method != "tree" else {}),
+    )
+
+
+@kept(max_entries=32)
+@lasting(Message("learning the network"))
+def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> BayesianNetwork:
+    """The model under another prior; one object for one content, for by the object the junction tree is kept. What EM
+    completed depends on the prior: then the same graph is fitted anew."""
+    if _alpha == _model.alpha:
+        return _model
+    if _model.trace_ is None:
+        return _model.with_params(alpha=_alpha)
+    given = {**_model.get_params(), "structure": _model.graph_, "alpha": _alpha}
+    return BayesianNetwork(**given).fit(_rows.frame, sample_weight=_rows.weight)
+
+
+def counts(found: Source) -> FamilyCounts:
+    """What the scores of structures over the rows are computed from; rows with a cell not known are left out."""
+    assert found.rows is not None and found.model is not None
+    return _counts(f"{found.rows.digest}|{settings()[-1]}", found.rows, found.model.schema_)
+
+
+@kept(max_entries=8)
+@lasting(Message("counting the rows"))
+def _counts(key: str, _rows: Rows, _schema: Schema) -> FamilyCounts:
+    return FamilyCounts(encode(_rows.frame, _schema), _rows.weight, missing="complete")
+
+
+# tables edited by hand --------------------------------------------------------------------------------------------
+
+
+def cpt_edits(network: Network) -> tuple[tuple[int, Numbers], ...]:
+    """(node, its table's numbers row by row) as a person entered them; forged ones count as not set."""
+    found = {}
+    for entry in current().seen("net_cpts", ()):
+        if not (isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], tuple)):
+            continue
+        node, numbers = entry
+        known = _within(node, len(network.cpts)) and all(map(_number, numbers))
+        if known and len(numbers) == network.cpts[node].p.size:
+            found[node] = tuple(map(float, numbers))
+    return tuple(sorted(found.items()))
+
+
+def with_cpt(state: State, node: int, numbers: Numbers | None) -> State:
+    """One node's table edited; None: as it was."""
+    kept = [e for e in state.seen("net_cpts", ()) if not (isinstance(e, tuple) and len(e) == 2 and e[0] == node)]
+    return state.showing(net_cpts=(*kept, *(() if numbers is None else ((node, numbers),))))
+
+
+@kept(max_entries=64)
+def _edited(key: str, edits: tuple[tuple[int, Numbers], ...], _original: Network) -> Network:
+    """The network with those of the edited tables whose rows sum to 1."""
+    return with_tables(_original, edits)
+
+
+def _within(value: object, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# evidence -------------------------------------------------------------------------------------------------------
+
+
+def evidence(found: Source) -> dict[str, Any]:
+    """{node: level}: what is set as observed, as the state has it; forged findings count as not set."""
+    named = {}
+    for entry in current().seen("net_evidence", ()):
+        if isinstance(entry, tuple) and len(entry) == 2 and _within(entry[0], len(found.network.cpts)):
+            variable = found.network.cpts[entry[0]].variable
+            if _within(entry[1], len(variable.levels)):
+                named[variable.name] = variable.levels[entry[1]]
+    return {name: named[name] for name in found.network.names if name in named}
+
+
+def with_evidence(state: State, node: int, level: int | None) -> State:
+    """One finding set; None: cleared."""
+    kept = [e for e in state.seen("net_evidence", ()) if not (isinstance(e, tuple) and len(e) == 2 and e[0] == node)]
+    return state.showing(net_evidence=tuple(sorted([*kept, *([] if level is None else [(node, level)])])))
+
+
+def toggled(state: State, node: int, level: int) -> State:
+    """A finding set, or cleared where it is the one that stands."""
+    return with_evidence(state, node, None if (node, level) in state.seen("net_evidence", ()) else level)

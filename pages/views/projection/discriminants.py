@@ -1,0 +1,434 @@
+"""Below the projection: all columns on two directions, the dial from LDA to QDA, and what helps naive Bayes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.decision.loss import LossMatrix
+from bayes_engine.decision.regions import Plane, axis_of, posterior_plane, scatter
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.ledger import Status
+from bayes_engine.models.projection import (
+    Assumptions,
+    Numbers,
+    Objective,
+    Pooled,
+    Screen,
+    Screens,
+    assumptions,
+    before_naive_bayes,
+    pooled_analysis,
+    screens,
+)
+from bayes_engine.numerals import number
+from bayes_engine.stats.assumptions import BoxM, Mardia
+from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions
+from bayes_engine.workbench.figures.theme import colour_of
+from pages import active
+from pages.components.chart import chart
+from pages.components.plane import Ink, PlaneView, Points, Side, plane
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md, plotly_text
+from pages.runtime.jobs import lasting
+from pages.runtime.state import bound, current, dark
+from pages.views.projection.projection import MOST_POINTS, rows_of, tried
+
+PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+"""The shares of pooling at which the path of the dial is computed."""
+SURE = 0.05
+"""A p-value below this speaks against an assumption."""
+ILL = 1e3
+"""A condition number from which on a covariance rests on few directions."""
+
+
+def left_out(found: Numbers) -> None:
+    """A word on the rows with a missing cell."""
+    if found.left_out:
+        left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": found.left_out})
+        st.caption(left.local(md))
+
+
+# all columns on two directions ----------------------------------------------------------------------------------------
+
+
+@kept(max_entries=16)
+@lasting(Message("looking for directions"))
+def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: Numbers) -> Screens:
+    return screens(_found, objective)
+
+
+def on_planes(table: active.InUse, names: tuple[str, ...]) -> None:
+    """Fisher's, PCA's and LDA's plane of all numeric columns, beside each other."""
+    if len(names) < 2 or len(rows_of(table, names).classes) < 3:
+        st.info(
+            _(
+                "Two classes have one Fisher direction only: K classes have at most K − 1. Choose a table with three "
+                "or more classes (iris, penguins, wine) to see a plane of them."
+            )
+        )
+        return
+    found = rows_of(table, names)
+    objective = "trace-ratio" if current().seen("objective", "ratio-trace") == "trace-ratio" else "ratio-trace"
+    st.segmented_control(
+        _("Fisher's objective"),
+        ["ratio-trace", "trace-ratio"],
+        format_func={"ratio-trace": _("ratio-trace"), "trace-ratio": _("trace-ratio")}.get,
+        required=True,
+        help=_(
+            "ratio-trace: $\\mathrm{tr}((W^{\\top} S_w W)^{-1} W^{\\top} S_b W)$, a generalised eigenproblem "
+            "with at most K − 1 directions. trace-ratio: $\\mathrm{tr}(W^{\\top} S_b W) / "
+            "\\mathrm{tr}(W^{\\top} S_w W)$ with $W^{\\top} W = I$, by iteration."
+        ),
+        **bound("objective", objective, lambda s, o: s.showing(objective=o)),
+    )
+    shown = tried(lambda: _screens(table.key, names, cast(Objective, objective), found))
+    if shown is None:
+        return
+    titles = (_("Fisher projection"), _("PCA"), _("Gaussian LDA"))
+    for column, title, screen, step in zip(st.columns(3), titles, shown[:3], ("fisher", "pca", "lda"), strict=True):
+        with column:
+            _screen(table, found, screen, title, step)
+    if objective == "trace-ratio":
+        steps = " → ".join(dict.fromkeys(number(v, 6) for v in shown.fisher.trace))
+        st.markdown(_("The trace ratio, step by step: {steps}. It never falls.").format(steps=steps))
+    else:
+        st.markdown(
+            _(
+                "With ratio-trace **Fisher and LDA show the same plane**: both solve $S_b w = \\lambda S_w w$. PCA "
+                "does not look at the classes."
+            )
+        )
+    st.caption(
+        _(
+            "{d} columns in units of their spread; accuracy of the nearest projected mean on rows held out "
+            "({scheme}). Lecture notes call trace-ratio a generalised eigenproblem: that solves ratio-trace."
+        ).format(d=len(names), scheme=shown.scheme.local(md))
+    )
+    if len(found.y) > MOST_ROWS:
+        st.caption(_("{k} of {n} rows are drawn, chosen at random.").format(k=MOST_ROWS, n=len(found.y)))
+    left_out(found)
+
+
+def _screen(table: active.InUse, found: Numbers, screen: Screen, title: str, step: str) -> None:
+    st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
+    places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in found.classes]
+    axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
+    axes = [axis.format(k=k + 1, share=f"{share:.1%}") for k, share in enumerate(screen.explained)]
+    figure = on_two_directions(screen, found.y.tolist(), places, axes=(axes[0], axes[1]), dark=dark())
+    chart(figure, key=f"screen_{step}", alt=_("rows on two directions: {title}").format(title=title))
+
+
+# from LDA to QDA ------------------------------------------------------------------------------------------------------
+
+
+@kept(max_entries=128)
+def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: Numbers) -> Pooled:
+    return pooled_analysis(_found, pooling, shrinkage)
+
+
+@kept(max_entries=32)
+def _assumptions(key: str, names: tuple[str, ...], _found: Numbers) -> Assumptions:
+    return assumptions(_found)
+
+
+@kept(max_entries=32)
+@lasting(Message("computing the regions"))
+def _regions(
+    key: str,
+    names: tuple[str, ...],
+    across: str,
+    up: str,
+    pooling: float,
+    shrinkage: float,
+    _fitted: Pooled,
+    _table: Any,
+) -> Plane:
+    schema, X = _table.features, _table.parts.X
+    return posterior_plane(
+        _fitted.model, _fitted.model.schema_, axis_of(schema[across], X[across]), axis_of(schema[up], X[up]), size=120
+    )
+
+
+def dial(table: active.InUse, pair: tuple[str, str], everything: tuple[str, ...]) -> None:
+    """The share of pooling and of shrinkage, the regions they give, and how they do on rows held out."""
+    controls, drawing = st.columns([2, 3], gap="medium")
+    with controls:
+        names = _which(pair, everything)
+        found = rows_of(table, names)
+        pooling, shrinkage = _shares()
+        fitted = tried(lambda: _pooled(table.key, names, pooling, shrinkage, found))
+        if fitted is not None:
+            one, two = st.columns(2)
+            one.metric(_("Accuracy"), f"{fitted.accuracy:.1%}")
+            two.metric(_("Log-loss"), number(fitted.log_loss), help=_("Mean of −log P(truth|x), in nats."))
+            _path(table, names, found, fitted, pooling, shrinkage)
+            st.caption(_("On rows held out: {scheme}.").format(scheme=fitted.scheme.local(md)))
+    with drawing:
+        if fitted is not None:
+            _region_plane(table, pair, names, found, fitted, pooling, shrinkage)
+            if len(names) > 2:
+                st.caption(_("The columns that are not on the axes are integrated out."))
+    left_out(found)
+    _checks(table, names, found)
+
+
+def _which(pair: tuple[str, str], everything: tuple[str, ...]) -> tuple[str, ...]:
+    if len(everything) == 2:
+        return everything
+    all_of_them = current().seen("dial_columns", "two") == "all"
+    st.segmented_control(
+        _("Columns of the model"),
+        ["two", "all"],
+        format_func={"two": _("the two above"), "all": _("all {d} numeric ones").format(d=len(everything))}.get,
+        required=True,
+        **bound("dial_columns", "all" if all_of_them else "two", lambda s, o: s.showing(dial_columns=o)),
+    )
+    return everything if all_of_them else pair
+
+
+def _shares() -> tuple[float, float]:
+    pooling, shrinkage = (
+        min(max(float(current().seen(name, start)), 0.0), 1.0) for name, start in (("pooling", 0.5), ("gamma", 0.0))
+    )
+    st.slider(
+        _("QDA 0 … LDA 1: pooling λ"),
+        0.0,
+        1.0,
+        step=0.05,
+        help=_(
+            "$\\Sigma_c(\\lambda) = ((1-\\lambda) S_c + \\lambda S_w) / ((1-\\lambda) n_c + \\lambda n)$ "
+            "(Friedman 1989): at 1 all classes share one covariance, at 0 each has its own."
+        ),
+        **bound("pooling", pooling, lambda s, v: s.showing(pooling=round(float(v), 3))),
+    )
+    st.slider(
+        _("shrinkage γ towards a circle"),
+        0.0,
+        1.0,
+        step=0.05,
+        help=_("(1 − γ) Σ + γ (tr Σ/d) I: helps where rows are few for the columns. It depends on the units."),
+        **bound("gamma", shrinkage, lambda s, v: s.showing(gamma=round(float(v), 3))),
+    )
+    return pooling, shrinkage
+
+
+def _path(
+    table: active.InUse, names: tuple[str, ...], found: Numbers, here: Pooled, pooling: float, shrinkage: float
+) -> None:
+    values, losses = [], []
+    for share in PATH:
+        try:
+            there = _pooled(table.key, names, share, shrinkage, found)
+        except BayesEngineError:  # no covariance of its own there: the path begins where there is one
+            continue
+        if math.isfinite(there.log_loss):
+            values.append(share)
+            losses.append(there.log_loss)
+    if values and math.isfinite(here.log_loss):
+        figure = along_the_dial(values, losses, (pooling, here.log_loss), title=_("log-loss"), dark=dark())
+        chart(figure, key="dial_path", alt=_("held-out log-loss from QDA to LDA"))
+
+
+def _region_plane(
+    table: active.InUse,
+    pair: tuple[str, str],
+    names: tuple[str, ...],
+    found: Numbers,
+    fitted: Pooled,
+    pooling: float,
+    shrinkage: float,
+) -> None:
+    grid = _regions(table.key, names, *pair, pooling, shrinkage, fitted, table)
+    assert grid.y is not None
+    order = [grid.classes.index(c) for c in found.classes]
+    places = [table.classes.index(c) for c in found.classes]
+    inks = tuple(
+        Ink(table.class_(c), colour_of(k), colour_of(k, dark=True), i)
+        for i, (c, k) in enumerate(zip(found.classes, places, strict=True))
+    )
+    xs, ys, rows = scatter(found.frame, grid.x, grid.y, most=MOST_POINTS)
+    truth = found.y.tolist()
+    decided = _decided(table.key, names, pooling, shrinkage, fitted, found)
+    texts = [
+        "\n".join([
+            _("row {n}").format(n=int(found.rows[i]) + 1) + f": {table.class_(found.classes[truth[i]])}",
+            *(f"{table.column(name)} = {value:g}" for name, value in zip(pair, (x, y), strict=True)),
+        ])
+        for i, x, y in zip(rows, xs, ys, strict=True)
+    ]  # fmt: skip
+    view = PlaneView(
+        x=_side(table, pair[0], grid.x.low, grid.x.high),
+        y=_side(table, pair[1], grid.y.low, grid.y.high),
+        classes=inks,
+        actions=inks,
+        posterior=grid.posterior[:, :, order],
+        loss=LossMatrix.zero_one(found.classes).table,
+        possible=grid.status == Status.OK,
+        points=Points(xs, ys, [truth[i] for i in rows], [decided[i] for i in rows], rows, texts),
+        label=_("regions of Gaussian discriminant analysis"),
+    )
+    plane(view, key="dial_plane", height=430)
+
+
+@kept(max_entries=64)
+def _decided(
+    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: Pooled, _found: Numbers
+) -> list[int]:
+    place = {c: i for i, c in enumerate(_found.classes)}
+    return [place[c] for c in _fitted.model.predict(_found.frame).tolist()]
+
+
+def _side(table: active.InUse, name: str, low: float, high: float) -> Side:
+    return Side(table.column(name), low, high, table.info.column(name).unit if table.info else "")
+
+
+# the assumptions, tested ----------------------------------------------------------------------------------------------
+
+
+def _checks(table: active.InUse, names: tuple[str, ...], found: Numbers) -> None:
+    st.markdown(f"##### {_('Is what LDA assumes true here?')}")
+    tests = tried(lambda: _assumptions(table.key, names, found))
+    if tests is None:
+        return
+    lines = [_box_line(tests.box, len(found.y))]
+    for label, one, n in zip(found.classes, tests.mardia, tests.sizes, strict=True):
+        lines += _mardia_lines(clean(table.class_(label), 30), one, n)
+    lines.append(
+        {
+            "assumption": _("no column nearly repeats others"),
+            "test": _("condition number"),
+            "n": len(found.y),
+            "statistic": number(tests.condition),
+            "p": "–",
+            "reading": _("fine") if tests.condition < ILL else _("nearly collinear: leave a column out, or shrink"),
+        }
+    )
+    st.dataframe(
+        pd.DataFrame(lines),
+        hide_index=True,
+        column_config={
+            "assumption": _("assumption"),
+            "test": _("test"),
+            "n": st.column_config.NumberColumn(_("rows"), width=60),
+            "statistic": _("statistic"),
+            "p": st.column_config.TextColumn(_("p-value"), width=80),
+            "reading": st.column_config.TextColumn(_("what to do"), width=420),
+        },
+    )
+    st.caption(
+        _(
+            "LDA's shared covariance is $\\Sigma = S_w/n$ (lecture notes write $\\Sigma_k = S_k$), and the density's "
+            "constant has the dimension in it: $(2\\pi)^{d/2}|\\Sigma|^{1/2}$. Box's M also "
+            "reacts to classes that are not normal, and with many rows both tests find what does no harm: the held-out "
+            "log-loss above decides. The p-values hold for many rows."
+        )
+    )
+
+
+def _box_line(found: BoxM | BayesEngineError, n: int) -> dict[str, Any]:
+    line = {"assumption": _("equal covariances"), "test": _("Box's M"), "n": n}
+    if isinstance(found, BayesEngineError):
+        return {**line, "statistic": "–", "p": "–", "reading": found.message.local()}
+    equal = found.p_value >= SURE
+    return {
+        **line,
+        "statistic": f"χ²({found.df}) = {number(found.chi2)}",
+        "p": _p(found.p_value),
+        "reading": _("no sign against it: LDA is enough") if equal else _("covariances differ: move λ towards QDA"),
+    }
+
+
+def _mardia_lines(label: str, found: Mardia | BayesEngineError, n: int) -> list[dict[str, Any]]:
+    line = {"assumption": _("{class_} is normal").format(class_=label), "n": n}
+    if isinstance(found, BayesEngineError):
+        return [{**line, "test": _("Mardia"), "statistic": "–", "p": "–", "reading": found.message.local()}]
+    skewed, tailed = found.skewness_p < SURE, found.kurtosis_p < SURE
+    tails = (
+        _("outliers or heavy tails: look at the rows") if found.z > 0 else _("flat or several humps: split the class")
+    )
+    return [
+        {
+            **line,
+            "test": _("Mardia, skewness"),
+            "statistic": f"χ²({found.df}) = {number(found.chi2)}",
+            "p": _p(found.skewness_p),
+            "reading": _("skewed: try a logarithm, or kernel densities") if skewed else _("no sign against it"),
+        },
+        {
+            **line,
+            "test": _("Mardia, kurtosis"),
+            "statistic": f"z = {number(found.z)}".replace("-", "−"),
+            "p": _p(found.kurtosis_p),
+            "reading": tails if tailed else _("no sign against it"),
+        },
+    ]
+
+
+def _p(value: float) -> str:
+    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+# before naive Bayes ---------------------------------------------------------------------------------------------------
+
+
+@kept(max_entries=16)
+@lasting(Message("judging the model on rows held out"))
+def _before(key: str, names: tuple[str, ...], _found: Numbers) -> Any:
+    return before_naive_bayes(_found)
+
+
+def before_naive(table: active.InUse, names: tuple[str, ...]) -> None:
+    """The same columns raw, turned by PCA, and projected by LDA, for Gaussian naive Bayes."""
+    found = rows_of(table, names)
+    result = tried(lambda: _before(table.key, names, found))
+    if result is None:
+        return
+    steps, scheme = result
+    named = {"raw": _("as they are"), "pca": _("turned onto PCA's axes"), "lda": _("projected onto LDA's directions")}
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "step": [named[step] for step in steps],
+                "columns": [one.columns for one in steps.values()],
+                "correlation": [one.correlation for one in steps.values()],
+                "accuracy": [100.0 * one.accuracy for one in steps.values()],
+                "log_loss": [one.log_loss for one in steps.values()],
+            }
+        ),
+        hide_index=True,
+        column_config={
+            "step": _("the columns"),
+            "columns": _("how many"),
+            "correlation": st.column_config.NumberColumn(
+                _("mean |r| within a class"),
+                format="%.3f",
+                help=_("The mean absolute correlation of two columns within a class; naive Bayes assumes 0."),
+            ),
+            "accuracy": st.column_config.NumberColumn(_("accuracy"), format="%.1f%%"),
+            "log_loss": st.column_config.NumberColumn(_("log-loss (nats)"), format="%.4f"),
+        },
+    )
+    st.markdown(_before_sentence(steps, named))
+    st.caption(
+        _(
+            "PCA makes columns uncorrelated over all rows, LDA on average within the classes; neither does it within "
+            "each class, and neither touches dependence that is not linear. LDA generalises naive Bayes only where Σ "
+            "is diagonal. Gaussian naive Bayes on {d} columns; each step is learnt without the rows held out "
+            "({scheme})."
+        ).format(d=len(names), scheme=scheme.local(md))
+    )
+    left_out(found)
+
+
+def _before_sentence(steps: Any, named: dict[str, str]) -> str:
+    best = min(steps, key=lambda step: steps[step].log_loss)
+    if best == "raw":
+        return _("Here **no step before it helps** naive Bayes: its log-loss is least on the columns as they are.")
+    return _("Here naive Bayes does best on the columns **{step}**: log-loss {best} instead of {raw}.").format(
+        step=named[best], best=number(steps[best].log_loss), raw=number(steps["raw"].log_loss)
+    )

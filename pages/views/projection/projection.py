@@ -1,0 +1,307 @@
+"""The line onto which two columns are projected, with a draggable angle: what comes before and after it on the page.
+
+The browser turns the line, its histograms and J by itself; the angle comes back when it is let go.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message, _
+from bayes_engine.models.projection import Numbers, Projection, numbers, project
+from bayes_engine.numerals import count, number
+from bayes_engine.table.roles import Parts
+from bayes_engine.table.schema import Variable
+from bayes_engine.workbench.figures.theme import colour_of
+from pages import active
+from pages.components.component import component
+from pages.runtime.cache import kept
+from pages.runtime.escape import clean, md
+from pages.runtime.jobs import lasting
+from pages.runtime.state import State, bound, change, current, said_by
+
+MOST_POINTS = 1500
+"""More rows than this are drawn as a sample."""
+ALIKE = 0.3
+"""Degrees within which two directions are one line with both names."""
+
+_component = component(__file__, "bayes_projection", '<div class="projection" data-testid="projection"></div>')
+
+
+# what is looked at ----------------------------------------------------------------------------------------------------
+
+
+def numeric_columns(table: active.InUse) -> list[Variable]:
+    """The features that are numbers and not the same in every row."""
+    assert table.parts is not None
+    return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
+
+
+def columns_in_use(columns: list[Variable]) -> tuple[int, int]:
+    """The two columns the state names, by their places among the numeric ones; at first the first two."""
+    places = range(len(columns))
+    x, y = (current().seen(key, -1) for key in ("line_x", "line_y"))
+    x = x if x in places else next(i for i in places if i != y)
+    y = y if y in places and y != x else next(i for i in places if i != x)
+    return x, y
+
+
+def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, str]:
+    """The choice of the two columns."""
+    x, y = columns_in_use(columns)
+
+    def turned(state: State, **new: int) -> State:
+        chosen = {"line_x": x, "line_y": y} | new
+        if chosen["line_x"] == chosen["line_y"]:  # choosing for one what the other shows exchanges them
+            chosen = {"line_x": y, "line_y": x}
+        return state.showing(**chosen)
+
+    def label(i: int) -> str:
+        return table.column(columns[i].name)
+
+    st.selectbox(
+        _("x axis"),
+        range(len(columns)),
+        format_func=label,
+        width=170,
+        **bound("line_x", x, lambda s, i: turned(s, line_x=i)),
+    )
+    st.selectbox(
+        _("y axis"),
+        range(len(columns)),
+        format_func=label,
+        width=170,
+        **bound("line_y", y, lambda s, i: turned(s, line_y=i)),
+    )
+    return columns[x].name, columns[y].name
+
+
+def rows_of(table: active.InUse, names: tuple[str, ...]) -> Numbers:
+    """The rows with all cells of these columns."""
+    assert table.parts is not None
+    return _rows(table.key, names, table.parts)
+
+
+@kept(max_entries=32)
+def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> Numbers:
+    return numbers(_parts, names)
+
+
+@kept(max_entries=32)
+@lasting(Message("looking for directions"))
+def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found: Numbers) -> Projection:
+    return project(_found, standardized=standardized)
+
+
+def standardized() -> bool | None:
+    """Whether columns are drawn in units of their spread; None where the table decides."""
+    value = current().seen("line_units", None)
+    return value if isinstance(value, bool) else None
+
+
+# the line -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """The line in use: the columns' projection, its angle in degrees, and the direction it is ("" for any other)."""
+
+    projection: Projection
+    angle: float
+    direction: str
+
+
+def line_in_use(table: active.InUse, names: tuple[str, str]) -> Line:
+    """The line the state names, at first Fisher's; a direction by its name holds for whatever columns are chosen."""
+    found = _project(table.key, names, standardized(), rows_of(table, names))
+    direction = current().seen("line", "fisher")
+    angles = {"fisher": found.fisher, "pca": found.pca, "lda": found.lda}
+    if direction in angles:
+        return Line(found, angles[direction], direction)
+    angle = current().seen("angle", 0.0)
+    return Line(found, angle % 180.0 if math.isfinite(angle) else 0.0, "")
+
+
+def choose_direction(line: Line) -> None:
+    """The directions by name, and the units of the drawing."""
+    named = {"fisher": _("Fisher projection"), "pca": _("PCA"), "lda": _("Gaussian LDA")}
+    st.segmented_control(
+        _("Turn the line to"),
+        list(named),
+        format_func=named.get,
+        help=_(
+            "Fisher: the largest J. PCA: the largest spread of all rows, whatever their class. LDA: "
+            "$\\Sigma^{-1}(\\mu_i - \\mu_j)$, with more than two classes for the two that are hardest to tell apart."
+        ),
+        **bound("line", line.direction or None, lambda s, d: s.showing(line=d) if d else s),
+    )
+    scaled = bool((line.projection.scale != 1).any())
+    st.toggle(
+        _("standardized"),
+        help=_(
+            "Divides each column by its standard deviation. J, Fisher and LDA stay the same; PCA's axis and the angles "
+            "do not."
+        ),
+        **bound("line_units", scaled, lambda s, on: s.showing(line_units=bool(on))),
+    )
+
+
+def read_angle(value: object) -> float | None:
+    """An angle from 0 to 180 that a browser sent; None if it is anything else.
+
+    >>> read_angle(190), read_angle(True), read_angle("12"), read_angle(float("nan"))
+    (10.0, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value) % 180.0
+
+
+def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: str = "projection") -> None:
+    """The plane, the line, the histograms on it and J."""
+    found = line.projection
+
+    def turned() -> None:
+        angle = read_angle(said_by(key, "turned"))
+        if angle is not None:
+            change(lambda s: s.showing(line="free", angle=round(angle, 2)))
+
+    _component(key=key, data=_drawn(table, names, line), on_turned_change=turned)
+    if len(found.points) > MOST_POINTS:
+        st.caption(
+            _("{k} of {n} rows are drawn, chosen at random; J is that of all.").format(
+                k=MOST_POINTS, n=len(found.points)
+            )
+        )
+
+
+def _drawn(table: active.InUse, names: tuple[str, str], line: Line) -> dict[str, Any]:
+    found, rows = line.projection, line.projection.numbers
+    n = len(found.points)
+    kept = range(n) if n <= MOST_POINTS else sorted(random.Random(0).sample(range(n), MOST_POINTS))
+    points = found.points.tolist()
+    low, high = found.points.min(axis=0).tolist(), found.points.max(axis=0).tolist()
+    margins = [0.05 * (b - a) for a, b in zip(low, high, strict=True)]
+    places = [table.classes.index(c) for c in rows.classes]
+    unit = [table.info.column(name).unit if table.info else "" for name in names]
+    x, y = (
+        clean(table.column(name), 40) + (f" ({clean(u, 20)})" if u else "") for name, u in zip(names, unit, strict=True)
+    )
+    return {
+        "x": x,
+        "y": y,
+        "mean": found.mean.tolist(),
+        "scale": found.scale.tolist(),
+        "range": [[a - m, b + m] for a, b, m in zip(low, high, margins, strict=True)],
+        "points": [[float(f"{points[i][0]:.5g}"), float(f"{points[i][1]:.5g}"), int(rows.y[i])] for i in kept],
+        "classes": [
+            {
+                "label": clean(table.class_(c), 40),
+                "light": colour_of(k),
+                "dark": colour_of(k, dark=True),
+                "glyph": k,
+            }
+            for c, k in zip(rows.classes, places, strict=True)
+        ],
+        "means": found.means.tolist(),
+        "within": found.within.tolist(),
+        "between": found.between.tolist(),
+        "directions": _directions(found),
+        "angle": line.angle,
+        "best": found.fisher,
+        "words": _words(),
+    }
+
+
+def _directions(found: Projection) -> list[dict[str, Any]]:
+    """The lines to compare with, in few words; those that are one line share a label."""
+    lines: list[dict[str, Any]] = []
+    for label, angle in ((_("Fisher direction"), found.fisher), (_("LDA direction"), found.lda), (_("PCA"), found.pca)):
+        alike = next((one for one in lines if abs((one["angle"] - angle + 90.0) % 180.0 - 90.0) < ALIKE), None)
+        if alike:
+            alike["label"] += f" = {label}"
+        else:
+            lines.append({"label": label, "angle": angle})
+    return lines
+
+
+def _words() -> dict[str, str]:
+    return {
+        "angle": _("angle"),
+        "J": "J(w)",
+        "within": _("within"),
+        "between": _("between"),
+        "best": _("largest at {angle}°: {J}"),
+        "shadow": _("The classes on the line"),
+        "curve": _("J = between / within"),
+        "ellipseWithin": _("S_w/n, spread within the classes"),
+        "ellipseBetween": _("S_b/n, spread of the class means"),
+        "handle": _("angle of the projection line; arrow keys turn it by 1°, with Shift by 10°"),
+    }
+
+
+def tell(table: active.InUse, names: tuple[str, str], line: Line) -> None:
+    """What Fisher's line and the present one are worth, in words."""
+    found = line.projection
+    best, here = found.along(found.fisher), found.along(line.angle)
+    total = float(found.numbers.weight.sum())
+    w = ", ".join(f"{v:.8f}".replace("-", "−") for v in _readable(found.w.tolist()))
+    st.markdown(
+        _(
+            "**Fisher's direction** is w ∝ ({w}) for ({columns}), J = {J}. The nearest projected mean is right on "
+            "**{right} of {n}** rows ({share})."
+        ).format(
+            w=w,
+            columns=_(", ").join(md(table.column(name), 30) for name in names),
+            J=number(best.J),
+            right=count(best.right),
+            n=count(total),
+            share=f"{best.accuracy:.1%}",
+        )
+        + " "
+        + _("At {angle}°: J = {J}, right on {right} of {n}.").format(
+            angle=f"{line.angle:.1f}", J=number(here.J), right=count(here.right), n=count(total)
+        )
+        * (line.direction != "fisher")
+    )
+    classes = found.numbers.classes
+    st.caption(
+        _(
+            "$J(w) = w^{\\top} S_b w / w^{\\top} S_w w$. The bars along the line are the shadows of the two ellipses, "
+            "$\\sqrt{w^{\\top} S w / n}$ to either side. Lecture notes swap the two words in one sentence: $S_w$ is "
+            "within, $S_b$ between."
+        )
+        + " "
+        + (
+            _("With two classes $S_b$ has rank 1: its ellipse is a segment.")
+            if len(classes) == 2
+            else _("LDA's line is that of {first} against {second}, the two that are hardest to tell apart.").format(
+                first=md(table.class_(classes[found.pair[0]]), 24), second=md(table.class_(classes[found.pair[1]]), 24)
+            )
+        )
+    )
+    if found.numbers.left_out:
+        n = found.numbers.left_out
+        st.caption(Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": n}).local(md))
+
+
+def _readable(w: list[float]) -> list[float]:
+    """As it is, unless eight decimals would hide most of it."""
+    most = max(map(abs, w))
+    return w if 1e-3 <= most < 1e4 else [v / most for v in w]
+
+
+def tried(act: Callable[[], Any]) -> Any:
+    """What `act` returns; where the table does not allow it, None, and the page says why."""
+    try:
+        return act()
+    except BayesEngineError as error:
+        st.info(error.message.local(md))
+        return None
