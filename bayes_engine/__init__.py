@@ -1,4 +1,45 @@
-"""Bayesian classifiers over mergeable statistics, with every posterior open to inspection."""
+"""Bayesian classifiers over mergeable sufficient statistics, with every posterior open to inspection.
+
+Tables. `read_table` reads CSV, Excel, Parquet or ARFF into a `Reading`; `Schema` and `Variable` say what each column
+holds; `dataset_names` and `load_dataset` give the embedded data sets; `MDLPDiscretizer` cuts numbers into intervals.
+
+Naive Bayes. `NaiveBayes` takes strings, numbers, texts and missing cells in one model, with any `Dirichlet` prior;
+`LazyNaiveBayes` counts when it is asked, `WeightedNaiveBayes` weighs the columns, `SelectiveNaiveBayes` (or
+`select_features`) chooses them by exact leave-one-out. `GaussianNB`, `CategoricalNB`, `MultinomialNB`, `BernoulliNB`
+and `ComplementNB` have scikit-learn's names and parameters. `LookUp` compiles a model into a table and writes it as a
+Python file that needs nothing but Python; `costs` says what look-up, lazy and incremental use cost.
+
+One-dependence models: `SPODE`, `TAN`, `AODE`, `KDependence`.
+
+Bayesian networks. `BayesianNetwork` learns a structure (hill climbing, K2, the exact optimum), answers (`query`,
+`most_probable`), samples (`gibbs`, `likelihood_weighting`, `sample`), completes what is missing or hidden by EM, and
+reads and writes BIF; `BayesianNetworkClassifier` predicts one of its nodes. `bayes_engine.exchange` has XMLBIF and CSV.
+
+Gaussians. `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, `FisherDiscriminant` (a projection).
+
+EM. `GaussianMixture` (`mixture_table` compares numbers of components by BIC, AIC and ICL) and `SemiSupervisedNB`
+(labels partly or all hidden).
+
+What every generative classifier has besides scikit-learn's methods: `partial_fit`, `merge` and `forget`, which add and
+subtract statistics and agree with `fit`; `with_params` (new estimation parameters, no recount); exact
+`leave_one_out_log_proba`; `explain`, a `Ledger` of the log terms behind each posterior, with a `Status` for each row;
+`risk` and `decide`.
+
+Decisions. `LossMatrix` (rows decide, columns are the truth; `with_refusal`, and `with_amount` for losses per unit of a
+row's amount) makes a `Decision`. Its `flip_margins` are `FlipMargins` of `Stand`s, `implied_losses` gives
+`ImpliedLosses`, `refusal_for_error` a `Refusal`. `MinimumRiskClassifier` decides inside a pipeline, `risk_scorer`
+scores in a grid search, `held_out` and `estimated_risk` evaluate under losses and a prior of use. `ask` and `interview`
+say what to observe next (`Inquiry`).
+
+How sure. `CalibratedClassifier` (temperature, Platt, isotonic); `credible` intervals of the parameters; `plausible`
+bands on P(c|x).
+
+Files. `save_model` writes an estimator to one file without pickle, `load_model` gives back the same model to the last
+bit; any other file is refused with a `StoreError`.
+
+Errors are a `BayesEngineError` (`UndefinedPosterior` where a row has no posterior); an `EstimationWarning` names an
+estimate that had to be replaced or a column that was set aside.
+"""
 
 from bayes_engine.datasets import dataset_names, load_dataset
 from bayes_engine.decision.ask import Inquiry, ask, interview

@@ -1,4 +1,10 @@
-"""The ledger: every log term of a prediction, by name. Posterior, contributions and the working are read from it."""
+"""The ledger: every log term of a prediction, by name. Posterior, contributions and the working are read from it.
+
+Where something is hidden (a missing parent, AODE's super-parent, the component of a mixture) it is summed out exactly,
+and the terms are expectations over it and one entropy, which still add up to log p(c, x):
+
+    log p(c, x) = Σ_f E_{h|x,c}[log φ_f] + H(h | x, c)
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from hatchling.build import build_wheel
 
+import bayes_engine
 from bayes_engine import __version__
 from bayes_engine.workbench import launch
 from tests.conftest import ROOT, running_app
@@ -87,6 +89,11 @@ def test_without_the_app_extra_the_command_says_what_to_install(monkeypatch: pyt
     monkeypatch.setattr(launch, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"pip install 'bayes-engine\[app\]'"):
         launch.main()
+
+
+def test_help_names_everything_public() -> None:
+    named = set(re.findall(r"`(\w+)`", bayes_engine.__doc__ or ""))
+    assert not set(bayes_engine.__all__) - named
 
 
 def test_the_library_needs_no_browser() -> None:
