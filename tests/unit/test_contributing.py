@@ -1,0 +1,40 @@
+"""What .github/CONTRIBUTING.md shows as complete is complete: its model and its page run as they stand there."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from bayes_engine import NaiveBayes, load_dataset
+from tests.conftest import PATIENCE, ROOT
+
+
+def code(word: str) -> str:
+    """The one block of Python that holds this word."""
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^ *```python\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    [found] = [block for block in blocks if word in block]
+    return textwrap.dedent(found)
+
+
+def test_the_model_is_naive_bayes_with_variances_that_the_classes_share() -> None:
+    shown: dict[str, Any] = {}
+    exec(code("class MyBayes"), shown)  # noqa: S102  what the page tells contributors to write
+    melons = load_dataset("watermelon3")
+    X, y = melons.frame[list(melons.schema.features.names)], melons.frame["好瓜"]
+    ours, peer = shown["MyBayes"]().fit(X, y), NaiveBayes(tied_variance=True).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(ours.leave_one_out_log_proba(X, y), peer.leave_one_out_log_proba(X, y), rtol=1e-9)
+
+
+def test_the_page_shows_the_class_priors() -> None:
+    begin, page = code("boot()").split("boot()\n\n", 1)
+    assert begin.strip() == "from pages.shell.router import boot"
+    app = AppTest.from_string(page, default_timeout=PATIENCE).run()
+    assert not app.exception
+    assert [e.value for e in app.title] == ["How frequent is each class?"]
+    assert "| good | 0.4706 |" in app.markdown[0].value
