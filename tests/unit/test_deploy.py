@@ -1,4 +1,4 @@
-"""What README.md says of deploying is true: its commands, its nginx configuration, its container file."""
+"""What .github/DEPLOY.md says is true: its commands, its nginx configuration, its container file."""
 
 from __future__ import annotations
 
@@ -30,17 +30,16 @@ from tests.classrooms import COMMAND
 from tests.conftest import PATIENCE, ROOT, App, ended
 
 HOST = "bayes.example.org"
-ENGLISH, CHINESE = ROOT / "README.md", ROOT / ".github" / "README.zh.md"
+ENGLISH, CHINESE = ROOT / ".github" / "DEPLOY.md", ROOT / ".github" / "DEPLOY.zh.md"
 ADDED = ("Strict-Transport-Security", "X-Content-Type-Options", "Referrer-Policy", "Content-Security-Policy")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
 proxy = pytest.mark.skipif(not (NGINX and OPENSSL), reason="nginx or openssl is not installed")
 
 
-def blocks(readme: Path, language: str) -> list[str]:
-    """The blocks of a language in the part on deploying; that is all that has such blocks but for `sh`."""
-    part = re.split(r"^## (?:Deploy|部署)$", readme.read_text(encoding="utf-8"), flags=re.MULTILINE)[1]
-    return re.findall(rf"^```{language}\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def block(language: str) -> str:
@@ -74,7 +73,7 @@ def free_port() -> int:
 def served(
     folder: Path, command: list[str], program: list[str] = COMMAND
 ) -> Iterator[tuple[App, subprocess.Popen[bytes]]]:
-    """A command of the README, on a free port; anything but its port stands."""
+    """A command of the page, on a free port; anything but its port stands."""
     port, log = free_port(), folder / f"{time.monotonic_ns()}.log"
     words = command[1:]
     words[words.index("--server.port") + 1] = str(port)
@@ -96,10 +95,10 @@ def served(
 
 
 @pytest.mark.parametrize("language", ["sh", "nginx", "dockerfile"])
-def test_both_readmes_say_the_same(language: str) -> None:
+def test_both_languages_say_the_same(language: str) -> None:
     english, chinese = (
-        [[line.split(" # ")[0].rstrip() for line in text.splitlines()] for text in blocks(readme, language)]
-        for readme in (ENGLISH, CHINESE)
+        [[line.split(" # ")[0].rstrip() for line in text.splitlines()] for text in blocks(page, language)]
+        for page in (ENGLISH, CHINESE)
     )
     assert english and english == chinese
 
@@ -213,7 +212,7 @@ class Proxy(NamedTuple):
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    """The README's configuration as it stands, but for its ports and where its certificate lies."""
+    """The configuration as it stands, but for its ports and where its certificate lies."""
     folder = tmp_path_factory.mktemp("nginx")
     key, certificate, port = folder / "bayes.key", folder / "bayes.pem", free_port()
     made = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"]
