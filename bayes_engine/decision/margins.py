@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.decision.loss import TIE, LossMatrix, decide
+from bayes_engine.decision.risk import TIE, LossTable, decide
 from bayes_engine.errors import LossError, ParameterError, UndefinedPosterior
 from bayes_engine.logspace import Array
 from bayes_engine.priors import given_prior
@@ -94,6 +94,7 @@ class FlipMargins:
     that some interval ends at the present value. `loss` and `prior` are the present ones; where the row has an `amount`
     the losses are cells of the matrix as it stands, per unit of the amount where that multiplies them.
 
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
     >>> margins = loss.flip_margins([0.9, 0.1], {"healthy": 0.5, "ill": 0.5})
     >>> soonest = margins.nearest(1)[0]
@@ -105,7 +106,7 @@ class FlipMargins:
     tied: bool
     losses: Mapping[tuple[Any, Any], Stand]
     priors: Mapping[Any, Stand]
-    loss: LossMatrix
+    loss: LossTable
     prior: Mapping[Any, float]
     amount: float | None = None
 
@@ -128,6 +129,7 @@ class ImpliedLosses:
     with the least sum of squared changes; where the row has an `amount`, of what the cells cost at it, and None where
     the amount is 0. Losses are cells of the matrix as it stands, as in `FlipMargins`.
 
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
     >>> implied = loss.implied_losses([0.9, 0.1], "reject")
     >>> implied.losses["accept", "ill"].low, implied.least.table.round(4).tolist()
@@ -138,8 +140,8 @@ class ImpliedLosses:
     action: Any
     losses: Mapping[tuple[Any, Any], Stand | None]
     priors: Mapping[Any, Stand | None]
-    least: LossMatrix | None
-    loss: LossMatrix
+    least: LossTable | None
+    loss: LossTable
     prior: Mapping[Any, float]
     amount: float | None = None
 
@@ -172,7 +174,7 @@ class Stands(NamedTuple):
 
 
 def flip_margins(
-    posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | None = None, *, amount: float | None = None
+    posterior: Any, loss: LossTable, prior: Mapping[Any, float] | None = None, *, amount: float | None = None
 ) -> FlipMargins:
     """The decision for one posterior (K,) in the order of `loss.classes`, and within which value of each λ_ij, and of
     each class's prior, it stands while all else is held (the other priors keep their proportions).
@@ -187,6 +189,7 @@ def flip_margins(
     Raises UndefinedPosterior where there is no posterior, ParameterError where it is none or does not go with the
     prior, LossError where the amount is negative or no number.
 
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
     >>> margins = flip_margins([0.9, 0.1], loss, {"healthy": 0.5, "ill": 0.5})
     >>> margins.action, round(margins.losses["accept", "ill"].high, 4), round(margins.priors["healthy"].low, 4)
@@ -210,7 +213,7 @@ def flip_margins(
 def implied_losses(
     posterior: Any,
     wished: Any,
-    loss: LossMatrix,
+    loss: LossTable,
     prior: Mapping[Any, float] | None = None,
     *,
     amount: float | None = None,
@@ -221,6 +224,7 @@ def implied_losses(
     Raises LossError where there is no action `wished`; otherwise as `flip_margins`, whose `prior` and `amount` it
     takes.
 
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
     >>> implied = implied_losses([0.9, 0.1], "reject", loss)
     >>> [(f.action, f.truth, round(f.at, 4)) for f in implied.nearest(2)]
@@ -259,12 +263,13 @@ def _per_unit(found: Stands, units: Array) -> Stands:
     return found._replace(low=low, high=high, taker=np.where(worth, found.taker, -1))
 
 
-def stands(posterior: Array, loss: LossMatrix, action: Positions, prior: Array | None = None) -> Stands:
+def stands(posterior: Array, loss: LossTable, action: Positions, prior: Array | None = None) -> Stands:
     """Where the actions at these positions (n,) have the least risk for posteriors (n, K): the values of each λ_ij, and
     for the prior (K,) they were computed with of each class's prior, all else held.
 
     A posterior of 0 leaves a loss without effect. Intervals are closed; one that is a single value is a tie.
 
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix(("a", "b"), ("a", "b"), [[0, 1], [1, 0]])
     >>> found = stands(np.array([[0.75, 0.25]]), loss, np.array([0]))
     >>> found.low[0].round(4).tolist(), found.high[0].round(4).tolist()
@@ -274,7 +279,7 @@ def stands(posterior: Array, loss: LossMatrix, action: Positions, prior: Array |
     return Stands(low, high, taker, *(_of_priors(posterior, loss, action, prior) if prior is not None else ()))
 
 
-def _of_losses(posterior: Array, loss: LossMatrix, action: Positions) -> tuple[Array, Array, Positions]:
+def _of_losses(posterior: Array, loss: LossTable, action: Positions) -> tuple[Array, Array, Positions]:
     """(n, A, K) the ends, and who takes over. The action's own losses have an upper end, the others' a lower one."""
     n, a = len(posterior), len(loss.actions)
     rows, order, tolerance = np.arange(n), loss.by_name, loss.tolerance()
@@ -303,7 +308,7 @@ def _of_losses(posterior: Array, loss: LossMatrix, action: Positions) -> tuple[A
 
 
 def _of_priors(
-    posterior: Array, loss: LossMatrix, action: Positions, prior: Array
+    posterior: Array, loss: LossTable, action: Positions, prior: Array
 ) -> tuple[Array, Array, Positions, Positions]:
     """(n, K) the ends for each class's prior, and who takes over below and above."""
     n, k = posterior.shape
@@ -340,7 +345,7 @@ def _of_priors(
     )
 
 
-def decides(posterior: Array, loss: LossMatrix, action: Positions) -> NDArray[np.bool_]:
+def decides(posterior: Array, loss: LossTable, action: Positions) -> NDArray[np.bool_]:
     """(n,) whether the action at that position has the least risk, alone or tied."""
     risk = loss.risk(posterior)
     return np.asarray(risk[np.arange(len(risk)), action] <= risk.min(axis=1) + loss.tolerance())
@@ -355,7 +360,7 @@ def _taker(slope: Array, order: Positions) -> Positions:
     return np.where(np.isfinite(least[:, 0]), taker, -1)
 
 
-def _least_change(p: Array, own: LossMatrix, w: int, loss: LossMatrix, units: Array) -> LossMatrix:
+def _least_change(p: Array, own: LossTable, w: int, loss: LossTable, units: Array) -> LossTable:
     """min Σ δ_ij² over changes of a row's own losses such that action w has the least risk, as cells of `loss` that are
     worth so many `units` in it. A row of losses moves its risk by δ_i · p, most cheaply along p itself; so the risk of
     w comes down, and those of the rivals below come up, to one level m: their mean."""
@@ -368,11 +373,11 @@ def _least_change(p: Array, own: LossMatrix, w: int, loss: LossMatrix, units: Ar
     level = levels[(levels <= reached).argmax()]
     change = np.where(np.arange(len(risk)) == w, level - risk, np.maximum(level - risk, 0.0))
     cells = loss.table + np.outer(change, p) / (p @ p) / units
-    return LossMatrix(loss.actions, loss.classes, cells, loss.by_amount)
+    return type(loss)(loss.actions, loss.classes, cells, loss.by_amount)
 
 
 def _named(
-    found: Stands, loss: LossMatrix, with_prior: bool
+    found: Stands, loss: LossTable, with_prior: bool
 ) -> tuple[dict[tuple[Any, Any], Stand | None], dict[Any, Stand | None]]:
     """The first row's intervals by label."""
 
@@ -396,7 +401,7 @@ def _named(
     return cells, shares
 
 
-def _checked(posterior: Any, loss: LossMatrix, prior: Mapping[Any, float] | None) -> tuple[Array, Array | None]:
+def _checked(posterior: Any, loss: LossTable, prior: Mapping[Any, float] | None) -> tuple[Array, Array | None]:
     """The posterior as (1, K) and the prior as (K,)."""
     p = np.asarray(posterior, dtype=float).reshape(1, -1)
     if p.shape[1] != len(loss.classes) or not (np.isfinite(p) & (p >= 0)).all() or abs(p.sum() - 1.0) > 1e-6:
@@ -431,7 +436,7 @@ def _loss_flips(margins: FlipMargins) -> Iterator[Flip]:
         yield from _ends(action, truth, margins.loss.cell(action, truth), stand, scale[action, truth])
 
 
-def _scales(loss: LossMatrix, amount: float | None) -> dict[tuple[Any, Any], float]:
+def _scales(loss: LossTable, amount: float | None) -> dict[tuple[Any, Any], float]:
     """How far each cell would have to move to cost as much more as the dearest costs above the cheapest."""
     own, units = loss if amount is None else loss.at_amount(amount), loss.units(amount)
     spread = own.spread or 1.0
@@ -484,6 +489,7 @@ class Refusal:
     the target can be met by deciding at all: if not, `cost` is −inf, every row is refused and there is no error.
     `risks` (m,), increasing, `coverages` and `errors` (m,) are all that could be chosen: deciding up to that risk.
 
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> loss = LossMatrix.zero_one(("a", "b"))
     >>> refusal = loss.refusal_for_error(np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0, 1]), 0.2)
     >>> refusal.reached, refusal.coverage, refusal.errors.tolist()
@@ -508,7 +514,7 @@ class Refusal:
 def refusal_for_error(
     posterior: Array,
     truth: NDArray[np.intp],
-    loss: LossMatrix,
+    loss: LossTable,
     target: float,
     *,
     weight: Array | None = None,
@@ -527,6 +533,7 @@ def refusal_for_error(
     Raises ParameterError where the target is no share from 0 to 1 or no row has a posterior.
 
     >>> posterior = np.array([[0.95, 0.05], [0.9, 0.1], [0.7, 0.3], [0.6, 0.4]])
+    >>> from bayes_engine.decision.loss import LossMatrix
     >>> refusal = refusal_for_error(posterior, np.array([0, 0, 1, 0]), LossMatrix.zero_one(("a", "b")), 0.25)
     >>> round(refusal.cost, 4), refusal.coverage, refusal.error
     (0.4, 1.0, 0.25)
