@@ -74,7 +74,7 @@ def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:
     prior = {name: tuple(p[0].tolist()) for name, p in both.p.items()}
     log_evidence = float(both.log_evidence[1])
     if math.isinf(log_evidence):
-        return Answer(dict(evidence), log_evidence, prior, {}, {}, -math.inf, conflict(tree, row))
+        return Answer(dict(evidence), log_evidence, prior, {}, {}, -math.inf, conflict(network, tree.log_evidence, row))
     posterior = {name: tuple(p[1].tolist()) for name, p in both.p.items()}
     for name, place in zip(network.names, row, strict=True):
         if place != HIDDEN:  # a finding is certain, whatever rounding says

@@ -7,16 +7,19 @@ smaller sets are tried, the smallest first, as many of them as `MOST_SETS`: a ba
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayes_engine.factors.network import HIDDEN
+from bayes_engine.factors.network import HIDDEN, Network
+from bayes_engine.logspace import Array
 from bayes_engine.table.schema import Level
 
-if TYPE_CHECKING:
-    from bayes_engine.inference.junction_tree import JunctionTree, Places, Soft
+LogEvidence = Callable[[NDArray[np.intp]], Array]
+"""Rows of evidence (n, d), as `JunctionTree.log_evidence` takes them, to log P(e) (n,)."""
 
 MOST_SETS = 20_000
 """Sets of findings that are tried."""
@@ -30,8 +33,9 @@ class Conflict(NamedTuple):
     smallest: bool
 
 
-def conflict(tree: JunctionTree, row: Places, *, soft: Soft | None = None) -> Conflict | None:
-    """The conflict in one row of evidence (d,); None where it can occur. Soft evidence is kept throughout.
+def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp]) -> Conflict | None:
+    """The conflict in one row of evidence (d,); None where it can occur. Soft evidence that `log_evidence` holds is
+    kept throughout.
 
     Of several smallest sets the first in the order of the nodes is named.
 
@@ -41,7 +45,8 @@ def conflict(tree: JunctionTree, row: Places, *, soft: Soft | None = None) -> Co
     >>> a, b, c = (Variable(name, "categorical", ("no", "yes")) for name in "abc")
     >>> never = CPT(b, (a,), [[1.0, 0.0], [0.5, 0.5]])
     >>> network = Network([CPT(a, (), [0.5, 0.5]), never, CPT(c, (), [0.9, 0.1])])
-    >>> conflict(junction_tree(network), network.places({"a": "no", "b": "yes", "c": "yes"})).findings
+    >>> row = network.places({"a": "no", "b": "yes", "c": "yes"})
+    >>> conflict(network, junction_tree(network).log_evidence, row).findings
     (('a', 'no'), ('b', 'yes'))
     """
 
@@ -49,7 +54,7 @@ def conflict(tree: JunctionTree, row: Places, *, soft: Soft | None = None) -> Co
         rows = np.full((len(sets), len(row)), HIDDEN)
         for into, kept in zip(rows, sets, strict=True):
             into[list(kept)] = row[list(kept)]
-        return [bool(out) for out in np.isneginf(tree.log_evidence(rows, soft=soft))]
+        return [bool(out) for out in np.isneginf(log_evidence(rows))]
 
     found = tuple(np.flatnonzero(row != HIDDEN).tolist())
     if not impossible([found])[0]:
@@ -70,5 +75,5 @@ def conflict(tree: JunctionTree, row: Places, *, soft: Soft | None = None) -> Co
         if hit is not None:
             found = hit
             break
-    cpts = tree.network.cpts
+    cpts = network.cpts
     return Conflict(tuple((cpts[j].name, cpts[j].variable.levels[int(row[j])]) for j in found), smallest)

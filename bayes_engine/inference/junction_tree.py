@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.errors import ImpossibleEvidence, ParameterError, TooLarge
 from bayes_engine.factors.network import CPT, HIDDEN, Network
+from bayes_engine.inference.conflict import conflict
 from bayes_engine.inference.triangulate import Clique, cells, cliques
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
@@ -380,13 +381,11 @@ class JunctionTree:
 
     def _refuse(self, log_evidence: Array, places: Places, soft: Soft | None, impossible: OnImpossible) -> None:
         if impossible == "raise" and np.isneginf(log_evidence).any():
-            from bayes_engine.inference.conflict import conflict
-
             rows = tuple(np.flatnonzero(np.isneginf(log_evidence)).tolist())
             at = rows[0]
             likelihoods = {v: np.broadcast_to(x, (len(places), np.shape(x)[-1]))[at] for v, x in (soft or {}).items()}
             try:
-                found = conflict(self, np.asarray(places)[at], soft=likelihoods)
+                found = conflict(self.network, partial(self.log_evidence, soft=likelihoods), np.asarray(places)[at])
             except TooLarge:  # with fewer findings less can be left out
                 found = None
             if found is None:

@@ -158,7 +158,7 @@ def test_the_conflict_is_a_smallest_impossible_set(case: Any) -> None:
     tree = JunctionTree(network)
     for row in places:
         p = written_out(network, findings(network, row))
-        found = conflict(tree, row)
+        found = conflict(network, tree.log_evidence, row)
         assert (found is None) == bool(p.sum())
         if found is None:
             continue

@@ -219,11 +219,12 @@ def test_NF49_impossible_evidence_names_the_smallest_conflict(asia: Network) -> 
 
 def test_where_there_are_too_many_sets_the_conflict_is_minimal(asia: Network, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conflicts, "MOST_SETS", 2)
-    found = conflict(junction_tree(asia), asia.places({"lung": "yes", "tub": "yes", "either": "no", "smoke": "no"}))
+    evidence = asia.places({"lung": "yes", "tub": "yes", "either": "no", "smoke": "no"})
+    found = conflict(asia, junction_tree(asia).log_evidence, evidence)
     assert found is not None
     assert not found.smallest
     assert found.findings == (("lung", "yes"), ("either", "no"))
-    lung = conflict(junction_tree(asia), asia.places({"lung": "yes"}))
+    lung = conflict(asia, junction_tree(asia).log_evidence, asia.places({"lung": "yes"}))
     assert lung is None
 
 
