@@ -7,13 +7,13 @@ dictionaries, never code, never a comment.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from bayes_engine.errors import ParameterError
-
-if TYPE_CHECKING:
-    from bayes_engine.models.look_up import LevelTable, LookUp, NormalTable, RateTable
+from bayes_engine.logspace import Array
+from bayes_engine.models.look_up_tables import AnyTable, Case, LevelTable, NormalTable, RateTable
+from bayes_engine.table.schema import Schema, Variable
 
 HEAD = '''"""Naive Bayes as a look-up table, written by bayes_engine. It needs nothing but Python.
 
@@ -108,21 +108,32 @@ if __name__ == "__main__":
 '''
 
 
-def written(made: LookUp) -> str:
-    """The file. Raises ParameterError where a label is no string, number or truth value.
+def written(
+    classes: Sequence[Any],
+    log_prior: Array,
+    schema: Schema,
+    columns: Sequence[AnyTable],
+    cases: Iterable[Case],
+    *,
+    missing: str,
+    unseen: str,
+) -> str:
+    """The file, of the fields of a `LookUp`. Raises ParameterError where a label is no string, number or truth value.
 
     >>> literal("'; import os  # \\n"), literal(float("inf")), literal(True)
     ('"\\'; import os  # \\\\n"', 'math.inf', 'True')
     """
+    tables = {column.variable.name: column for column in columns}
+    nothing = None if missing == "error" else (0.0,) * len(classes)
     lines = [
         HEAD,
-        f"CLASSES = {_tuple(made.classes)}",
-        f"LOG_PRIOR = {_numbers(made.log_prior)}",
+        f"CLASSES = {_tuple(classes)}",
+        f"LOG_PRIOR = {_numbers(log_prior)}",
         "COLUMNS = {",
-        *_columns(made),
+        *(line for v in schema for line in _column(v, tables.get(v.name), nothing, unseen)),
         "}",
         "CASES = [  # made of levels and means, with the model's own posteriors; None where it has none",
-        *(f"    ({_dict(case.cells)}, {_expected(case.posterior)})," for case in made.cases),
+        *(f"    ({_dict(case.cells)}, {_expected(case.posterior)})," for case in cases),
         "]",
     ]
     return "\n".join(lines) + "\n" + BODY
@@ -172,25 +183,27 @@ def _expected(posterior: tuple[float, ...] | None) -> str:
     return "None" if posterior is None else _numbers(posterior)
 
 
-def _columns(made: LookUp) -> Iterator[str]:
-    tables = {column.variable.name: column for column in made.columns}
-    nothing = (0.0,) * len(made.classes)
-    for variable in made.schema:
-        column: Any = tables.get(variable.name)
-        missing = "None" if made.missing == "error" else _numbers(nothing)
-        yield f"    {literal(variable.name)}: {{"
-        if column is None:
+def _column(
+    variable: Variable, column: AnyTable | None, nothing: tuple[float, ...] | None, unseen: str
+) -> Iterator[str]:
+    """A column's entry; `nothing` is what a missing cell adds, None where it is an error."""
+    missing = "None" if nothing is None else _numbers(nothing)
+    yield f"    {literal(variable.name)}: {{"
+    match column:
+        case None:
             yield '        "kind": "constant",'
-        elif variable.discrete:
-            yield from _levels(column, made)
-            missing = "None" if made.missing == "error" else _numbers(column.table[:, 0])
-        else:
-            yield from _gaussian(column) if hasattr(column, "pivot") else _poisson(column)
-        yield f'        "missing": {missing},'
-        yield "    },"
+        case LevelTable():
+            yield from _levels(column, unseen)
+            missing = "None" if nothing is None else _numbers(column.table[:, 0])
+        case NormalTable():
+            yield from _gaussian(column)
+        case RateTable():
+            yield from _poisson(column)
+    yield f'        "missing": {missing},'
+    yield "    },"
 
 
-def _levels(column: LevelTable, made: LookUp) -> Iterator[str]:
+def _levels(column: LevelTable, unseen: str) -> Iterator[str]:
     variable, terms = column.variable, [_numbers(of_class) for of_class in column.table.T]
     if variable.cuts is not None:
         yield '        "kind": "intervals",  # of the i-th a number is that has i cuts below it'
@@ -204,7 +217,7 @@ def _levels(column: LevelTable, made: LookUp) -> Iterator[str]:
     yield '        "levels": {'
     yield from (f"            {literal(v)}: {t}," for v, t in zip(variable.levels, terms[1:-1], strict=True))
     yield "        },"
-    yield f'        "unseen": {"None" if made.unseen == "error" else terms[-1]},'
+    yield f'        "unseen": {"None" if unseen == "error" else terms[-1]},'
 
 
 def _gaussian(column: NormalTable) -> Iterator[str]:

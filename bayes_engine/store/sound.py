@@ -17,7 +17,8 @@ from bayes_engine.factors.network import Network
 from bayes_engine.logspace import Array
 from bayes_engine.models.calibrated import Isotonic, Platt, Temperature
 from bayes_engine.models.lazy import StoredRows
-from bayes_engine.models.look_up import LevelTable, LookUp, NormalTable
+from bayes_engine.models.look_up import LookUp
+from bayes_engine.models.look_up_tables import LevelTable, NormalTable
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.families import Families
 from bayes_engine.stats.moments import Moments

@@ -27,7 +27,8 @@ from bayes_engine.factors.network import CPT, Network
 from bayes_engine.models.calibrated import Isotonic, Platt, Temperature
 from bayes_engine.models.components import Components, MixtureParameters
 from bayes_engine.models.lazy import StoredRows
-from bayes_engine.models.look_up import Case, LevelTable, LookUp, NormalTable, RateTable
+from bayes_engine.models.look_up import LookUp
+from bayes_engine.models.look_up_tables import Case, LevelTable, NormalTable, RateTable
 from bayes_engine.models.selective import Selection, Step
 from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import Statistics
