@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,37 @@ def faults(path: str, code: str) -> list[str]:
 def test_every_file_keeps_to_its_floor() -> None:
     found = {path: faults(path, (ROOT / path).read_text(encoding="utf-8")) for path in sources()}
     assert not {path: wrong for path, wrong in found.items() if wrong}
+
+
+def import_graph(package: str) -> dict[str, set[str]]:
+    """{module: modules of the package that it imports}, those inside functions and for types alone included."""
+    paths = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in (ROOT / package).rglob("*.py")}
+    paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    graph: dict[str, set[str]] = {}
+    for own, path in paths.items():
+        pairs = imported(ast.parse(path.read_text(encoding="utf-8")))
+        graph[own] = {full if (full := f"{module}.{name}") in paths else module for module, name in pairs}
+    return {own: (below & paths.keys()) - {own} for own, below in graph.items()}
+
+
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
+    """Modules each of which imports the one before, the first being the last; none where there is no circle."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+@pytest.mark.parametrize("package", ["bayes_engine", "pages"])
+def test_no_circle_of_imports(package: str) -> None:
+    assert circle(import_graph(package)) == []
+
+
+def test_a_circle_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
+    assert not circle({"a": {"b", "c"}, "b": {"c"}, "c": set()})
+    assert "bayes_engine.decision.margins" in import_graph("bayes_engine")["bayes_engine.decision.loss"]
 
 
 def test_a_page_begins_with_boot() -> None:
