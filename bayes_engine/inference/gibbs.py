@@ -42,9 +42,9 @@ from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 
 __all__ = [
-    "Blocks", "Event", "GibbsInfo", "GibbsRun", "GibbsState", "Island", "Kernel", "Moves", "Scan", "Start", "Status",
-    "Unit", "Update", "compile_gibbs", "conditional", "gibbs", "gibbs_step", "moves", "start", "stuck_network",
-    "tied_blocks", "updates",
+    "Blocks", "Event", "GibbsInfo", "GibbsRun", "GibbsSettings", "GibbsState", "Island", "Kernel", "Moves", "Scan",
+    "Start", "Status", "Unit", "Update", "compile_gibbs", "conditional", "gibbs", "gibbs_step", "moves", "start",
+    "stuck_network", "tied_blocks", "updates",
 ]  # fmt: skip
 
 Status = Literal["converged", "not yet", "cannot be ergodic", "not shown ergodic"]
@@ -105,25 +105,49 @@ class GibbsRun:
         return self.marginals[self.kernel.network.position[name]]
 
 
+@dataclass(frozen=True)
+class GibbsSettings:
+    """How the chains are run: from their start (`begin`) `burn_in` sweeps that are not counted, then `sweeps` that are,
+    node after node as `scan` says, the nodes of `blocks` together. `keep` states and running estimates are kept, of
+    `walkers` chains.
+
+    Zhou's algorithm is `chains=1, burn_in=0, scan="textbook", begin="consistent"`. Raises ParameterError on numbers
+    with which nothing is counted or kept.
+    """
+
+    chains: int = 64
+    sweeps: int = 1000
+    burn_in: int = 100
+    scan: Scan = "sequential"
+    begin: Start = "weighted"
+    blocks: Blocks = None
+    keep: int = 200
+    walkers: int = 4
+
+    def __post_init__(self) -> None:
+        if self.sweeps < 1 or self.burn_in < 0:
+            raise ParameterError(
+                "{sweeps} sweeps after {burn_in}; 1 or more are counted, after 0 or more",
+                sweeps=self.sweeps,
+                burn_in=self.burn_in,
+            )
+        if self.keep < 2 or self.walkers < 1:
+            raise ParameterError(
+                "{keep} states of {walkers} chains; keep 2 or more states, of 1 chain or more",
+                keep=self.keep,
+                walkers=self.walkers,
+            )
+
+
 def gibbs(
     network: Network,
     evidence: Places,
     *,
     rng: np.random.Generator,
-    chains: int = 64,
-    sweeps: int = 1000,
-    burn_in: int = 100,
-    scan: Scan = "sequential",
-    begin: Start = "weighted",
-    blocks: Blocks = None,
+    settings: GibbsSettings = GibbsSettings(),
     event: Places | None = None,
-    keep: int = 200,
-    walkers: int = 4,
 ) -> GibbsRun:
-    """Run the chains: `burn_in` sweeps that are not counted, then `sweeps` that are.
-
-    `event` (d,) is Q = q as places, of several nodes at once if wished; `keep` states and running estimates are kept,
-    of `walkers` chains. Zhou's algorithm is `chains=1, burn_in=0, scan="textbook", begin="consistent"`.
+    """Run the chains; `event` (d,) is Q = q as places, of several nodes at once if wished.
 
     A run is never "converged" unless its `Moves` are known to be ergodic, there are four chains and sweeps at least,
     every node was seen at two levels unless zeros leave it one, every R̂ is below 1.01, and every effective sample size
@@ -137,17 +161,10 @@ def gibbs(
     >>> gibbs(stuck_network(), evidence, rng=np.random.default_rng(0)).status
     'cannot be ergodic'
     """
-    if sweeps < 1 or burn_in < 0:
-        raise ParameterError(
-            "{sweeps} sweeps after {burn_in}; 1 or more are counted, after 0 or more", sweeps=sweeps, burn_in=burn_in
-        )
-    if keep < 2 or walkers < 1:
-        raise ParameterError(
-            "{keep} states of {walkers} chains; keep 2 or more states, of 1 chain or more", keep=keep, walkers=walkers
-        )
-    kernel = compile_gibbs(network, evidence, scan=scan, blocks=blocks)
-    state = start(kernel, rng, chains, begin)
-    for _ in steps(range(burn_in)):
+    chains, sweeps, keep, walkers = settings.chains, settings.sweeps, settings.keep, settings.walkers
+    kernel = compile_gibbs(network, evidence, scan=settings.scan, blocks=settings.blocks)
+    state = start(kernel, rng, chains, settings.begin)
+    for _ in steps(range(settings.burn_in)):
         state, _info = gibbs_step(rng, state, kernel)
     tally = _Tally(kernel, chains, sweeps, None if event is None else checked_evidence(network, event), keep)
     walk_at = np.unique(np.linspace(0, sweeps, min(keep, sweeps + 1)).astype(np.intp))
@@ -162,7 +179,7 @@ def gibbs(
     found = tally.event()
     status, message = _verdict(kernel, chains, sweeps, rhat, ess, found)
     return GibbsRun(
-        kernel, chains, sweeps, burn_in, begin, marginals, errors, rhat, ess, found,
+        kernel, chains, sweeps, settings.burn_in, settings.begin, marginals, errors, rhat, ess, found,
         np.stack(walk), walk_at, status, message,
     )  # fmt: skip
 

@@ -36,7 +36,7 @@ from bayes_engine.exchange import (
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.completion import Completion
 from bayes_engine.inference.forward import Weighted, likelihood_weighting, sample
-from bayes_engine.inference.gibbs import GibbsRun, gibbs
+from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, exp, log
@@ -57,7 +57,7 @@ from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.stats.labels import Labels, checked_weights
 from bayes_engine.structure.graph import DAG, Arc, given_arcs
 from bayes_engine.structure.scores import ScoreName
-from bayes_engine.structure.search import Method, Search, search
+from bayes_engine.structure.search import Method, Search, SearchOptions, search
 from bayes_engine.table.discretize import checked_method, cuts_for, interval_names
 from bayes_engine.table.encode import Table, as_frame, encode, numbers, observe, unseen_code
 from bayes_engine.table.schema import Schema, Variable
@@ -160,7 +160,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         score : "mdl" (Zhou, eq. 7.28–7.31, the same as "bic") | "aic" | "log-likelihood" | "k2" | "bdeu".
         method : "hill-climb" | "k2" (`order=` of the columns) | "exact" (up to about 15 columns) | "tree" (Chow & Liu)
             | "naive", "tan" (`target=` a column).
-        options : as `bayes_engine.structure.search.search` takes them: constraints, max_parents, time_budget, cancel …
+        options : the fields of `bayes_engine.structure.search.SearchOptions`: constraints, max_parents, time_budget …
 
         >>> table = pd.DataFrame({"a": list("xxyyxxyy") * 9, "b": list("xxyyxxyy") * 9, "c": list("xyxyxyxy") * 9})
         >>> BayesianNetwork().learn(table, method="exact").graph_.arcs
@@ -172,7 +172,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         start = self._given(table.schema)
         if start.arcs and method == "hill-climb":
             options = {"start": start, **options}
-        self.search_ = search(FamilyCounts(table, weight, missing="complete"), score, method=method, **options)
+        counts = FamilyCounts(table, weight, missing="complete")
+        self.search_ = search(counts, score, method=method, options=SearchOptions(**options))
         return self._fit(table, weight, self.search_.graph)
 
     def fit_stats(self, stats: Statistics) -> Self:
@@ -333,8 +334,16 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         """The mean log-likelihood of the rows, in nats."""
         return float(self.score_samples(X).mean())
 
-    def gibbs(self, evidence: Mapping[str, Any] | None = None, *, random_state: Any = None, **options: Any) -> GibbsRun:
-        """Gibbs sampling given the evidence; `options` as `bayes_engine.inference.gibbs.gibbs` takes them.
+    def gibbs(
+        self,
+        evidence: Mapping[str, Any] | None = None,
+        *,
+        random_state: Any = None,
+        event: NDArray[np.intp] | None = None,
+        **options: Any,
+    ) -> GibbsRun:
+        """Gibbs sampling given the evidence; `event` (d,) is Q = q as places, `options` are the fields of
+        `bayes_engine.inference.gibbs.GibbsSettings`.
 
         Raises ImpossibleEvidence where P(evidence) = 0, naming a smallest conflict where exact inference can afford to.
 
@@ -343,7 +352,8 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         >>> run.status, run["rain"].round(1).tolist()  # 1/3, 2/3
         ('converged', [0.3, 0.7])
         """
-        return gibbs(self.network_, self._possible(evidence), rng=_rng(random_state), **options)
+        settings = GibbsSettings(**options)
+        return gibbs(self.network_, self._possible(evidence), rng=_rng(random_state), settings=settings, event=event)
 
     def likelihood_weighting(
         self, evidence: Mapping[str, Any] | None = None, n: int = 10_000, random_state: Any = None

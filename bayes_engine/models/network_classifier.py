@@ -29,7 +29,7 @@ from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.dependence import Structure
 from bayes_engine.structure.graph import DAG, Arc, given_arcs
 from bayes_engine.structure.scores import ScoreName
-from bayes_engine.structure.search import Search, search
+from bayes_engine.structure.search import Search, SearchOptions, search
 from bayes_engine.table.encode import Table, code_dtype
 from bayes_engine.table.schema import Schema, Variable
 
@@ -129,8 +129,9 @@ class BayesianNetworkClassifier(SemiNaive):
             FamilyCounts(self._with_class(X, labels, stats), labels.weight, missing="complete"),
             self.criterion,
             method=structure,
-            constraints=Constraints(forbidden=self._not_above(discrete, target)),
-            max_parents=self.max_parents,
+            options=SearchOptions(
+                constraints=Constraints(forbidden=self._not_above(discrete, target)), max_parents=self.max_parents
+            ),
         )
         return DAG((target, *columns), [*self.search_.graph.arcs, *(arc for arc in below if arc[1] not in discrete)])
 

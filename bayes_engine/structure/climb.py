@@ -14,7 +14,8 @@ and down slopes. The best graph met is the result.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -28,10 +29,35 @@ from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import OPERATIONS, Move, ScoreName, Scorer, bill, members, scorer_of
-from bayes_engine.structure.trace import Candidate, Limits, Progress, Search, SearchTrace, Status, Taken, traced
+from bayes_engine.structure.trace import (
+    Candidate,
+    Control,
+    Limits,
+    Progress,
+    Search,
+    SearchTrace,
+    Status,
+    Taken,
+    traced,
+)
 
 RUNNERS_UP = 5
 """So many moves that were not taken are kept at each step."""
+
+
+@dataclass(frozen=True)
+class ClimbSettings:
+    """How hill climbing goes.
+
+    `tabu`: from a graph that no move improves, walk on by the best move to a graph not met before, for at most so many
+    steps without a new best graph. `restarts`: climb so many times more, first by the other merit, then with ties drawn
+    by `rng` (seed 0 where none is given). `max_steps` bounds every climb.
+    """
+
+    restarts: int = 1
+    tabu: int = 10
+    rng: np.random.Generator | None = None
+    max_steps: int | None = None
 
 
 def hill_climb(
@@ -41,20 +67,10 @@ def hill_climb(
     sample_size: float = 1.0,
     start: DAG | None = None,
     constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
-    restarts: int = 1,
-    tabu: int = 10,
-    rng: np.random.Generator | None = None,
-    max_steps: int | None = None,
-    time_budget: float | None = None,
-    cancel: Callable[[], bool] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    settings: ClimbSettings = ClimbSettings(),
+    control: Control = Control(),  # noqa: B008
 ) -> Search:
     """The best graph that climbing reaches from `start` (no arcs but the required ones) by single arcs.
-
-    `tabu`: from a graph that no move improves, walk on by the best move to a graph not met before, for at most so many
-    steps without a new best graph. `restarts`: climb so many times more, first by the other merit, then with ties drawn
-    by `rng` (seed 0 where none is given). `max_steps` bounds every climb. Out of time or cancelled, the best graph so
-    far is returned.
 
     Raises ParameterError on constraints that contradict each other or the start.
 
@@ -68,13 +84,13 @@ def hill_climb(
     """
     scorer = scorer_of(counts, score, sample_size)
     first = _start(counts, start, constraints)
-    limits = Limits(time_budget, cancel)
-    rng = np.random.default_rng(0) if rng is None else rng
+    limits = control.limits()
+    rng = np.random.default_rng(0) if settings.rng is None else settings.rng
     climbs: list[_Climb] = []
-    for k in steps(range(1 + max(restarts, 0))):
+    for k in steps(range(1 + max(settings.restarts, 0))):
         done, best_score = sum(len(c.taken) for c in climbs), max((c.best_score for c in climbs), default=-math.inf)
         climb = _Climb(scorer, first, constraints, k, rng)
-        climb.run(limits, tabu, max_steps, progress, Progress(done, None, best_score))
+        climb.run(limits, settings, control, Progress(done, None, best_score))
         climbs.append(climb)
         if climb.status in ("time", "cancelled"):
             break
@@ -95,9 +111,7 @@ def k2(
     *,
     sample_size: float = 1.0,
     constraints: Constraints = Constraints(),  # noqa: B008
-    time_budget: float | None = None,
-    cancel: Callable[[], bool] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    control: Control = Control(),  # noqa: B008
 ) -> Search:
     """Cooper & Herskovits' K2: in the given order of the nodes, each takes the one earlier node after the other that
     gains most, while one gains. Equal gains by name.
@@ -119,7 +133,7 @@ def k2(
     for a, b in constraints.required:
         if order.index(a) > order.index(b):
             raise ParameterError("the required arc {a} → {b} leads against the order", a=a, b=b)
-    scorer, limits = scorer_of(counts, score, sample_size), Limits(time_budget, cancel)
+    scorer, limits = scorer_of(counts, score, sample_size), control.limits()
     first = DAG(counts.names, constraints.required)
     most = math.inf if constraints.max_parents is None else constraints.max_parents
     allowed = constraints.allowed(counts.sorted_names)
@@ -146,8 +160,7 @@ def k2(
         if stop is not None:
             status = stop
             break
-        if progress is not None:
-            progress(Progress(i + 1, len(order), total))
+        control.report(i + 1, len(order), total)
     trace = traced(scorer, first, taken)
     graph = trace.graph_after(len(trace.steps))
     return Search(graph, bill(counts, graph, scorer), trace, status, "k2")
@@ -228,16 +241,10 @@ class _Climb:
         """The parents of a node as a set of ranks."""
         return sum(1 << int(p) for p in np.flatnonzero(self.arcs[:, child]))
 
-    def run(
-        self,
-        limits: Limits,
-        tabu: int,
-        max_steps: int | None,
-        progress: Callable[[Progress], None] | None,
-        before: Progress,
-    ) -> None:
+    def run(self, limits: Limits, settings: ClimbSettings, control: Control, before: Progress) -> None:
         """Climb until nothing gains (and, with tabu, nothing has for so many steps), or a limit is reached; `before` is
         what other climbs have done and reached."""
+        tabu, max_steps = settings.tabu, settings.max_steps
         stale = list(range(len(self.names)))
         met = {self._key()}
         while True:
@@ -265,8 +272,7 @@ class _Climb:
                 met.add(self._key())
             if self.score > self.best_score + self.scorer.tolerance:
                 self.best_score, self.best_at = self.score, len(self.taken)
-            if progress is not None:
-                progress(Progress(before.done + len(self.taken), None, max(before.score, self.best_score)))
+            control.report(before.done + len(self.taken), None, max(before.score, self.best_score))
 
     def trace(self) -> SearchTrace:
         """The way to the best graph met."""

@@ -11,7 +11,7 @@ more than what a part of it scores needs no counting (de Campos & Ji 2011).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from bayes_engine.structure.climb import hill_climb
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import ScoreName, Scorer, members, scorer_of
-from bayes_engine.structure.trace import Limits, Progress, Search, Status, laid
+from bayes_engine.structure.trace import Control, Search, Status, laid
 
 MOST_NODES = 18
 """The tables of the recursion hold nodes · 2^nodes numbers: 57 MB here."""
@@ -41,9 +41,7 @@ def exact(
     *,
     sample_size: float = 1.0,
     constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
-    time_budget: float | None = None,
-    cancel: Callable[[], bool] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    control: Control = Control(),  # noqa: B008
 ) -> Search:
     """A graph with the highest score of all that the constraints allow. Among equals a node takes the smaller set of
     parents, and the node without children is the last by name.
@@ -58,7 +56,7 @@ def exact(
     >>> found.graph.arcs, found.status
     ((('rain', 'wet'),), 'optimum')
     """
-    scorer, limits = scorer_of(counts, score, sample_size), Limits(time_budget, cancel)
+    scorer, limits = scorer_of(counts, score, sample_size), control.limits()
     constraints.checked(counts.names)
     d, names = len(counts.names), counts.sorted_names
     must = [sum(1 << counts.at(a) for a, b in constraints.required if b == name) for name in names]
@@ -85,8 +83,7 @@ def exact(
                     best[c, mask], chosen[c, mask] = value, mask
         if (stop := limits.reached()) is not None:
             return _climbed(counts, scorer, constraints, stop)
-        if progress is not None:
-            progress(Progress(k + 1, d, -math.inf))
+        control.report(k + 1, d, -math.inf)
     graph = DAG(counts.names, _arcs(names, chosen, _sinks(best, by_size, scorer.tolerance)))
     return laid(scorer, graph, "optimum", "exact")
 

@@ -2,29 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
-
-import numpy as np
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.climb import hill_climb, k2
+from bayes_engine.structure.climb import ClimbSettings, hill_climb, k2
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.exact import exact
 from bayes_engine.structure.fixed import given, naive_graph, tan_graph, tree_graph
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import ScoreName, Scorer, scorer_of
-from bayes_engine.structure.trace import Candidate, Method, Progress, Search, SearchStep, SearchTrace, Status, laid
+from bayes_engine.structure.trace import (
+    Candidate,
+    Control,
+    Method,
+    Progress,
+    Search,
+    SearchStep,
+    SearchTrace,
+    Status,
+    laid,
+)
 
 __all__ = [
-    "METHODS", "Candidate", "Constraints", "Method", "Progress", "Search", "SearchStep", "SearchTrace", "Status",
-    "exact", "given", "hill_climb", "k2", "naive_graph", "search", "tan_graph", "tree_graph",
+    "METHODS", "Candidate", "ClimbSettings", "Constraints", "Control", "Method", "Progress", "Search",
+    "SearchOptions", "SearchStep", "SearchTrace", "Status", "exact", "given", "hill_climb", "k2", "naive_graph",
+    "search", "tan_graph", "tree_graph",
 ]  # fmt: skip
 
 T = TypeVar("T")
 METHODS: tuple[Method, ...] = ("hill-climb", "k2", "exact", "tree", "naive", "tan", "given")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(ClimbSettings, Control):
+    """What a search may be told beside its method: where it starts, the `order`, `target` or `root` that some methods
+    need, what the graph must keep to (`max_parents` is added to the constraints), and `sample_size` of the BDeu score;
+    for climbing the settings, and for every search what controls it from outside."""
+
+    start: DAG | None = None
+    order: Sequence[str] | None = None
+    target: str | None = None
+    root: str | None = None
+    constraints: Constraints = Constraints()  # noqa: RUF009  (frozen)
+    max_parents: int | None = None
+    sample_size: float = 1.0
+
+    def bounded(self) -> Constraints:
+        """The constraints with `max_parents` among them."""
+        rules, most = self.constraints, self.max_parents
+        if most is None:
+            return rules
+        return replace(rules, max_parents=most if rules.max_parents is None else min(most, rules.max_parents))
 
 
 def search(
@@ -32,24 +63,11 @@ def search(
     score: ScoreName | Scorer = "bic",
     *,
     method: Method = "hill-climb",
-    start: DAG | None = None,
-    order: Sequence[str] | None = None,
-    target: str | None = None,
-    root: str | None = None,
-    constraints: Constraints = Constraints(),  # noqa: B008  (frozen)
-    max_parents: int | None = None,
-    sample_size: float = 1.0,
-    restarts: int = 1,
-    tabu: int = 10,
-    rng: np.random.Generator | None = None,
-    max_steps: int | None = None,
-    time_budget: float | None = None,
-    cancel: Callable[[], bool] | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    options: SearchOptions = SearchOptions(),
 ) -> Search:
     """The structure that `method` finds: "hill-climb" (from `start`; restarts, tabu, rng, max_steps), "k2" (`order`),
-    "exact", "tree" (`root`), "naive" and "tan" (`target`), "given" (`start`). `max_parents` is added to the
-    constraints; structures that are not searched for must keep to them.
+    "exact", "tree" (`root`), "naive" and "tan" (`target`), "given" (`start`). Structures that are not searched for
+    must keep to the constraints.
 
     Raises ParameterError where the method lacks what it needs.
 
@@ -58,36 +76,32 @@ def search(
     >>> from bayes_engine.table.schema import Schema
     >>> frame = pd.DataFrame({"a": list("xxyy") * 5, "b": list("xxyy") * 5, "c": list("xyxy") * 5})
     >>> counts = FamilyCounts(encode(frame, Schema.from_dtypes(frame)))
-    >>> search(counts, method="tree").graph.arcs, search(counts, "mdl", method="k2", order="cba").graph.arcs
-    ((('a', 'b'),), (('b', 'a'),))
+    >>> search(counts, method="tree").graph.arcs
+    (('a', 'b'),)
+    >>> search(counts, "mdl", method="k2", options=SearchOptions(order="cba")).graph.arcs
+    (('b', 'a'),)
     """
-    scorer = scorer_of(counts, score, sample_size)
-    if max_parents is not None:
-        bound = max_parents if constraints.max_parents is None else min(max_parents, constraints.max_parents)
-        constraints = replace(constraints, max_parents=bound)
+    scorer = scorer_of(counts, score, options.sample_size)
+    constraints = options.bounded()
     if method not in METHODS:
         known = ", ".join(f"'{name}'" for name in METHODS)
         raise ParameterError("method='{value}' is not one of {known}", value=str(method), known=known)
     if method == "hill-climb":
         return hill_climb(
-            counts, scorer, start=start, constraints=constraints, restarts=restarts, tabu=tabu, rng=rng,
-            max_steps=max_steps, time_budget=time_budget, cancel=cancel, progress=progress,
-        )  # fmt: skip
+            counts, scorer, start=options.start, constraints=constraints, settings=options, control=options
+        )
     if method == "k2":
-        return k2(
-            counts, _needed(order, "k2", "order"), scorer, constraints=constraints, time_budget=time_budget,
-            cancel=cancel, progress=progress,
-        )  # fmt: skip
+        return k2(counts, _needed(options.order, "k2", "order"), scorer, constraints=constraints, control=options)
     if method == "exact":
-        return exact(counts, scorer, constraints=constraints, time_budget=time_budget, cancel=cancel, progress=progress)
+        return exact(counts, scorer, constraints=constraints, control=options)
     if method == "tree":
-        graph = tree_graph(counts, root)
+        graph = tree_graph(counts, options.root)
     elif method == "naive":
-        graph = naive_graph(counts, _needed(target, "naive", "target"))
+        graph = naive_graph(counts, _needed(options.target, "naive", "target"))
     elif method == "tan":
-        graph = tan_graph(counts, _needed(target, "tan", "target"), root)
+        graph = tan_graph(counts, _needed(options.target, "tan", "target"), options.root)
     else:
-        graph = _needed(start, "given", "start")
+        graph = _needed(options.start, "given", "start")
     constraints.checked(counts.names).admits(graph)
     return laid(scorer, graph, "given", method)
 

@@ -29,6 +29,25 @@ class Progress(NamedTuple):
     score: float
 
 
+@dataclass(frozen=True)
+class Control:
+    """What holds a search from outside: the seconds it may take, `cancel` that is asked at every step whether to stop,
+    and `progress` that is told how far it is. Out of time or cancelled, a search returns the best it has."""
+
+    time_budget: float | None = None
+    cancel: Callable[[], bool] | None = None
+    progress: Callable[[Progress], None] | None = None
+
+    def limits(self) -> Limits:
+        """The clock, started now."""
+        return Limits(self.time_budget, self.cancel)
+
+    def report(self, done: int, total: int | None, score: float) -> None:
+        """Tell whoever watches."""
+        if self.progress is not None:
+            self.progress(Progress(done, total, score))
+
+
 class Candidate(NamedTuple):
     """A move and what it would have added to the score."""
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
+from bayes_engine.inference.gibbs import GibbsSettings
 from bayes_engine.workbench.derivation.walking import compared, exact, row_of, walk
 from pages.runtime.state import State
 from pages.views.network import gibbs_walk
@@ -47,7 +48,7 @@ def test_the_numbers_are_the_engines(net: str) -> None:
     evidence = row_of(network, GIVEN[net])
     event = row_of(network, [(network.position[stored.info.target], 0)])
     truth = exact(network, evidence, event)
-    found = compared(network, evidence, event, truth, sweeps=200, blocks="tied", seed=1)
+    found = compared(network, evidence, event, truth, settings=GibbsSettings(sweeps=200, blocks="tied"), seed=1)
     table = app.dataframe[0].value
     one, many = found.textbook.event, found.improved.event
     assert one is not None and many is not None

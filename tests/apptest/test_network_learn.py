@@ -18,7 +18,7 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import Move, bill, bill_of_change
-from bayes_engine.structure.search import Search, search
+from bayes_engine.structure.search import Method, Search, SearchOptions, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import take_apart
 from bayes_engine.table.schema import Schema
@@ -43,9 +43,8 @@ def melons() -> FamilyCounts:
     return FamilyCounts(encode(dataset.frame[list(NAMES)], schema))
 
 
-def learned(**how: Any) -> Search:
-    how = {"max_parents": 3, **how}
-    return search(melons(), "bic", **how)
+def learned(method: Method = "hill-climb", **options: Any) -> Search:
+    return search(melons(), "bic", method=method, options=SearchOptions(**{"max_parents": 3, **options}))
 
 
 def said(app: AppTest) -> str:
@@ -74,7 +73,7 @@ def test_every_method_gives_the_engines_score(method: Any) -> None:
 @pytest.mark.parametrize("score", ["aic", "k2", "bdeu", "log-likelihood"])
 def test_every_score_is_the_engines(score: Any) -> None:
     app = opened("network", MELONS.showing(net_score=score))
-    assert nats(search(melons(), score, max_parents=3).score) in said(app)
+    assert nats(search(melons(), score, options=SearchOptions(max_parents=3)).score) in said(app)
 
 
 def test_the_search_is_played_step_by_step_with_its_bill() -> None:
@@ -237,7 +236,7 @@ def test_a_search_that_was_stopped_shows_its_best_and_is_in_no_cache(monkeypatch
     monkeypatch.undo()
     app.button(key="learn_again").click().run()
     assert not app.exception and "The search was cancelled" not in said(app)
-    assert nats(search(melons(), "aic", max_parents=4, restarts=7).score) in said(app)
+    assert nats(search(melons(), "aic", options=SearchOptions(max_parents=4, restarts=7)).score) in said(app)
 
 
 def test_a_search_under_way_is_waited_for_with_a_button_that_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:

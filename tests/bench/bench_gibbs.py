@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from bayes_engine.exchange.bif import read_bif
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.forward import likelihood_weighting, sample
-from bayes_engine.inference.gibbs import compile_gibbs, gibbs, gibbs_step, start
+from bayes_engine.inference.gibbs import GibbsSettings, compile_gibbs, gibbs, gibbs_step, start
 
 ALARM = Path(__file__).parent / "alarm.bif"
 SETS, GIVEN, RARE = 50, 5, 1e-4
@@ -140,7 +140,9 @@ def _seconds(network: Network, row: np.ndarray, sweeps: int) -> float:
     found = []
     for k in range(3):
         begin = time.process_time()
-        gibbs(network, row, rng=np.random.default_rng(k), chains=CHAINS, sweeps=sweeps, burn_in=0)
+        gibbs(
+            network, row, rng=np.random.default_rng(k), settings=GibbsSettings(chains=CHAINS, sweeps=sweeps, burn_in=0)
+        )
         found.append(time.process_time() - begin)
     return min(found)
 
@@ -155,7 +157,12 @@ def accuracy(network: Network, found: Peer) -> Accuracy:
         sweep = (longer - least) / PILOT
         sweeps = max(10, int(0.95 * (found.seconds[k] - least) / sweep))  # 5 % in hand: never more time than the peer
         begin = time.process_time()
-        run = gibbs(network, row, rng=rng, chains=CHAINS, sweeps=sweeps - sweeps // 10, burn_in=sweeps // 10)
+        run = gibbs(
+            network,
+            row,
+            rng=rng,
+            settings=GibbsSettings(chains=CHAINS, sweeps=sweeps - sweeps // 10, burn_in=sweeps // 10),
+        )
         used = time.process_time() - begin
         begin = time.process_time()
         likelihood_weighting(network, row, 100_000, rng)

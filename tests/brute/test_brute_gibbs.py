@@ -13,6 +13,7 @@ from bayes_engine.inference import moves as ways
 from bayes_engine.inference import sweeps
 from bayes_engine.inference.forward import thresholds
 from bayes_engine.inference.gibbs import (
+    GibbsSettings,
     compile_gibbs,
     conditional,
     gibbs,
@@ -296,7 +297,12 @@ def test_errors_are_of_the_size_they_say(begin: sweeps.Start) -> None:
         e = evidence(net, seed)
         states = every(net, e)
         pi = posterior(net, states)
-        run = gibbs(net, e, rng=np.random.default_rng(seed), chains=64, sweeps=400, burn_in=100, begin=begin)
+        run = gibbs(
+            net,
+            e,
+            rng=np.random.default_rng(seed),
+            settings=GibbsSettings(chains=64, sweeps=400, burn_in=100, begin=begin),
+        )
         for j in np.flatnonzero(e == HIDDEN):
             exact = np.bincount(states[:, j], pi, net.sizes[j])
             z += ((run.marginals[j] - exact) / run.mc_error[j])[1:].tolist()

@@ -14,6 +14,7 @@ from bayes_engine.inference import moves as ways
 from bayes_engine.inference.diagnostics import autocorrelation, split_rhat
 from bayes_engine.inference.gibbs import (
     GibbsRun,
+    GibbsSettings,
     compile_gibbs,
     conditional,
     gibbs,
@@ -77,7 +78,9 @@ def test_asia_with_blocks_is_right_and_converged() -> None:
     net = asia()
     e = net.places({"asia": "yes", "dysp": "yes"})
     both = net.places({"lung": "yes", "bronc": "yes"})
-    run = gibbs(net, e, rng=np.random.default_rng(0), chains=40, sweeps=4000, blocks="tied", event=both)
+    run = gibbs(
+        net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=40, sweeps=4000, blocks="tied"), event=both
+    )
     assert run.status == "converged", str(run.message)
     assert close(run, net, e)
     assert run.event is not None
@@ -90,7 +93,7 @@ def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
     """either = yes with lung = yes and tub = no cannot be left for either = no: two flips would be needed at once."""
     net = asia()
     e = net.places({"dysp": "yes"})
-    run = gibbs(net, e, rng=np.random.default_rng(0), chains=40, sweeps=2000)
+    run = gibbs(net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=40, sweeps=2000))
     assert run.kernel.moves.kind == "islands"
     assert run.status == "cannot be ergodic"
     assert str(run.message).startswith(
@@ -104,7 +107,7 @@ def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
 def test_zeros_that_the_evidence_takes_away_do_no_harm() -> None:
     net = asia()
     given = net.places({"lung": "yes"})  # either is certain, tub free
-    run = gibbs(net, given, rng=np.random.default_rng(1), chains=40, sweeps=3000)
+    run = gibbs(net, given, rng=np.random.default_rng(1), settings=GibbsSettings(chains=40, sweeps=3000))
     assert run.kernel.moves.kind == "connected" and run.status == "converged"
     assert run["either"].tolist() == [0.0, 1.0] and math.isnan(run.rhat[5])
     assert close(run, net, given)
@@ -116,7 +119,9 @@ def test_zeros_that_the_evidence_takes_away_do_no_harm() -> None:
 def test_every_form_comes_to_the_posterior(scan: str, begin: str) -> None:
     net = stuck_network(noise=0.2)
     e = net.places({"equal": "yes"})
-    run = gibbs(net, e, rng=np.random.default_rng(4), chains=100, sweeps=2000, scan=scan, begin=begin)  # type: ignore[arg-type]
+    run = gibbs(
+        net, e, rng=np.random.default_rng(4), settings=GibbsSettings(chains=100, sweeps=2000, scan=scan, begin=begin)
+    )  # type: ignore[arg-type]
     assert run.status == "converged" and close(run, net, e)
 
 
@@ -125,9 +130,14 @@ def test_the_textbooks_form() -> None:
     net = stuck_network(noise=0.3)
     e, q = net.places({"equal": "yes"}), net.places({"first": "heads", "second": "heads"})
     run = gibbs(
-        net, e, rng=np.random.default_rng(0), chains=1, sweeps=5000, burn_in=0, scan="textbook", begin="consistent",
-        event=q, keep=5001, walkers=1,
-    )  # fmt: skip
+        net,
+        e,
+        rng=np.random.default_rng(0),
+        settings=GibbsSettings(
+            chains=1, sweeps=5000, burn_in=0, scan="textbook", begin="consistent", keep=5001, walkers=1
+        ),
+        event=q,
+    )
     found = run.event
     assert (
         found is not None
@@ -149,7 +159,13 @@ def test_what_is_counted_is_what_was_drawn(chains: int, sweeps: int) -> None:
     net = asia()
     e = net.places({"lung": "no", "dysp": "yes"})
     q = net.places({"bronc": "yes", "smoke": "yes"})
-    run = gibbs(net, e, rng=np.random.default_rng(0), chains=chains, sweeps=sweeps, event=q, keep=999, walkers=chains)
+    run = gibbs(
+        net,
+        e,
+        rng=np.random.default_rng(0),
+        settings=GibbsSettings(chains=chains, sweeps=sweeps, keep=999, walkers=chains),
+        event=q,
+    )
     x = run.walk[1:]
     for j, size in enumerate(net.sizes):
         shares = np.array([(x[:, :, j] == s).mean() for s in range(size)])
@@ -173,7 +189,10 @@ def test_what_is_counted_is_what_was_drawn(chains: int, sweeps: int) -> None:
 def test_the_error_is_the_spread_of_many_runs() -> None:
     net = stuck_network(noise=0.1)
     e = net.places({"equal": "yes"})
-    runs = [gibbs(net, e, rng=np.random.default_rng(k), chains=32, sweeps=100, burn_in=10) for k in range(40)]
+    runs = [
+        gibbs(net, e, rng=np.random.default_rng(k), settings=GibbsSettings(chains=32, sweeps=100, burn_in=10))
+        for k in range(40)
+    ]
     spread = np.std([run["first"][1] for run in runs], ddof=1)
     stated = math.sqrt(np.mean([run.mc_error[0][1] ** 2 for run in runs]))
     assert spread == pytest.approx(stated, rel=0.3)
@@ -182,7 +201,7 @@ def test_the_error_is_the_spread_of_many_runs() -> None:
 def test_the_stuck_net_is_stuck_and_the_block_frees_it() -> None:
     net = stuck_network()
     e, heads = net.places({"equal": "yes"}), net.places({"first": "heads"})
-    run = gibbs(net, e, rng=np.random.default_rng(0), chains=8, begin="consistent", event=heads)
+    run = gibbs(net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=8, begin="consistent"), event=heads)
     assert run.status == "cannot be ergodic" and run.event is not None
     assert (run.walk == run.walk[0]).all()  # no chain ever moves
     assert run.rhat[0] == math.inf and run.event.rhat == math.inf
@@ -191,7 +210,13 @@ def test_the_stuck_net_is_stuck_and_the_block_frees_it() -> None:
         {"first": "tails", "second": "tails"},
         {"first": "heads", "second": "heads"},
     ]
-    free = gibbs(net, e, rng=np.random.default_rng(0), blocks=[("first", "second")], begin="consistent", event=heads)
+    free = gibbs(
+        net,
+        e,
+        rng=np.random.default_rng(0),
+        settings=GibbsSettings(blocks=[("first", "second")], begin="consistent"),
+        event=heads,
+    )
     assert free.status == "converged" and free.kernel.moves.kind == "connected"
     assert free.event is not None and abs(free.event.estimate - 0.7) <= 4 * free.event.mc_error
 
@@ -200,7 +225,9 @@ def test_NF39_chains_that_agree_are_still_not_converged_where_islands_part_them(
     net = stuck_network()
     e = net.places({"equal": "yes"})
     for seed in range(40):
-        run = gibbs(net, e, rng=np.random.default_rng(seed), chains=4, sweeps=50, begin="consistent")
+        run = gibbs(
+            net, e, rng=np.random.default_rng(seed), settings=GibbsSettings(chains=4, sweeps=50, begin="consistent")
+        )
         assert run.status == "cannot be ergodic"
         if len(np.unique(run.walk[0, :, 0])) == 1:  # all on one island: no diagnostic of the draws could tell
             assert math.isnan(run.rhat[0])
@@ -211,10 +238,10 @@ def test_NF39_chains_that_agree_are_still_not_converged_where_islands_part_them(
 def test_NF40_slow_is_not_yet() -> None:
     net = stuck_network(noise=0.001)
     e = net.places({"equal": "yes"})
-    run = gibbs(net, e, rng=np.random.default_rng(0), chains=16, sweeps=300, begin="consistent")
+    run = gibbs(net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=16, sweeps=300, begin="consistent"))
     assert run.kernel.moves.kind == "positive" and run.status == "not yet"
     assert "the largest R̂ is" in str(run.message)
-    few = gibbs(stuck_network(0.3), e, rng=np.random.default_rng(5), chains=4, sweeps=60)
+    few = gibbs(stuck_network(0.3), e, rng=np.random.default_rng(5), settings=GibbsSettings(chains=4, sweeps=60))
     assert few.status == "not yet"
 
 
@@ -223,7 +250,9 @@ def test_NF40_chains_that_all_stand_still_are_not_converged() -> None:
     net = stuck_network(noise=1e-9)
     e = net.places({"equal": "yes"})
     for seed in range(40):
-        run = gibbs(net, e, rng=np.random.default_rng(seed), chains=4, sweeps=500, begin="consistent")
+        run = gibbs(
+            net, e, rng=np.random.default_rng(seed), settings=GibbsSettings(chains=4, sweeps=500, begin="consistent")
+        )
         if np.isnan(run.rhat).all():
             assert run.kernel.moves.ergodic and run.status == "not yet"
             assert str(run.message).startswith("all draws of 'first', 'second' agree")
@@ -235,7 +264,9 @@ def test_too_many_states_to_look_through_are_never_converged(monkeypatch: pytest
     monkeypatch.setattr(ways, "ENUMERATED", 1)
     monkeypatch.setattr(ways, "MERGED", 1)
     net = asia()
-    run = gibbs(net, net.places({"lung": "yes"}), rng=np.random.default_rng(0), chains=40, sweeps=2000)
+    run = gibbs(
+        net, net.places({"lung": "yes"}), rng=np.random.default_rng(0), settings=GibbsSettings(chains=40, sweeps=2000)
+    )
     assert run.status == "not shown ergodic"
     assert "too many to look through" in str(run.message)
 
@@ -246,7 +277,9 @@ def test_weighted_starts_take_the_bias_of_short_chains_away() -> None:
     e = net.places({"equal": "yes"})
     off = {}
     for how in ("weighted", "consistent"):
-        run = gibbs(net, e, rng=np.random.default_rng(0), chains=2000, sweeps=2, burn_in=0, begin=how)  # type: ignore[arg-type]
+        run = gibbs(
+            net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=2000, sweeps=2, burn_in=0, begin=how)
+        )  # type: ignore[arg-type]
         off[how] = abs(run["first"][1] - 0.7)
     assert off["weighted"] < 0.03 < 0.15 < off["consistent"]
 
@@ -276,7 +309,12 @@ def test_burn_in_is_not_counted() -> None:
     for _ in range(7):
         state, _ = gibbs_step(rng, state, kernel)
     assert state.sweep == 7
-    run = gibbs(net, e, rng=np.random.default_rng(3), chains=8, sweeps=5, burn_in=7, begin="consistent", walkers=8)
+    run = gibbs(
+        net,
+        e,
+        rng=np.random.default_rng(3),
+        settings=GibbsSettings(chains=8, sweeps=5, burn_in=7, begin="consistent", walkers=8),
+    )
     assert (run.walk[0] == kernel.places(state)).all()
 
 
@@ -292,9 +330,13 @@ def test_a_step_changes_nothing_it_was_given() -> None:
 def test_an_event_may_hold_or_contradict_the_evidence() -> None:
     net = stuck_network(noise=0.2)
     e = net.places({"equal": "yes"})
-    sure = gibbs(net, e, rng=np.random.default_rng(0), sweeps=50, event=e).event
+    sure = gibbs(net, e, rng=np.random.default_rng(0), settings=GibbsSettings(sweeps=50), event=e).event
     never = gibbs(
-        net, e, rng=np.random.default_rng(0), sweeps=50, event=net.places({"equal": "no", "first": "heads"})
+        net,
+        e,
+        rng=np.random.default_rng(0),
+        settings=GibbsSettings(sweeps=50),
+        event=net.places({"equal": "no", "first": "heads"}),
     ).event
     assert sure is not None and sure.estimate == 1.0 and sure.mc_error == 0.0
     assert never is not None and never.estimate == 0.0
@@ -302,11 +344,16 @@ def test_an_event_may_hold_or_contradict_the_evidence() -> None:
 
 def test_all_nodes_given() -> None:
     net = stuck_network(noise=0.2)
-    run = gibbs(net, np.array([1, 1, 1]), rng=np.random.default_rng(0), sweeps=10)
+    run = gibbs(net, np.array([1, 1, 1]), rng=np.random.default_rng(0), settings=GibbsSettings(sweeps=10))
     assert [p.tolist() for p in run.marginals] == [[0.0, 1.0]] * 3
     assert run.kernel.updates == 0 and run.walk.shape == (11, 4, 3)
     assert run.status == "converged" and str(run.message).endswith("nothing is left to draw")
-    assert gibbs(net, np.full(3, HIDDEN), rng=np.random.default_rng(0), chains=5000, sweeps=3).status == "not yet"
+    assert (
+        gibbs(
+            net, np.full(3, HIDDEN), rng=np.random.default_rng(0), settings=GibbsSettings(chains=5000, sweeps=3)
+        ).status
+        == "not yet"
+    )
 
 
 def test_slow_motion_is_the_textbooks_loop() -> None:
@@ -334,11 +381,11 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ParameterError, match="the network has no node 'cough'"):
         compile_gibbs(net, e, blocks=[("cough", "lung")])
     with pytest.raises(ParameterError, match="0 sweeps after 0; 1 or more are counted, after 0 or more"):
-        gibbs(net, e, rng=rng, sweeps=0, burn_in=0)
+        gibbs(net, e, rng=rng, settings=GibbsSettings(sweeps=0, burn_in=0))
     with pytest.raises(ParameterError, match="1 states of 4 chains; keep 2 or more states, of 1 chain or more"):
-        gibbs(net, e, rng=rng, keep=1)
+        gibbs(net, e, rng=rng, settings=GibbsSettings(keep=1))
     with pytest.raises(ParameterError, match="the number of chains is 0; it must be 1 or more"):
-        gibbs(net, e, rng=rng, chains=0)
+        gibbs(net, e, rng=rng, settings=GibbsSettings(chains=0))
     with pytest.raises(ImpossibleEvidence, match="the evidence is impossible: no state of 'tub' agrees with it"):
         gibbs(net, net.places({"lung": "yes", "either": "no"}), rng=rng)
 

@@ -19,7 +19,7 @@ from bayes_engine.errors import EstimationWarning, ParameterError
 from bayes_engine.factors.network import Network
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.search import search
+from bayes_engine.structure.search import SearchOptions, search
 from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema
@@ -109,7 +109,7 @@ def test_a_searched_structure_is_the_searchs_own(structure: Any, criterion: Any)
     model, table = fitted("watermelon2", structure=structure, criterion=criterion)
     whole = table.X.assign(好瓜=table.y.astype(object))[["好瓜", *table.X.columns]]
     counts = FamilyCounts(encode(whole, Schema.from_dtypes(whole)))
-    want = search(counts, criterion, method=structure, max_parents=3)
+    want = search(counts, criterion, method=structure, options=SearchOptions(max_parents=3))
     assert model.search_ is not None
     assert model.search_.score == pytest.approx(want.score, abs=1e-9)
     assert all(len(up) <= 3 for up in model.graph_.parents.values())

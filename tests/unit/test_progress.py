@@ -16,7 +16,7 @@ import pytest
 from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, GaussianMixture, NaiveBayes, SemiSupervisedNB, progress
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import EstimationWarning, hearing, tell
-from bayes_engine.inference.gibbs import gibbs
+from bayes_engine.inference.gibbs import GibbsSettings, gibbs
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
@@ -191,7 +191,9 @@ def test_folds_tell_how_many_are_done_whatever_happens_in_them() -> None:
 def test_a_gibbs_chain_tells_its_sweeps() -> None:
     network = BayesianNetwork().fit(LEVELS).network_
     rng = np.random.default_rng(0)
-    told = heard(lambda: gibbs(network, network.places({}), rng=rng, chains=10, sweeps=20, burn_in=0))
+    told = heard(
+        lambda: gibbs(network, network.places({}), rng=rng, settings=GibbsSettings(chains=10, sweeps=20, burn_in=0))
+    )
     assert (19.0, 20) in told
 
 

@@ -14,10 +14,13 @@ from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, bill
 from bayes_engine.structure.search import (
     METHODS,
+    ClimbSettings,
     Constraints,
+    Control,
     Method,
     Progress,
     Search,
+    SearchOptions,
     exact,
     hill_climb,
     k2,
@@ -64,26 +67,26 @@ def whole(found: Search, counts: FamilyCounts = COUNTS, score: ScoreName = "bic"
 @pytest.mark.parametrize("score", [s for s in SCORES if s != "log-likelihood"])
 @pytest.mark.parametrize("tabu", [0, 10])
 def test_every_step_of_a_climb_is_on_the_bill(score: ScoreName, tabu: int) -> None:
-    found = hill_climb(COUNTS, score, tabu=tabu)
+    found = hill_climb(COUNTS, score, settings=ClimbSettings(tabu=tabu))
     assert found.status == "local optimum" and found.trace.steps
     whole(found, COUNTS, score)
 
 
 def test_without_tabu_every_step_is_the_best_and_gains_and_no_single_move_is_left() -> None:
-    found = hill_climb(COUNTS, tabu=0)
+    found = hill_climb(COUNTS, settings=ClimbSettings(tabu=0))
     for step in found.trace.steps:
         assert step.delta > 0
         assert all(other.delta <= step.delta + 1e-6 for other in step.runners_up)
-    again = hill_climb(COUNTS, tabu=0, start=found.graph)
+    again = hill_climb(COUNTS, start=found.graph, settings=ClimbSettings(tabu=0))
     assert again.trace.steps == () and again.graph == found.graph
 
 
 def test_tabu_and_restarts_never_end_below_the_plain_climb() -> None:
-    plain = hill_climb(COUNTS, tabu=0)
-    assert hill_climb(COUNTS, tabu=20).score >= plain.score
-    many = hill_climb(COUNTS, tabu=0, restarts=8, rng=np.random.default_rng(1))
+    plain = hill_climb(COUNTS, settings=ClimbSettings(tabu=0))
+    assert hill_climb(COUNTS, settings=ClimbSettings(tabu=20)).score >= plain.score
+    many = hill_climb(COUNTS, settings=ClimbSettings(tabu=0, restarts=8, rng=np.random.default_rng(1)))
     assert len(many.climbs) == 9 and many.score == pytest.approx(max(many.climbs), abs=1e-5)
-    same = hill_climb(COUNTS, tabu=0, restarts=8, rng=np.random.default_rng(1))
+    same = hill_climb(COUNTS, settings=ClimbSettings(tabu=0, restarts=8, rng=np.random.default_rng(1)))
     assert same.graph == many.graph and same.climbs == many.climbs
     whole(many)
 
@@ -112,8 +115,8 @@ def test_constraints_are_kept_by_every_search() -> None:
     (a, b), (c, d) = free.arcs[0], free.arcs[-1]
     rules = Constraints(required=((b, a),), forbidden=((c, d), (d, c)), max_parents=2)
     order = [b, *(n for n in NAMES if n != b)]
-    for found in (hill_climb(COUNTS, constraints=rules, restarts=3), k2(COUNTS, order, constraints=rules),
-                  exact(COUNTS, constraints=rules)):  # fmt: skip
+    climbed = hill_climb(COUNTS, constraints=rules, settings=ClimbSettings(restarts=3))
+    for found in (climbed, k2(COUNTS, order, constraints=rules), exact(COUNTS, constraints=rules)):
         rules.admits(found.graph)
         assert (b, a) in found.graph.arcs
         whole(found, COUNTS, found.bill.name)
@@ -156,30 +159,30 @@ def test_a_start_must_keep_to_the_constraints() -> None:
 
 
 def test_a_budget_and_a_cancel_return_the_best_so_far() -> None:
-    assert hill_climb(COUNTS, time_budget=0.0).status == "time"
+    assert hill_climb(COUNTS, control=Control(time_budget=0.0)).status == "time"
     calls = iter(range(10_000))
-    found = hill_climb(COUNTS, cancel=lambda: next(calls) > 12)
+    found = hill_climb(COUNTS, control=Control(cancel=lambda: next(calls) > 12))
     assert found.status == "cancelled" and 0 < len(found.trace.steps) < len(hill_climb(COUNTS).trace.steps)
     whole(found)
-    assert hill_climb(COUNTS, max_steps=2, tabu=0).status == "steps"
-    assert len(hill_climb(COUNTS, max_steps=2, tabu=0).trace.steps) == 2
-    out = exact(COUNTS, time_budget=0.0)
+    assert hill_climb(COUNTS, settings=ClimbSettings(max_steps=2, tabu=0)).status == "steps"
+    assert len(hill_climb(COUNTS, settings=ClimbSettings(max_steps=2, tabu=0)).trace.steps) == 2
+    out = exact(COUNTS, control=Control(time_budget=0.0))
     assert out.status == "time" and out.graph == hill_climb(COUNTS).graph
-    assert k2(COUNTS, NAMES, time_budget=0.0).graph.arcs == ()
+    assert k2(COUNTS, NAMES, control=Control(time_budget=0.0)).graph.arcs == ()
     with pytest.raises(ParameterError, match="below 0"):
-        hill_climb(COUNTS, time_budget=-1.0)
+        hill_climb(COUNTS, control=Control(time_budget=-1.0))
 
 
 def test_progress_is_told() -> None:
     told: list[Progress] = []
-    found = hill_climb(COUNTS, progress=told.append)
+    found = hill_climb(COUNTS, control=Control(progress=told.append))
     assert [p.done for p in told] == list(range(1, len(told) + 1))
     assert told[-1].score == pytest.approx(found.score, abs=1e-6)
     told.clear()
-    k2(COUNTS, NAMES, progress=told.append)
+    k2(COUNTS, NAMES, control=Control(progress=told.append))
     assert told[-1][:2] == (len(NAMES), len(NAMES))
     told.clear()
-    exact(COUNTS, progress=told.append)
+    exact(COUNTS, control=Control(progress=told.append))
     assert told[-1][:2] == (len(NAMES), len(NAMES))
 
 
@@ -206,7 +209,9 @@ def test_the_exact_optimum_is_refused_in_words_where_it_costs_too_much() -> None
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_door_for_every_method(method: Method) -> None:
-    found = search(COUNTS, "mdl", method=method, order=NAMES, target="x0", start=DAG(NAMES, [("x3", "x1")]))
+    found = search(
+        COUNTS, "mdl", method=method, options=SearchOptions(order=NAMES, target="x0", start=DAG(NAMES, [("x3", "x1")]))
+    )
     assert found.method == method and found.bill.name == "mdl"
     whole(found)
 
@@ -218,9 +223,9 @@ def test_the_door_says_what_is_lacking() -> None:
     with pytest.raises(ParameterError, match="method='greedy' is not one of"):
         search(COUNTS, method="greedy")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="more than max_parents=1"):
-        search(COUNTS, method="tan", target="x0", max_parents=1)
+        search(COUNTS, method="tan", options=SearchOptions(target="x0", max_parents=1))
     with pytest.raises(ParameterError, match="root 'q'"):
-        search(COUNTS, method="tree", root="q")
+        search(COUNTS, method="tree", options=SearchOptions(root="q"))
 
 
 def test_chow_and_liu_have_the_best_likelihood_of_all_trees() -> None:
@@ -236,7 +241,7 @@ def test_tables_with_nothing_to_find() -> None:
                   pd.DataFrame({"a": list("xyxy"), "b": list("zzzz")})):  # fmt: skip
         counts = counted(frame)
         for method in ("hill-climb", "exact", "k2", "tree"):
-            assert search(counts, method=method, order=counts.names).graph.arcs == ()
+            assert search(counts, method=method, options=SearchOptions(order=counts.names)).graph.arcs == ()
 
 
 def test_a_column_of_names_is_no_trouble() -> None:
@@ -249,4 +254,6 @@ def test_a_column_of_names_is_no_trouble() -> None:
 def test_a_scorer_that_is_handed_on_remembers() -> None:
     scorer = Scorer(COUNTS, "bdeu", sample_size=4.0)
     assert hill_climb(COUNTS, scorer).bill.name == "bdeu"
-    assert search(COUNTS, scorer).score == pytest.approx(search(COUNTS, "bdeu", sample_size=4.0).score)
+    assert search(COUNTS, scorer).score == pytest.approx(
+        search(COUNTS, "bdeu", options=SearchOptions(sample_size=4.0)).score
+    )

@@ -15,10 +15,10 @@ from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.forward import Places, weighted_sample
-from bayes_engine.inference.gibbs import GibbsRun, Update, gibbs, updates
+from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Update, gibbs, updates
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.inference.moves import moves, sliced, ties
-from bayes_engine.inference.sweeps import Blocks, Kernel, Scan, Start, compile_gibbs, start
+from bayes_engine.inference.sweeps import Kernel, compile_gibbs, start
 from bayes_engine.logspace import Array, exp
 
 SHOWN = 1200
@@ -174,25 +174,15 @@ def compared(
     event: Places,
     truth: float | None,
     *,
-    sweeps: int = 1000,
-    chains: int = 64,
-    burn_in: int = 100,
-    scan: Scan = "sequential",
-    begin: Start = "weighted",
-    blocks: Blocks = None,
+    settings: GibbsSettings = GibbsSettings(),  # noqa: B008
     seed: int = 0,
 ) -> Compared:
     """Run all three; `truth` is the exact answer. The textbook's form is one chain from a random consistent state that
-    counts from its first sweep on, T = `sweeps`."""
-    one = gibbs(
-        network, evidence, rng=np.random.default_rng(seed), chains=1, sweeps=sweeps, burn_in=0, scan="textbook",
-        begin="consistent", event=event,
-    )  # fmt: skip
-    many = gibbs(
-        network, evidence, rng=np.random.default_rng([seed, 1]), chains=chains, sweeps=sweeps, burn_in=burn_in,
-        scan=scan, begin=begin, blocks=blocks, event=event,
-    )  # fmt: skip
-    rows = min(sweeps * chains, ROWS)
+    counts from its first sweep on, and makes as many as the improved form with its `settings`."""
+    textbook = GibbsSettings(chains=1, sweeps=settings.sweeps, burn_in=0, scan="textbook", begin="consistent")
+    one = gibbs(network, evidence, rng=np.random.default_rng(seed), settings=textbook, event=event)
+    many = gibbs(network, evidence, rng=np.random.default_rng([seed, 1]), settings=settings, event=event)
+    rows = min(settings.sweeps * settings.chains, ROWS)
     return Compared(truth, one, many, weighted(network, evidence, event, rows, np.random.default_rng([seed, 2])))
 
 

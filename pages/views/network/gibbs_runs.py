@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.inference.gibbs import GibbsRun, Scan, Start
+from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Scan, Start
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.walking import Compared, compared
@@ -85,9 +85,20 @@ def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> 
     elif with_.blocks == "own" and len(with_.own) > 1:
         blocks = [[_asked.network.names[j] for j in with_.own]]
     return compared(
-        _asked.network, _asked.evidence, _asked.event, exact, sweeps=with_.sweeps, chains=with_.chains,
-        burn_in=with_.burn_in, scan=with_.scan, begin=with_.begin, blocks=blocks, seed=with_.seed,
-    )  # fmt: skip
+        _asked.network,
+        _asked.evidence,
+        _asked.event,
+        exact,
+        settings=GibbsSettings(
+            sweeps=with_.sweeps,
+            chains=with_.chains,
+            burn_in=with_.burn_in,
+            scan=with_.scan,
+            begin=with_.begin,
+            blocks=blocks,
+        ),
+        seed=with_.seed,
+    )
 
 
 def controls(asked: Question, now: Knobs) -> None:

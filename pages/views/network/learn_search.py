@@ -14,7 +14,7 @@ from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import Bill, ScoreName, Scorer, bill
-from bayes_engine.structure.search import Method, Search, search
+from bayes_engine.structure.search import Method, Search, SearchOptions, search
 from bayes_engine.structure.trace import Progress
 from bayes_engine.table.encode import encode
 from pages import active
@@ -209,14 +209,16 @@ def _work(here: Ground, asked: Task) -> Work:
             here.counts,
             judge,
             method=asked.method,
-            start=DAG(here.names, here.arcs(asked.start)) if asked.start else None,
-            order=[here.names[i] for i in asked.order] if asked.method == "k2" else None,
-            target=here.target,
-            constraints=constraints,
-            restarts=asked.restarts,
-            time_budget=asked.seconds,
-            cancel=cancel,
-            progress=report,
+            options=SearchOptions(
+                start=DAG(here.names, here.arcs(asked.start)) if asked.start else None,
+                order=[here.names[i] for i in asked.order] if asked.method == "k2" else None,
+                target=here.target,
+                constraints=constraints,
+                restarts=asked.restarts,
+                time_budget=asked.seconds,
+                cancel=cancel,
+                progress=report,
+            ),
         )
 
     return work
@@ -254,11 +256,7 @@ def next_moves(here: Ground, asked: Task, graph: DAG) -> Search | None:
         return search(
             here.counts,
             scorer(here, asked),
-            start=graph,
-            constraints=here.constraints(asked),
-            restarts=0,
-            tabu=0,
-            max_steps=1,
+            options=SearchOptions(start=graph, constraints=here.constraints(asked), restarts=0, tabu=0, max_steps=1),
         )
     return None
 
