@@ -163,22 +163,19 @@ def _total(weight: Array | None, values: Array) -> float:
     return float(weight @ np.where(weight > 0, values, 0.0))
 
 
-def em(
-    start: P,
-    expect: Callable[[P, bool], Expected[S]],
-    estimate: Callable[[S], P],
-    *,
-    complete: Callable[[S, P], float] | None = None,
-    log_prior: Callable[[P], float] | None = None,
-    slack: Callable[[S, P, P], float] | None = None,
-    distance: Callable[[P, P], float] | None = None,
-    hard: bool = False,
-    stop: Stop = "objective",
-    tol: float = 1e-6,
-    max_iter: int = 200,
-    keep: int = KEPT,
-) -> EMTrace[P]:
-    """Climb from `start`: Θ ← estimate(expect(Θ, hard).stats), until the change named by `stop` is below `tol`.
+def largest_change(before: Any, after: Any) -> float:
+    """The largest absolute change of any number in an array, or in a tuple of arrays.
+
+    >>> largest_change((np.array([0.5, 0.5]), np.zeros(2)), (np.array([0.4, 0.6]), np.array([0.0, 3.0])))
+    3.0
+    """
+    pairs = zip(before, after, strict=True) if isinstance(before, tuple) else [(before, after)]
+    return max(float(np.abs(np.subtract(b, a)).max(initial=0.0)) for b, a in pairs)
+
+
+@dataclass(frozen=True)
+class EMModel(Generic[P, S]):
+    """The two steps of a model with hidden variables, and what else is known of it.
 
     Parameters
     ----------
@@ -189,8 +186,34 @@ def em(
     slack : (stats, Θ before, Θ after) → by how much the objective may fall in this step, for an `estimate` that does
         not quite maximize Q (a ridge on a covariance); 0 without.
     distance : (Θ before, Θ after) → size of the change; by default the largest one of any number in a tuple of arrays.
-    stop : the change that must fall below `tol`: of the "objective" or of "q", in nats, or of the "parameters".
-    keep : how many responsibilities are kept; of a larger problem, those of the first and the last step alone.
+    """
+
+    expect: Callable[[P, bool], Expected[S]]
+    estimate: Callable[[S], P]
+    complete: Callable[[S, P], float] | None = None
+    log_prior: Callable[[P], float] | None = None
+    slack: Callable[[S, P, P], float] | None = None
+    distance: Callable[[P, P], float] = largest_change
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """EM ends once the change named by `stop` is below `tol`: of the "objective" or of "q", in nats, or of the
+    "parameters"; or after `max_iter` M steps. Raises ParameterError on another word."""
+
+    stop: Stop = "objective"
+    tol: float = 1e-6
+    max_iter: int = 200
+
+    def __post_init__(self) -> None:
+        checked_word("stop", self.stop, STOPS)
+
+
+def em(
+    start: P, model: EMModel[P, S], *, stopping: Stopping = Stopping(), hard: bool = False, keep: int = KEPT
+) -> EMTrace[P]:
+    """Climb from `start`: Θ ← estimate(expect(Θ, hard).stats), until `stopping` says that it is enough. `keep` is how
+    many responsibilities are kept; of a larger problem, those of the first and the last step alone.
 
     The objective is Q + H, plus the log prior where there is one: that is the log-likelihood for soft EM, the
     classification likelihood for hard. Raises ObjectiveFell where it falls by more than 1e-9 of its size.
@@ -201,43 +224,42 @@ def em(
     >>> def expect(p, hard):
     ...     m = memberships(heads[:, None] * np.log(p) + (10 - heads)[:, None] * np.log(1 - p), hard=hard)
     ...     return Expected((heads @ m.responsibilities, 10 * m.responsibilities.sum(axis=0)), *m[1:])
-    >>> trace = em(np.array([0.6, 0.5]), expect, lambda stats: stats[0] / stats[1], max_iter=10)
+    >>> coins = EMModel(expect, lambda stats: stats[0] / stats[1])
+    >>> trace = em(np.array([0.6, 0.5]), coins, stopping=Stopping(max_iter=10))
     >>> trace.last.parameters.round(2).tolist()
     [0.8, 0.52]
     """
-    checked_word("stop", stop, STOPS)
-    measure = distance or largest_change
-    found = expect(start, hard)
-    steps = [_step(0, start, found, log_prior)]
+    found = model.expect(start, hard)
+    steps = [_step(0, start, found, model.log_prior)]
     converged = False
     whole = keep
-    for iteration in range(1, max_iter + 1):
+    for iteration in range(1, stopping.max_iter + 1):
         tick()
         before, stats = steps[-1], found.stats
-        parameters = estimate(stats)
-        bound = None if complete is None else complete(stats, parameters) + found.entropy
-        found = expect(parameters, hard)
-        step = _step(iteration, parameters, found, log_prior)
+        parameters = model.estimate(stats)
+        bound = None if model.complete is None else model.complete(stats, parameters) + found.entropy
+        found = model.expect(parameters, hard)
+        step = _step(iteration, parameters, found, model.log_prior)
         step = replace(
             step,
             lower_bound=bound,
             change=step.objective - before.objective,
             q_change=step.q - before.q,
-            parameter_change=measure(before.parameters, parameters),
+            parameter_change=model.distance(before.parameters, parameters),
         )
-        _never_falls(before, step, 0.0 if slack is None else slack(stats, before.parameters, parameters))
+        _never_falls(before, step, 0.0 if model.slack is None else model.slack(stats, before.parameters, parameters))
         if before.responsibilities is not None and iteration > 1:
             whole -= before.responsibilities.size
             if whole < 0:
                 steps[-1] = replace(before, responsibilities=None)
         steps.append(step)
-        change = {"objective": step.change, "q": step.q_change, "parameters": step.parameter_change}[stop]
-        if change is not None and abs(change) < tol:
+        change = {"objective": step.change, "q": step.q_change, "parameters": step.parameter_change}[stopping.stop]
+        if change is not None and abs(change) < stopping.tol:
             converged = True
             break
     name = "classification likelihood" if hard else "log-likelihood"
-    objective = name if log_prior is None else f"{name} + log prior"
-    return EMTrace(tuple(steps), objective, converged, hard, stop, tol)
+    objective = name if model.log_prior is None else f"{name} + log prior"
+    return EMTrace(tuple(steps), objective, converged, hard, stopping.stop, stopping.tol)
 
 
 def _step(iteration: int, parameters: P, found: Expected[Any], log_prior: Callable[[P], float] | None) -> EMStep[P]:
@@ -264,16 +286,6 @@ def _never_falls(before: EMStep[P], after: EMStep[P], slack: float) -> None:
             after=after.objective,
             iteration=after.iteration,
         )
-
-
-def largest_change(before: Any, after: Any) -> float:
-    """The largest absolute change of any number in an array, or in a tuple of arrays.
-
-    >>> largest_change((np.array([0.5, 0.5]), np.zeros(2)), (np.array([0.4, 0.6]), np.array([0.0, 3.0])))
-    3.0
-    """
-    pairs = zip(before, after, strict=True) if isinstance(before, tuple) else [(before, after)]
-    return max(float(np.abs(np.subtract(b, a)).max(initial=0.0)) for b, a in pairs)
 
 
 @dataclass(frozen=True)

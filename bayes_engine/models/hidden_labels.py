@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from bayes_engine.em import Collapse, EMTrace, Expected, em, memberships
+from bayes_engine.em import Collapse, EMModel, EMTrace, Expected, Stopping, em, memberships
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
 from bayes_engine.factors.columns import Terms
@@ -85,16 +85,15 @@ class HiddenLabels:
         self.behind[id(factor)] = factor, stats
         return factor
 
-    def climb(self, start: Factor, **stopping: Any) -> EMTrace[Factor]:
-        return em(
-            start,
+    def climb(self, start: Factor, stopping: Stopping, *, hard: bool) -> EMTrace[Factor]:
+        model = EMModel(
             self.expect,
             self.estimate,
             complete=expected_log_likelihood,
             log_prior=self._log_prior if self._smoothed is not None or self._of_class else None,
             distance=_apart,
-            **stopping,
         )
+        return em(start, model, stopping=stopping, hard=hard)
 
     @property
     def _of_class(self) -> float:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.covariance import pivots
-from bayes_engine.em import STOPS, Collapse, EMTrace, Runs, Stop, em, largest_change, runs
+from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, runs
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
@@ -254,21 +254,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Runs[Components]:
         work = self._problem(rows, prior)
 
-        def climb(start: Components) -> EMTrace[Components]:
-            return em(
-                start,
-                work.expect,
-                work.estimate,
-                complete=work.complete,
-                log_prior=None if work.prior is None else work.log_prior,
-                slack=work.slack,
-                distance=largest_change,
-                hard=bool(self.hard),
-                stop=self.stop,
-                tol=self.tol if self.stop == "parameters" else self.tol * rows.total,
-                max_iter=self.max_iter,
-            )
-
+        log_prior = None if work.prior is None else work.log_prior
+        model = EMModel(work.expect, work.estimate, work.complete, log_prior, work.slack)
+        tol = self.tol if self.stop == "parameters" else self.tol * rows.total
+        climb = partial(em, model=model, stopping=Stopping(self.stop, tol, self.max_iter), hard=bool(self.hard))
         return runs((partial(begin, work, start, self.n_components, rng) for start in starts), climb)
 
     def _problem(self, rows: Rows, prior: str | None) -> Any:

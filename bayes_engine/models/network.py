@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from bayes_engine.em import EMTrace, Expected, Runs, em, runs
+from bayes_engine.em import EMModel, EMTrace, Expected, Runs, Stopping, em, runs
 from bayes_engine.errors import ParameterError, TableError, TooLarge
 from bayes_engine.exchange import (
     NetworkFrames,
@@ -594,18 +594,14 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
             axes = [[order.get(n) for n in (*up, v.name)] for v, up in zip(variables, scopes, strict=True)]
             return trace.mapped(lambda tables: tuple(_turned(p, to) for p, to in zip(tables, axes, strict=True)))
 
-        found: Runs[Tables] = runs(
-            [start] * starts,
-            lambda first: em(
-                first,
-                expect,
-                lambda counts: tuple(self._p(v.name, n) for v, n in zip(variables, counts, strict=True)),
-                complete=complete,
-                log_prior=log_prior if any(prior.amount for prior in priors) else None,
-                tol=self.tol * max(total, 1.0),
-                max_iter=checked_whole("max_iter", self.max_iter, 1),
-            ),
+        model = EMModel(
+            expect,
+            lambda counts: tuple(self._p(v.name, n) for v, n in zip(variables, counts, strict=True)),
+            complete=complete,
+            log_prior=log_prior if any(prior.amount for prior in priors) else None,
         )
+        stopping = Stopping(tol=self.tol * max(total, 1.0), max_iter=checked_whole("max_iter", self.max_iter, 1))
+        found: Runs[Tables] = runs([start] * starts, lambda first: em(first, model, stopping=stopping))
         if self._hidden:
             found = Runs(tuple(in_order_of_weight(trace) for trace in found.traces), found.collapsed)
         best = found.best

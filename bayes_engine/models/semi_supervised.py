@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import Decision
-from bayes_engine.em import STOPS, Runs, Stop, random_memberships, runs
+from bayes_engine.em import STOPS, Runs, Stop, Stopping, random_memberships, runs
 from bayes_engine.errors import ParameterError, TableError, hearing
 from bayes_engine.factors import Factor
 from bayes_engine.ledger import Ledger
@@ -128,12 +129,12 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, work: HiddenLabels) -> None:
         hidden = work.codes < 0
         n_hidden = int(hidden.sum())
-        stopping: dict[str, Any] = {"hard": bool(self.hard), "stop": self.stop, "max_iter": self.max_iter}
-        stopping["tol"] = self.tol if self.stop == "parameters" else self.tol * max(work.weight.sum(), 1.0)
+        tol = self.tol if self.stop == "parameters" else self.tol * max(work.weight.sum(), 1.0)
+        stopping = Stopping(self.stop, tol, self.max_iter)
         with hearing():  # said once, of the last estimate
             if not n_hidden:
-                trace = replace(work.climb(work.inner.factor_, **{**stopping, "max_iter": 0}), converged=True)
-                self.runs_ = Runs((trace,), ())
+                trace = work.climb(work.inner.factor_, replace(stopping, max_iter=0), hard=bool(self.hard))
+                self.runs_ = Runs((replace(trace, converged=True),), ())
             else:
                 self.runs_ = self._run(work, stopping)
         best = self.runs_.best
@@ -152,7 +153,8 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             say("EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
                 n=str(best.n_iter), change=f"{best.last.change or 0.0:.3g}")  # fmt: skip
 
-    def _run(self, work: HiddenLabels, stopping: dict[str, Any]) -> Runs[Factor]:
+    def _run(self, work: HiddenLabels, stopping: Stopping) -> Runs[Factor]:
+        climb = partial(work.climb, stopping=stopping, hard=bool(self.hard))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.uint32))
         given = not isinstance(self.init, str)
         labelled = np.bincount(work.codes[work.codes >= 0], minlength=work.k) > 0
@@ -163,10 +165,10 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             starts = [lambda: work.start(work.fixed(np.zeros((work.n, work.k))))]
         else:
             starts = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * self.n_init
-        found = runs(starts, lambda start: work.climb(start, **stopping))
+        found = runs(starts, climb)
         if found.best is None and not given:
             again = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * RESTARTS
-            more = runs(again, lambda start: work.climb(start, **stopping))
+            more = runs(again, climb)
             found = Runs(more.traces, found.collapsed + more.collapsed)
         best = found.best
         if best is None or given or labelled.any():
@@ -175,7 +177,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if (order == np.arange(work.k)).all():
             return found
         first = best.steps[0].parameters
-        again_best = work.climb(work.start(work.roots[id(first)][:, order]), **stopping)
+        again_best = climb(work.start(work.roots[id(first)][:, order]))
         return Runs(tuple(again_best if t is best else t for t in found.traces), found.collapsed)
 
     def _given(self, work: HiddenLabels) -> Array:

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from bayes_engine.em import (
     KEPT,
     Collapse,
+    EMModel,
     EMTrace,
     Expected,
     ObjectiveFell,
+    Stopping,
     em,
     largest_change,
     memberships,
@@ -42,8 +44,9 @@ def complete(stats: Any, p: Any) -> float:
     return float((stats[0] * np.log(p) + (stats[1] - stats[0]) * np.log(1 - p)).sum())
 
 
-def climb(**options: Any) -> EMTrace[Any]:
-    return em(np.array([0.6, 0.5]), expect, estimate, complete=complete, **options)
+def climb(hard: bool = False, keep: int = KEPT, **stopping: Any) -> EMTrace[Any]:
+    model = EMModel(expect, estimate, complete=complete)
+    return em(np.array([0.6, 0.5]), model, stopping=Stopping(**stopping), hard=hard, keep=keep)
 
 
 def test_the_two_coins_of_do_and_batzoglou() -> None:
@@ -94,7 +97,8 @@ def test_a_log_prior_is_part_of_the_objective() -> None:
     def prior(p: Any) -> float:
         return float((2 * np.log(p) + 2 * np.log(1 - p)).sum())
 
-    trace = em(np.array([0.6, 0.5]), expect, lambda s: (s[0] + 2) / (s[1] + 4), log_prior=prior, tol=1e-12)
+    model = EMModel(expect, lambda s: (s[0] + 2) / (s[1] + 4), log_prior=prior)
+    trace = em(np.array([0.6, 0.5]), model, stopping=Stopping(tol=1e-12))
     table = trace.table()
     assert trace.objective == "log-likelihood + log prior"
     np.testing.assert_allclose(table["objective"], table["log_likelihood"] + table["log_prior"], rtol=1e-13)
@@ -103,7 +107,7 @@ def test_a_log_prior_is_part_of_the_objective() -> None:
 
 def test_NF44_an_objective_that_falls_is_a_fault_of_the_program() -> None:
     with pytest.raises(ObjectiveFell, match=r"EM's objective fell from .* in iteration 1: a fault of the program"):
-        em(np.array([0.8, 0.52]), expect, lambda stats: np.array([0.5, 0.5]))
+        em(np.array([0.8, 0.52]), EMModel(expect, lambda stats: np.array([0.5, 0.5])))
 
 
 def test_slack_allows_what_it_says() -> None:
@@ -111,8 +115,9 @@ def test_slack_allows_what_it_says() -> None:
         return estimate(stats) * 0.99
 
     with pytest.raises(ObjectiveFell):
-        em(np.array([0.797, 0.52]), expect, worse, max_iter=1)
-    assert em(np.array([0.797, 0.52]), expect, worse, slack=lambda *_: 0.1, max_iter=1).n_iter == 1
+        em(np.array([0.797, 0.52]), EMModel(expect, worse), stopping=Stopping(max_iter=1))
+    allowed = EMModel(expect, worse, slack=lambda *_: 0.1)
+    assert em(np.array([0.797, 0.52]), allowed, stopping=Stopping(max_iter=1)).n_iter == 1
 
 
 def test_responsibilities_are_kept_while_they_are_few() -> None:
@@ -150,7 +155,8 @@ def test_runs_keep_the_best_and_put_collapses_aside() -> None:
     def one(theta: Any) -> EMTrace[Any]:
         if theta[0] > 0.9:
             raise Collapse("gone")
-        return em(theta, expect, estimate, tol=1e-12, max_iter=0 if theta[0] == 0.5 else 200)
+        stopping = Stopping(tol=1e-12, max_iter=0 if theta[0] == 0.5 else 200)
+        return em(theta, EMModel(expect, estimate), stopping=stopping)
 
     found = runs([start(0.5), start(0.95), start(0.6), start(0.61)], one)
     assert len(found.traces) == 3 and [str(c) for c in found.collapsed] == ["gone"]
