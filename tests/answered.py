@@ -1,10 +1,31 @@
-"""The results of a file as the page Classify a file hands them over."""
+"""A small file received whole, and its results as the page Classify a file hands them over."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
+from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import WRITERS
-from bayes_engine.workbench.incoming.batch import answers
+from bayes_engine.workbench.incoming.batch import Scored, _gathered, _joints, answers
+from bayes_engine.workbench.incoming.incoming import CellRules, Found, Incoming, Reception
+from bayes_engine.workbench.incoming.pieces import Cells
+
+
+def receive(
+    cells: pd.DataFrame, schema: Schema, target: Variable, *, amount: str = "", alike: bool = False, **rules: Any
+) -> Incoming:
+    """All rows of a file in one block, with what there is to say of them."""
+    reception = Reception(Cells.of(cells), schema, target, CellRules(**rules), amount=amount, alike=alike)
+    found = Found()
+    rows = reception.take(cells, found)
+    return replace(rows, notes=reception.notes(found))
+
+
+def score(model: Any, rows: Incoming) -> Scored:
+    """What `score_file` computes, of rows that are there."""
+    return _gathered(model, (_joints(model, block) for block in rows.blocks()))
 
 
 def as_file(kind: str, model: Any, rows: Any, *asked: Any, **how: Any) -> bytes:

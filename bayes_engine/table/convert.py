@@ -69,6 +69,15 @@ class Column(NamedTuple):
     doubtful: bool = False
 
 
+class Spellings(NamedTuple):
+    """A column of text, (n,) the codes of its cells, and what they spell, as it stands and without spaces around."""
+
+    column: pd.Series
+    codes: NDArray[np.intp]
+    spelled: list[str]
+    bare: list[str]
+
+
 def convert(
     cells: pd.DataFrame | dict[str, pd.Series],
     decimal: Mark | None,
@@ -133,8 +142,9 @@ def convert_column(
         if found.values.dtype.kind in "ifM":
             return found._replace(notes=(*found.notes, invisible_note(column, at)))
     bare = [s.strip() for s in spelled]
+    texts = Spellings(column, codes, spelled, bare)
     if read_as == "text":
-        kept = _text(column, codes, spelled, bare, (), None, at, plainly=True)
+        kept = _text(texts, (), at, plainly=True)
         return kept._replace(notes=(note("column '{column}' is kept as text, as chosen", column=name)
                                     .offering(by_rule(at)),))  # fmt: skip
     tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
@@ -142,7 +152,7 @@ def convert_column(
     rest = [b for b, k in zip(bare, known, strict=True) if k]
     absent = _absent(bare, tokens, codes)
     if not rest and missing is None and len({b for b in bare if b not in ALWAYS_MISSING}) > 1:
-        return _text(column, codes, spelled, bare, missing, None, at)  # None and NA side by side are names of something
+        return _text(texts, missing, at)  # None and NA side by side are names of something
     if not rest:
         return _empty(column, bare, at)
     if read_as == "number":
@@ -159,9 +169,9 @@ def convert_column(
             times = pd.Series(_per_row(when.values, known, codes), index=column.index)
             return Column(times, tuple(date_notes(name, when, at)), absent)
         if read_as != "auto":
-            text = _text(column, codes, spelled, bare, missing, None, at, plainly=True)
+            text = _text(texts, missing, at, plainly=True)
             return text._replace(notes=(no_dates_note(name, rest, when, by_rule(at)),))
-        text = _text(column, codes, spelled, bare, missing, identifier, at, phone=phone)
+        text = _text(texts, missing, at, identifier=identifier, phone=phone)
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
     values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
@@ -256,11 +266,17 @@ def _chosen_numbers(
 
 
 def _text(
-    column: pd.Series, codes: NDArray[np.intp], spelled: list[str], bare: list[str], missing: Sequence[str] | None,
-    identifier: str | None, at: int, *, phone: str | None = None, plainly: bool = False,
-) -> Column:  # fmt: skip
+    texts: Spellings,
+    missing: Sequence[str] | None,
+    at: int,
+    *,
+    identifier: str | None = None,
+    phone: str | None = None,
+    plainly: bool = False,
+) -> Column:
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
     anywhere are taken out."""
+    column, codes, spelled, bare = texts
     name = str(column.name)
     tokens = ALWAYS_MISSING if missing is None else ("", *missing)
     absent = _absent(bare, tokens, codes)

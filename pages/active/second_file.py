@@ -5,17 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.workbench.incoming.pieces import Cells, open_cells
+from bayes_engine.workbench.incoming.pieces import Cells, FileForm, open_cells
 from pages import active
 from pages.active import reading
 from pages.runtime import jobs
 from pages.runtime.cache import hold
-
-HOW = ("encoding", "delimiter", "quote", "header", "sheet", "trim")
-"""What can be said of how the file is to be read, besides the decimal mark; its types are the model's."""
 
 
 @dataclass
@@ -33,7 +29,7 @@ class SecondFile:
 
     def look(self, wanted: active.Overrides) -> Cells:
         """The file as it reads under these overrides. Raises ReadError where they do not fit it."""
-        return self.reading if _told(wanted) == _told(self.overrides) else look(self.name, self.content, wanted)
+        return self.reading if _form(wanted) == _form(self.overrides) else look(self.name, self.content, wanted)
 
     def take(self, wanted: active.Overrides, reading: Cells) -> None:
         """Have it read like this, which are these overrides."""
@@ -50,9 +46,9 @@ class SecondFile:
 
 def look(name: str, content: bytes, wanted: active.Overrides = ()) -> Cells:
     """The cells of a file, read under these overrides. Raises ReadError where it is no table."""
-    return open_cells(content, name=name, **_told(wanted))
+    return open_cells(content, _form(wanted), name=name)
 
 
-def _told(wanted: active.Overrides) -> dict[str, Any]:
-    """Those overrides that say how a file is taken apart."""
-    return {name: value for name, value in wanted if name in HOW}
+def _form(wanted: active.Overrides) -> FileForm:
+    """Those overrides that say how a file is taken apart: all but the decimal mark, and its types are the model's."""
+    return FileForm(**{name: value for name, value in wanted if name in FileForm.__dataclass_fields__})

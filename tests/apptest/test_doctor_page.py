@@ -18,7 +18,7 @@ from bayes_engine.table.read import read_table
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import ModelInUse, Repair
 from bayes_engine.workbench.doctor.replay import treatments
-from bayes_engine.workbench.incoming.incoming import Reception
+from bayes_engine.workbench.incoming.incoming import CellRules, Reception
 from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
 from pages.active import InUse
@@ -388,7 +388,7 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     assert here.problem is None and here.features.names == ("w", "when", "h")
     found, left = treatments(active.as_read(state), here.schema, [r for _entry, r in here.repairs])
     file = pd.DataFrame({"w": ["yEs", "no"], "when": ["2020-01-11", "11/01/2020"], "h": ["-999", "171.5"]})
-    reception = Reception(Cells.of(file), here.features, here.target, treated=found)
+    reception = Reception(Cells.of(file), here.features, here.target, rules=CellRules(treated=found))
     got = reception.take(file).frame
     assert got["w"].tolist() == [next(v for v in here.schema["w"].levels if v != "no"), "no"]
     assert [reception.take(file[at : at + 1]).frame["when"].item() for at in range(2)] == [10.0, 10.0]

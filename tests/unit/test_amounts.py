@@ -26,11 +26,10 @@ from bayes_engine.decision.ask import outcomes, standing, value_of_everything
 from bayes_engine.decision.compare import differences
 from bayes_engine.decision.curves import one_against_rest, prices, risk_by_threshold, stakes, sweep
 from bayes_engine.decision.margins import refusal_for_error
-from bayes_engine.errors import LossError, SchemaMismatch, TableError
+from bayes_engine.errors import LossError, TableError
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.incoming.batch import score, tally
-from bayes_engine.workbench.incoming.incoming import receive, with_amounts
-from tests.answered import as_csv
+from bayes_engine.workbench.incoming.batch import tally
+from tests.answered import as_csv, receive, score
 
 LOAN = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 0.6], [300, 0]]).with_amount([("good", "bad")])
 """Granting to a bad payer loses 60 % of the sum, refusing a good one 300 whatever the sum."""
@@ -101,8 +100,8 @@ def test_a_file_is_decided_at_its_own_amounts_and_a_bad_one_costs_its_row_only(l
             "y": ["good", "bad", "good", "good", "good"],
         }
     )
-    rows = receive(file, model.schema_, Variable("y", "binary", ("good", "bad")))
-    rows, sums = with_amounts(rows, "sum")
+    rows = receive(file, model.schema_, Variable("y", "binary", ("good", "bad")), amount="sum")
+    sums = rows.amount
     assert [(cell.row, cell.column, cell.value, cell.why) for cell in rows.bad] == [
         (2, "sum", "", "missing"),
         (3, "sum", "much", "no number"),
@@ -123,14 +122,6 @@ def test_a_file_is_decided_at_its_own_amounts_and_a_bad_one_costs_its_row_only(l
     written = as_csv(model, rows, scored, LOAN, ("good", "bad"), amount=sums).decode("utf-8-sig")
     assert [line.split(",")[4] for line in written.splitlines()[1:]] == ["good", "bad", "", "", ""]
     assert "sum = much (no number)" in written
-
-
-def test_a_file_without_the_column_is_told_so(loans: Any) -> None:
-    X, y, _amount = loans
-    model = NaiveBayes().fit(X, y)
-    rows = receive(pd.DataFrame({"age": ["35"]}), model.schema_, Variable("y", "binary", ("good", "bad")))
-    with pytest.raises(SchemaMismatch, match="no column 'sum', whose amounts multiply losses"):
-        with_amounts(rows, "sum")
 
 
 # margins ------------------------------------------------------------------------------------------------------------

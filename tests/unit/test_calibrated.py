@@ -41,8 +41,8 @@ from bayes_engine.models.one_dependence import TAN
 from bayes_engine.progress import watching
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.incoming.batch import reasons
-from bayes_engine.workbench.incoming.batch import score as score_rows
-from bayes_engine.workbench.incoming.incoming import receive
+from tests.answered import receive
+from tests.answered import score as score_rows
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")

@@ -22,10 +22,10 @@ from bayes_engine.errors import SchemaMismatch
 from bayes_engine.table.describe import describe
 from bayes_engine.table.guard import guarded
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.incoming.batch import SILENT, answers, results, score, tally, template_csv
-from bayes_engine.workbench.incoming.incoming import BadCell, Reception, receive
+from bayes_engine.workbench.incoming.batch import SILENT, answers, results, tally, template_csv
+from bayes_engine.workbench.incoming.incoming import BadCell, CellRules, Reception
 from bayes_engine.workbench.incoming.pieces import Cells
-from tests.answered import as_csv
+from tests.answered import as_csv, receive, score
 
 TRAIN = pd.DataFrame({
     "height": [160.0, 165.0, 170.0, 180.0, 185.0, 190.0],
@@ -172,15 +172,16 @@ def test_values_that_another_program_writes_otherwise_are_taken_and_told():
     assert "column 'grade': values not seen in training: 'yes' (1)" in told
 
 
+RULES = CellRules()
 TWO = NaiveBayes().fit(pd.DataFrame({"a": [1.0, 2.0, 4.0, 6.0], "b": [1.0, 2.0, 1000.0, 2000.0]}),
                        pd.Series(["u", "u", "v", "v"], name="y"))  # fmt: skip
 
 
-def beside(cell: str, of: list[str], **how) -> tuple[list[float], list[float], int]:
+def beside(cell: str, of: list[str], rules: CellRules = RULES) -> tuple[list[float], list[float], int]:
     """What of a column of these cells, with one other among them, and of a doubtful one beside it becomes a number, and
     how many rows cannot be read."""
     cells = pd.DataFrame({"a": [*of * 20, cell], "b": "1,234"})
-    (rows,) = Reception(Cells.of(cells), TWO.schema_, TWO.target_, **how).blocks()
+    (rows,) = Reception(Cells.of(cells), TWO.schema_, TWO.target_, rules).blocks()
     return rows.frame["a"].tolist()[:2], rows.frame["b"].tolist()[:1], int(rows.unreadable.sum())
 
 
@@ -188,7 +189,7 @@ def beside(cell: str, of: list[str], **how) -> tuple[list[float], list[float], i
 def test_one_bad_cell_changes_no_other_of_a_file_with_decimal_commas(cell: str):
     assert beside("3,5", ["1,5", "2,25"]) == ([1.5, 2.25], [1.234], 0)
     assert beside(cell, ["1,5", "2,25"]) == ([1.5, 2.25], [1.234], 1)
-    assert beside(cell, ["1,5", "2,25"], decimal=",") == ([1.5, 2.25], [1.234], 1)
+    assert beside(cell, ["1,5", "2,25"], CellRules(decimal=",")) == ([1.5, 2.25], [1.234], 1)
 
 
 @pytest.mark.parametrize(("cell", "of"), [("7", ["5 %", "6 %"]), ("7 %", ["5", "6"]), ("€7", ["$5", "$6"]),

@@ -17,10 +17,10 @@ from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.sheet import Sheet
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming import batch, pieces
-from bayes_engine.workbench.incoming.batch import answers, results, score, score_file, tally
-from bayes_engine.workbench.incoming.incoming import LISTED, IncomingFile, Reception, names_alike, receive
-from bayes_engine.workbench.incoming.pieces import Cells, open_cells
-from tests.answered import as_csv, as_file
+from bayes_engine.workbench.incoming.batch import answers, results, score_file, tally
+from bayes_engine.workbench.incoming.incoming import LISTED, CellRules, IncomingFile, Reception, names_alike
+from bayes_engine.workbench.incoming.pieces import Cells, FileForm, open_cells
+from tests.answered import as_csv, as_file, receive, score
 
 TRAIN = pd.DataFrame({
     "height": [160.0, 165.0, 170.0, 180.0, 185.0, 190.0],
@@ -113,7 +113,7 @@ def test_odd_rows_are_no_hindrance(below: str) -> None:
     assert cells.names == ("note", "city", "height", "tall", "extra")
     assert whole(cells).to_dict("list") == reading.frame.to_dict("list")
     assert cells.report == reading.report
-    kept, untrimmed = open_cells(content, trim=False), read_table(content, typed=False, trim=False)
+    kept, untrimmed = open_cells(content, form=FileForm(trim=False)), read_table(content, typed=False, trim=False)
     assert whole(kept).to_dict("list") == untrimmed.frame.to_dict("list")
 
 
@@ -129,8 +129,8 @@ def test_other_formats_and_short_texts_are_frames() -> None:
 # receiving --------------------------------------------------------------------------------------------------------
 
 
-def received(content: bytes, **how: object) -> tuple[IncomingFile, pd.DataFrame]:
-    reception = Reception(open_cells(content), MODEL.schema_, MODEL.target_, **how)  # type: ignore[arg-type]
+def received(content: bytes) -> tuple[IncomingFile, pd.DataFrame]:
+    reception = Reception(open_cells(content), MODEL.schema_, MODEL.target_)
     rows, _scored = score_file(MODEL, reception)
     return rows, pd.concat([block.frame for block in rows.blocks()])
 
@@ -172,7 +172,9 @@ def test_every_row_not_decided_says_why_however_many_there_are() -> None:
 
 def test_amounts_are_received_with_the_rows() -> None:
     text = "city,sum\nRome,1200 DM\nOslo,-5\nOslo,\n"
-    reception = Reception(open_cells(text.encode()), MODEL.schema_, MODEL.target_, units={"sum": " DM"}, amount="sum")
+    reception = Reception(
+        open_cells(text.encode()), MODEL.schema_, MODEL.target_, rules=CellRules(units={"sum": " DM"}), amount="sum"
+    )
     rows, scored = score_file(MODEL, reception)
     np.testing.assert_array_equal(rows.amount, [1200.0, np.nan, np.nan])
     assert [(cell.row, cell.why) for cell in rows.bad] == [(1, "negative"), (2, "missing")]

@@ -14,8 +14,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, UndefinedPosterior
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.incoming.batch import score
-from bayes_engine.workbench.incoming.incoming import receive
+from tests.answered import receive, score
 
 BOTH = pytest.mark.parametrize("model", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 

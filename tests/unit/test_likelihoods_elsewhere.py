@@ -25,9 +25,8 @@ from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.render import behind, telling, to_markdown, to_text
 from bayes_engine.workbench.derivation.sources import Rate, Words
-from bayes_engine.workbench.incoming.batch import results, score
-from bayes_engine.workbench.incoming.incoming import receive
-from tests.answered import as_csv
+from bayes_engine.workbench.incoming.batch import results
+from tests.answered import as_csv, receive, score
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 CHOSEN = {"links": "poisson", "hour": "kernel", "known": "bernoulli", "text": "multinomial"}

@@ -20,7 +20,7 @@ import pytest
 from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
 from bayes_engine.workbench.incoming import pieces
-from bayes_engine.workbench.incoming.pieces import open_cells
+from bayes_engine.workbench.incoming.pieces import FileForm, open_cells
 from tests.unit.test_read_hostile import packed
 from tests.unit.test_read_otherwise import said
 
@@ -38,7 +38,7 @@ def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def same_in_pieces(data: bytes, **told: Any) -> None:
-    cells, whole = open_cells(data, **told), read_table(data, typed=False, **told)
+    cells, whole = open_cells(data, FileForm(**told)), read_table(data, typed=False, **told)
     assert pd.concat(list(cells.blocks(7))).equals(whole.frame)
     assert [str(n.message) for n in cells.report] == [str(n.message) for n in whole.report]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -106,21 +106,6 @@ class Tally:
     mean_loss: float
     strange: int
     confusion: NDArray[np.intp]
-
-
-def score(model: Any, rows: Rows) -> Scored:
-    """Joints of all rows that the model can be given, a block at a time.
-
-    >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> from bayes_engine.workbench.incoming.incoming import receive
-    >>> X = pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]})
-    >>> model = NaiveBayes().fit(X, ["small", "small", "big", "big"])
-    >>> rows = receive(pd.DataFrame({"size": ["1.5", "?", "wide"]}), model.schema_, model.target_)
-    >>> scored = score(model, rows)
-    >>> scored.decide(LossMatrix.zero_one(["big", "small"])).action.tolist(), scored.ledger.status.tolist()
-    (['small', 'big', None], [0, 0, 4])
-    """
-    return _gathered(model, (_joints(model, block) for block in rows.blocks()))
 
 
 def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
@@ -250,7 +235,7 @@ def reasons(
         return said.tolist()
     frame = rows.frame.iloc[at]
     ledger = _explained(model, frame)
-    for_, against = _rivals(ledger.classes, decision.action[at], posterior[at])
+    rivals = _rivals(ledger.classes, decision.action[at], posterior[at])
     n = np.arange(len(at))
     terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
     silent = said_as.get(SILENT, SILENT)
@@ -258,12 +243,15 @@ def reasons(
         said[places] = silent
         return said.tolist()
     with np.errstate(invalid="ignore"):
-        pull = np.nan_to_num(np.stack([t[n, for_] - t[n, against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf)
+        pull = np.nan_to_num(
+            np.stack([t[n, rivals.for_] - t[n, rivals.against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf
+        )
     top = np.argsort(-pull, axis=1, kind="stable")[:, :STRONGEST]
     parts = []
     for j in range(len(terms)):  # a column at a time: its cells and its contributions have few different spellings
         loud = np.flatnonzero((top == j).any(axis=1) & (pull[:, j] >= LEAST))
-        parts.append(_parts(model, rows, frame, terms[j][0], pull[:, j], at, loud, for_, against))
+        words = _words(model, frame.iloc[loud], terms[j][0], rivals.of(loud))
+        parts.append((loud, _parts(terms[j][0], _spelled(rows, terms[j][0], at[loud]), pull[loud, j], words)))
     texts = np.full((len(at), len(terms)), "", dtype=object)
     for j, (loud, part) in enumerate(parts):
         texts[loud, j] = part
@@ -272,33 +260,26 @@ def reasons(
     return said.tolist()
 
 
-def _parts(
-    model: Any,
-    rows: Incoming,
-    frame: pd.DataFrame,
-    name: str,
-    pull: Array,
-    at: NDArray[np.intp],
-    loud: NDArray[np.intp],
-    for_: NDArray[np.intp],
-    against: NDArray[np.intp],
-) -> tuple[NDArray[np.intp], list[str]]:
-    """What a column says for the rows `loud` of those `at`: `density = 0.697 (+1.20)`."""
+def _spelled(rows: Incoming, name: str, at: NDArray[np.intp]) -> pd.Series | None:
+    """The cells of the model's column `name` in the rows `at`, as the file writes them; None where the file has no
+    such column: it is what the model weighs besides, such as which super-parent."""
     column = rows.called.get(name, "")
-    if column:
-        codes, spelled = pd.factorize(rows.cells[column].iloc[at[loud]])
-        cells = np.array([f"{name} = {_short(str(text))}" for text in spelled], dtype=object)[codes]
-    else:  # no column of the file: what the model weighs besides, such as which super-parent
-        cells = np.full(len(loud), name, dtype=object)
-    numbers, levels = np.unique(np.round(pull[loud], 2), return_inverse=True)
+    return rows.cells[column].iloc[at] if column else None
+
+
+def _parts(name: str, spelled: pd.Series | None, pull: Array, words: Sequence[str]) -> list[str]:
+    """What a column says in each row: `density = 0.697 (+1.20)`, with the words of a text behind the number."""
+    if spelled is None:
+        cells = np.full(len(pull), name, dtype=object)
+    else:
+        codes, texts = pd.factorize(spelled)
+        cells = np.array([f"{name} = {_short(str(text))}" for text in texts], dtype=object)[codes]
+    numbers, levels = np.unique(np.round(pull, 2), return_inverse=True)
     nats = np.array([signed(float(v)) for v in numbers], dtype=object)[levels]
-    words = _words(model, frame.iloc[loud], name, for_[loud], against[loud])
-    return loud, [f"{cell} ({nat}{word})" for cell, nat, word in zip(cells, nats, words, strict=True)]
+    return [f"{cell} ({nat}{word})" for cell, nat, word in zip(cells, nats, words, strict=True)]
 
 
-def _words(
-    model: Any, frame: pd.DataFrame, name: str, for_: NDArray[np.intp], against: NDArray[np.intp]
-) -> Sequence[str]:
+def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Sequence[str]:
     """Of each row's text the words that speak loudest for one class and against another, after a colon; nothing where
     the column is no text."""
     factors = getattr(getattr(getattr(model, "estimator_", model), "factor_", None), "parts", ())
@@ -308,7 +289,7 @@ def _words(
     counts = encode(frame[[name]], Schema((factor.variable,)))[name].counts
     weight = factor.terms.present if factor.terms.absent is None else factor.terms.present - factor.terms.absent
     said = []
-    for i, (a, b) in enumerate(zip(for_.tolist(), against.tolist(), strict=True)):
+    for i, (a, b) in enumerate(zip(rivals.for_.tolist(), rivals.against.tolist(), strict=True)):
         row = slice(counts.indptr[i], counts.indptr[i + 1])
         at = counts.indices[row]
         pull = counts.data[row] * (weight[a, at] - weight[b, at])
@@ -360,11 +341,11 @@ def answers(
     (n,) as in `Scored.decide`, `said_as` as in `reasons`.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
-    >>> from bayes_engine.workbench.incoming.incoming import receive
+    >>> from bayes_engine.workbench.incoming.pieces import open_cells
     >>> model = NaiveBayes().fit(pd.DataFrame({"size": [1.0, 2.0, 4.0, 5.0]}), ["small", "small", "big", "big"])
-    >>> rows = receive(pd.DataFrame({"size": ["1.50", "wide"]}), model.schema_, model.target_)
+    >>> rows, scored = score_file(model, Reception(open_cells(b"size\\n1.50\\nwide\\n"), model.schema_, model.target_))
     >>> loss = LossMatrix.zero_one(["big", "small"])
-    >>> (answer,) = answers(model, rows, score(model, rows), loss, loss.classes)
+    >>> (answer,) = answers(model, rows, scored, loss, loss.classes)
     >>> answer[["size", "decision", "status", "reason"]].values.tolist()
     [['1.50', 'small', 'ok', 'size = 1.50 (+18.00)'], ['wide', '', 'unusable cell', 'size = wide (no number)']]
     """
@@ -409,15 +390,23 @@ def _short(cell: str) -> str:
     return cell if len(cell) <= LONGEST and "\n" not in cell else " ".join(cell.split())[: LONGEST - 1] + "…"
 
 
-def _rivals(
-    classes: tuple[Any, ...], actions: NDArray[Any], posterior: Array
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+class _Rivals(NamedTuple):
+    """By row the positions of two classes: the one a reason speaks for, and the one it speaks against."""
+
+    for_: NDArray[np.intp]
+    against: NDArray[np.intp]
+
+    def of(self, rows: NDArray[np.intp]) -> _Rivals:
+        return _Rivals(self.for_[rows], self.against[rows])
+
+
+def _rivals(classes: tuple[Any, ...], actions: NDArray[Any], posterior: Array) -> _Rivals:
     """Positions of the class decided (the most probable one where the action is no class) and of the most probable
     other class."""
     order = np.argsort(-posterior, axis=1, kind="stable")
     where = {label: k for k, label in enumerate(classes)}
     for_ = np.array([where.get(a, order[i, 0]) for i, a in enumerate(actions)], dtype=np.intp)
-    return for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0])
+    return _Rivals(for_, np.where(order[:, 0] == for_, order[:, 1], order[:, 0]))
 
 
 def _labels(actions: NDArray[Any]) -> list[str]:

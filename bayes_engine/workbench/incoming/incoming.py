@@ -135,35 +135,18 @@ class IncomingFile:
         return next(self.blocks(n))
 
 
-def receive(
-    cells: pd.DataFrame,
-    schema: Schema,
-    target: Variable,
-    *,
-    unseen: str = "ignore",
-    missing: str = "marginalize",
-    units: Mapping[str, str] | None = None,
-    tokens: Sequence[str] | None = None,
-    alike: bool = False,
-) -> Incoming:
-    """The text `cells` of a file as the columns of `schema` (a model's features) and, if it is there, its `target`.
+@dataclass(frozen=True)
+class CellRules:
+    """How the cells of a file become values: `unseen` and `missing` are the model's policies; `units` a column's unit
+    as printed ("K" in 125K); `tokens` the only ones that mean missing, as in `read_table`; `treated` says by column
+    what was done to the cells of the table; `decimal` is the decimal mark, where a person says it."""
 
-    `unseen` and `missing` are the model's policies; `units` a column's unit as printed ("K" in 125K); `tokens` the
-    only ones that mean missing, as in `read_table`; `alike` whether to take a column whose name differs from the
-    model's in case, spaces or width alone.
-    Raises SchemaMismatch where not one column of the model is in the file.
-
-    >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")), Variable("size", "continuous")))
-    >>> file = pd.DataFrame({"size": ["1,5", "2,5", "big"], "city": ["Rome", "Tokyo", ""], "note": ["", "", "x"]})
-    >>> rows = receive(file, schema, Variable("good", "binary", ("no", "yes")))
-    >>> rows.frame["size"].tolist(), rows.unreadable.tolist(), rows.bad[0]
-    ([1.5, 2.5, nan], [False, False, True], BadCell(row=2, column='size', value='big', why='no number'))
-    """
-    reception = Reception(Cells.of(cells), schema, target, unseen=unseen, missing=missing, units=units, tokens=tokens,
-                          alike=alike)  # fmt: skip
-    found = Found()
-    rows = reception.take(cells, found)
-    return replace(rows, notes=reception.notes(found))
+    unseen: str = "ignore"
+    missing: str = "marginalize"
+    units: Mapping[str, str] = field(default_factory=dict)
+    tokens: Sequence[str] | None = None
+    treated: Mapping[str, Treatment] = field(default_factory=dict)
+    decimal: Mark | None = None
 
 
 class Reception:
@@ -171,15 +154,22 @@ class Reception:
 
     A look over the whole file finds how it writes its numbers: a column that shows its decimal mark beyond doubt (12,5)
     decides for those that do not (1,234), and of a column that contradicts itself what is written as most of its cells
-    are is taken. Then any block can be received alone. Parameters as `receive`; `amount` is the column that
-    multiplies losses; `treated` says by column what was done to the cells of the table; `decimal` is the mark, where a
-    person says it.
+    are is taken. Then any block can be received alone.
+
+    `schema` are the model's features, `target` its class, if it is there; `amount` is the column that multiplies
+    losses; `alike` says to take a column whose name differs from the model's in case, spaces or width alone. Raises
+    SchemaMismatch where not one column of the model is in the file.
 
     >>> schema = Schema((Variable("size", "continuous"),))
     >>> cells = Cells.of(pd.DataFrame({"size": ["1,234", "2,5", "3"]}))
     >>> reception = Reception(cells, schema, Variable("good", "binary", ("no", "yes")))
     >>> [rows.frame["size"].tolist() for rows in reception.blocks(1)]
     [[1.234], [2.5], [3.0]]
+    >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")), Variable("size", "continuous")))
+    >>> file = pd.DataFrame({"size": ["1,5", "2,5", "big"], "city": ["Rome", "Tokyo", ""], "note": ["", "", "x"]})
+    >>> rows = Reception(Cells.of(file), schema, Variable("good", "binary", ("no", "yes"))).take(file)
+    >>> rows.frame["size"].tolist(), rows.unreadable.tolist(), rows.bad[0]
+    ([1.5, 2.5, nan], [False, False, True], BadCell(row=2, column='size', value='big', why='no number'))
     """
 
     def __init__(
@@ -187,20 +177,12 @@ class Reception:
         cells: Cells,
         schema: Schema,
         target: Variable,
+        rules: CellRules = CellRules(),
         *,
-        unseen: str = "ignore",
-        missing: str = "marginalize",
-        units: Mapping[str, str] | None = None,
-        tokens: Sequence[str] | None = None,
         amount: str = "",
         alike: bool = False,
-        treated: Mapping[str, Treatment] | None = None,
-        decimal: Mark | None = None,
     ) -> None:
-        self.decimal = decimal
-        self.cells, self.schema, self.target = cells, schema, target
-        self.unseen, self.missing, self.units, self.tokens = unseen, missing, dict(units or {}), tokens
-        self.treated = dict(treated or {})
+        self.cells, self.schema, self.target, self.rules = cells, schema, target, rules
         self.alike, self.wanted = alike, (*schema.names, target.name, *([amount] if amount else []))
         self.ours = written_here(cells.names)
         self.names = tuple(
@@ -268,7 +250,7 @@ class Reception:
         if extra:
             notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
         for variable in self.here:
-            notes += found.columns[variable.name].notes(variable, found.rows, self.unseen)
+            notes += found.columns[variable.name].notes(variable, found.rows, self.rules.unseen)
         return (*notes, *found.amount.notes_of_amounts(self.amount), *self._truth_notes(found))
 
     def _look(self) -> tuple[Mark, dict[str, Style]]:
@@ -278,13 +260,13 @@ class Reception:
         for block in self.cells.blocks() if names else ():
             cells = self._named(block)
             for name, look in looks.items():
-                look.over(self._bare(name, cells), self.tokens)
-        mark = self.decimal
+                look.over(self._bare(name, cells), self.rules.tokens)
+        mark = self.rules.decimal
         if mark is None:
             sure = {look.mark for look in looks.values() if look.numeric and not look.torn} - {None}
             marks = sure or {look.mark for look in looks.values()} - {None}  # for a bad cell the others pay nothing
             mark = "," if marks == {","} else "."
-        return mark, {name: look.style(mark, told=self.decimal is not None) for name, look in looks.items()}
+        return mark, {name: look.style(mark, told=self.rules.decimal is not None) for name, look in looks.items()}
 
     def _named(self, block: pd.DataFrame) -> pd.DataFrame:
         """A block under the names of the columns, in texts that a file can hold."""
@@ -293,20 +275,20 @@ class Reception:
 
     def _bare(self, name: str, cells: pd.DataFrame) -> pd.Series:
         """The texts of a column, without its unit, and written as the table's are."""
-        bare = _bare(cells[self.called[name]], self.units.get(name, ""))
-        texts = self.treated.get(name, Treatment()).texts
+        bare = _bare(cells[self.called[name]], self.rules.units.get(name, ""))
+        texts = self.rules.treated.get(name, Treatment()).texts
         return bare if texts is None else texts(bare)
 
     def _numbers(self, name: str, cells: pd.DataFrame) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
         """A column of a block as numbers, which of its cells cannot be read, and what there is to say of them."""
-        values, unreadable, told = read_numbers(self._bare(name, cells), self.styles[name], self.tokens)
-        return *self.treated.get(name, Treatment()).numbers(values, unreadable), told
+        values, unreadable, told = read_numbers(self._bare(name, cells), self.styles[name], self.rules.tokens)
+        return *self.rules.treated.get(name, Treatment()).numbers(values, unreadable), told
 
     def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, found: Found) -> Any:
         """One of the model's columns of a block."""
         name, n = variable.name, len(cells)
         if name not in self.called:
-            if self.missing == "error":
+            if self.rules.missing == "error":
                 bad.add(~bad.rows, name, None, "missing")
             return (
                 np.full(n, np.nan) if _of_numbers(variable)
@@ -320,20 +302,20 @@ class Reception:
             column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
             said.tell(told, found.rows, hollow=bool(np.isnan(values).all()) and not unreadable.any())
         elif variable.textual:
-            column = _take_texts(given, self.tokens, said)
+            column = _take_texts(given, self.rules.tokens, said)
         else:
-            codes, strange, padded, otherwise = match(self._bare(name, cells), variable, self.tokens, self.mark)
+            codes, strange, padded, otherwise = match(self._bare(name, cells), variable, self.rules.tokens, self.mark)
             said.padded += padded
             said.otherwise.update(otherwise)
             said.missing += int((codes == MISSING).sum())
             new = codes > len(variable.levels)
             if new.any():
                 said.count(codes[new] - len(variable.levels) - 1, strange)
-                if self.unseen == "error":
+                if self.rules.unseen == "error":
                     bad.add(new, name, given, "not seen in training")
             levels = pd.Index([*variable.levels, *strange], dtype=object)
             column = pd.Categorical.from_codes(codes.astype(np.int64) - 1, levels)
-        if self.missing == "error" and (absent := np.asarray(pd.isna(column)) & ~bad.rows).any():
+        if self.rules.missing == "error" and (absent := np.asarray(pd.isna(column)) & ~bad.rows).any():
             bad.add(absent, name, None, "missing")
             said.refused += int(absent.sum())
         return column
@@ -341,7 +323,9 @@ class Reception:
     def _truth(self, cells: pd.DataFrame, found: Found) -> NDArray[np.int32]:
         if self.target.name not in self.called:
             return np.full(len(cells), -1, dtype=np.int32)
-        codes, strange, _padded, otherwise = match(self._bare(self.target.name, cells), self.target, self.tokens, "")
+        codes, strange, _padded, otherwise = match(
+            self._bare(self.target.name, cells), self.target, self.rules.tokens, ""
+        )
         found.truth.otherwise.update(otherwise)
         new = codes > len(self.target.levels)
         if new.any():
@@ -356,31 +340,6 @@ class Reception:
                      "{classes}. These rows are classified, but not counted as right or wrong", "warning",
                      column=self.target.name, values=_most_frequent(found.truth.strange),
                      classes=listed([str(v) for v in self.target.levels], 12))]  # fmt: skip
-
-
-def with_amounts(
-    rows: Incoming, column: str, *, unit: str = "", tokens: Sequence[str] | None = None
-) -> tuple[Incoming, Array]:
-    """The amounts (n,) in a column of the file, and the rows with every cell there that is no number of 0 and more
-    among the bad ones; its amount is NaN. `unit` and `tokens` as in `receive`.
-
-    Raises SchemaMismatch where the file has no such column.
-
-    >>> schema = Schema((Variable("city", "categorical", ("Oslo", "Rome")),))
-    >>> file = pd.DataFrame({"city": ["Rome", "Oslo", "Oslo"], "sum": ["1200 DM", "-5", ""]})
-    >>> rows = receive(file, schema, Variable("good", "binary", ("no", "yes")))
-    >>> rows, amount = with_amounts(rows, "sum", unit=" DM")
-    >>> amount.tolist(), [(cell.row, cell.why) for cell in rows.bad]
-    ([1200.0, nan, nan], [(1, 'negative'), (2, 'missing')])
-    """
-    if column not in rows.cells.columns:
-        raise no_amounts(column)
-    look, bare = Look(), _bare(rows.cells[column], unit)
-    look.over(bare, tokens)
-    bad = _BadCells(len(rows))
-    amount = _take_amounts(rows.cells[column], *read_numbers(bare, look.style("."), tokens)[:2], bad)
-    cells = tuple(sorted((*rows.bad, *bad.in_order())))
-    return replace(rows, unreadable=rows.unreadable | np.isnan(amount), bad=cells), amount
 
 
 def no_amounts(column: str) -> SchemaMismatch:

@@ -100,19 +100,26 @@ class Cells:
         return next(iter(self.blocks(rows)))
 
 
+@dataclass(frozen=True)
+class FileForm:
+    """What a person says of how a file is to be taken apart, as keywords of `read_table`; None: as it shows itself."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    header: int | Literal[False] | None = None
+    sheet: str | None = None
+    trim: bool = True
+
+
 def open_cells(
     source: bytes | str | Path,
+    form: FileForm = FileForm(),
     *,
     name: str = "",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    header: int | Literal[False] | None = None,
-    sheet: str | None = None,
-    trim: bool = True,
     max_bytes: int = MAX_BYTES,
 ) -> Cells:
-    r"""What `read_table(source, …, typed=False)` reads, with the same keywords, a block of rows at a time.
+    r"""What `read_table(source, …, typed=False)` reads, a block of rows at a time.
 
     Raises ReadError as `read_table` does.
 
@@ -128,16 +135,17 @@ def open_cells(
         rows = partial(_written, frame)
         return Cells(tuple(map(str, frame.columns)), len(frame), tuple(notes), Recipe("parquet"), name, rows)
     if len(data) > LEAST and not data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        text, known = recode(data, encoding, notes)
+        text, known = recode(data, form.encoding, notes)
         handed = [text]
         del data, text  # whoever reads it says when it is gone
         if is_arff(_head(handed[0])):
             return _of_arff(handed, known, name, notes)
-        return _in_pieces(handed, known, delimiter, quote, header, trim, name, notes)
+        return _in_pieces(handed, known, form, name, notes)
     if len(data) > LEAST and (book := workbook(data, max_bytes)) is not None:
-        return _of_workbook(book, sheet, header, trim, name, notes)
-    reading = read_table(data, name=name, encoding=encoding, delimiter=delimiter, quote=quote, header=header,
-                         sheet=sheet, trim=trim, typed=False, max_bytes=max_bytes)  # fmt: skip
+        return _of_workbook(book, form, name, notes)
+    reading = read_table(data, name=name, encoding=form.encoding, delimiter=form.delimiter, quote=form.quote,
+                         header=form.header, sheet=form.sheet, trim=form.trim, typed=False,
+                         max_bytes=max_bytes)  # fmt: skip
     return Cells.of(reading.frame, reading.report, reading.recipe, name)
 
 
@@ -149,25 +157,24 @@ def _written(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
     return (part.apply(written) for part in _slices(frame, rows))
 
 
-def _in_pieces(handed: list[bytes], encoding: str, delimiter: str | None, quote: str | None,
-               header: int | Literal[False] | None, trim: bool, name: str, notes: list[Note]) -> Cells:  # fmt: skip
+def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, notes: list[Note]) -> Cells:
     """The cells of a long text in UTF-8, which is taken out of the list, and had this encoding."""
     data = handed.pop()
-    data, told = prepared(data, delimiter, quote, notes)
-    dialect = sniff(_head(data), told, quote)
+    data, told = prepared(data, form.delimiter, form.quote, notes)
+    dialect = sniff(_head(data), told, form.quote)
     text, skim = _skimmed(data, dialect)
     if dialect.delimiter == "" and told is None and whole_lines(data, len(skim.widths)) and not skim.odd:
         inner = io.BytesIO()
         inner.writelines(f"{cell}\n".encode() for cell in skim.first)
-        again = sniff(_head(inner.getvalue()), None, quote)
+        again = sniff(_head(inner.getvalue()), None, form.quote)
         if again.delimiter:
             dialect, (text, skim) = again, _skimmed(inner.getvalue(), again)
             notes.append(unwrapped_note())
     del data
-    notes += told_of(dialect, skim.odd, told, quote)
+    notes += told_of(dialect, skim.odd, told, form.quote)
     all_of_it = _Records(text, skim, np.arange(len(skim.widths)), skim.widths, skim.lines, skim.columns)
-    layout, kept, line = lay_out(all_of_it, header, dialect.delimiter, notes, trim=trim)
-    recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=trim)
+    layout, kept, line = lay_out(all_of_it, form.header, dialect.delimiter, notes, trim=form.trim)
+    recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=form.trim)
     rows = _Rows(text, kept.at, layout)
     return Cells(layout.names, len(rows.at), tuple(notes), recipe, name, rows)
 
@@ -203,10 +210,9 @@ def _arff_row(cells: Sequence[str], weight: float | None) -> list[bytes]:
             b"1" if weight is None else cell_text(weight).encode()]  # fmt: skip
 
 
-def _of_workbook(book: Workbook, sheet: str | None, header: int | Literal[False] | None, trim: bool, name: str,
-                 notes: list[Note]) -> Cells:  # fmt: skip
+def _of_workbook(book: Workbook, form: FileForm, name: str, notes: list[Note]) -> Cells:
     """The cells of a sheet: its rows are written as pieces."""
-    chosen = book.pick(sheet, notes)
+    chosen = book.pick(form.sheet, notes)
     pieces, firsts, lines, reach = list[_Piece](), list[tuple[int, pd.Series]](), [_NONE.lines], [_NONE.widths]
     for block in chosen:
         pieces.append(_regular([[cell.encode() for cell in row] for row in zip(*block.columns, strict=True)]))
@@ -220,8 +226,8 @@ def _of_workbook(book: Workbook, sheet: str | None, header: int | Literal[False]
     widths = np.full(chosen.n, columns, dtype=np.intp)
     skim = _Skim(first, widths, np.concatenate(lines), np.concatenate(reach) - left, columns, ())
     all_of_it = _Records(text, skim, np.arange(chosen.n), widths, skim.lines, columns)
-    layout, kept, line = lay_out(all_of_it, header, "", notes, trim=trim)
-    recipe = Recipe("spreadsheet", sheet=chosen.name, sheets=sheets, header=line, trim=trim)
+    layout, kept, line = lay_out(all_of_it, form.header, "", notes, trim=form.trim)
+    recipe = Recipe("spreadsheet", sheet=chosen.name, sheets=sheets, header=line, trim=form.trim)
     return Cells(layout.names, len(kept.at), tuple(notes), recipe, name, _Rows(text, kept.at, layout))
 
 

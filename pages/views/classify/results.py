@@ -25,6 +25,7 @@ from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.doctor.finding import Repair
 from bayes_engine.workbench.incoming.batch import NOWHERE, SILENT, Scored, Tally, answers, results, score_file
 from bayes_engine.workbench.incoming.incoming import (
+    CellRules,
     Incoming,
     IncomingFile,
     Reception,
@@ -145,10 +146,13 @@ def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.InUse, _
     treated, left = active.treated(table)
 
     def work() -> tuple[IncomingFile, Scored]:
-        reception = Reception(_upload.reading, model.schema_, table.target, unseen=model.unseen, missing=model.missing,
-                              units=units, tokens=tokens or None, amount=table.amount_column, alike=alike,
-                              decimal=dict(_upload.overrides).get("decimal") or None,
-                              treated=treated)  # fmt: skip
+        rules = CellRules(
+            unseen=model.unseen, missing=model.missing, units=units, tokens=tokens or None, treated=treated,
+            decimal=dict(_upload.overrides).get("decimal") or None,
+        )  # fmt: skip
+        reception = Reception(
+            _upload.reading, model.schema_, table.target, rules, amount=table.amount_column, alike=alike
+        )
         rows, found = score_file(_fitted.judging, reception)
         return replace(rows, notes=(*_mended(treated, left), *rows.notes)), found
 
