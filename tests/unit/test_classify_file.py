@@ -241,7 +241,7 @@ def test_blocks_give_the_same_as_one_pass(monkeypatch):
     joint, zero_one = score(model(), rows).ledger.joint(), LossMatrix.zero_one(("no", "yes"))
     whole = as_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes"))
     for module in ("incoming", "pieces"):
-        monkeypatch.setattr(f"bayes_engine.table.{module}.BLOCK", 15)
+        monkeypatch.setattr(f"bayes_engine.workbench.incoming.{module}.BLOCK", 15)
     assert [len(block) for block in rows.blocks()] == [5, 5, 5, 5, 3]
     np.testing.assert_array_equal(score(model(), rows).ledger.joint(), joint)
     assert as_csv(model(), rows, score(model(), rows), zero_one, ("no", "yes")) == whole
