@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import bayes_engine
+
 ROOT = Path(__file__).parents[1]
 
 FLOORS = (
@@ -31,6 +33,7 @@ FLOORS = (
 )
 PAGE_FLOORS = ({"runtime"}, {"active"}, {"components"}, {"shell", "views"})
 """Of the packages of the pages; above them all stand the page scripts and app.py."""
+PUBLIC = set(bayes_engine.__all__)
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
 HOMES = {  # a package: where it may be imported, as the beginnings of paths
@@ -171,6 +174,42 @@ def test_a_circle_is_found() -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
     assert not circle({"a": {"b", "c"}, "b": {"c"}, "c": set()})
     assert "bayes_engine.decision.margins" in import_graph("bayes_engine")["bayes_engine.decision.loss"]
+
+
+MOST_PARAMETERS = 8
+"""Of a function that is not public; what belongs together is an object with a name."""
+GIVEN = {"pages/runtime/logs.py Clean.__init__"}
+"""Functions whose parameters are those of a library's method that they override."""
+
+
+def parameter_counts(path: str, code: str) -> Iterator[tuple[str, int]]:
+    """(place and name, number of parameters without self) of the functions at a path, of estimators' constructors and
+    of what `bayes_engine` exports only the inner ones."""
+    tree = ast.parse(code)
+    owner = {inner: cls for cls in ast.walk(tree) if isinstance(cls, ast.ClassDef) for inner in cls.body}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        cls = owner.get(node)
+        if (cls is None and node.name in PUBLIC) or (
+            cls is not None and cls.name in PUBLIC and node.name == "__init__"
+        ):
+            continue
+        named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        stars = (node.args.vararg is not None) + (node.args.kwarg is not None)
+        name = node.name if cls is None else f"{cls.name}.{node.name}"
+        yield f"{path} {name}", len([a for a in named if a.arg not in ("self", "cls")]) + stars
+
+
+def test_no_function_takes_more_than_eight_parameters() -> None:
+    counts = [pair for path in sources() for pair in parameter_counts(path, (ROOT / path).read_text(encoding="utf-8"))]
+    assert {name: n for name, n in counts if n > MOST_PARAMETERS and name not in GIVEN} == {}
+    assert dict(counts).keys() >= GIVEN
+
+
+def test_parameters_are_counted() -> None:
+    code = "class A:\n def f(self, a, /, b, *args, c=1, **more): ...\nclass TAN:\n def __init__(self, a, b): ..."
+    assert list(parameter_counts("x.py", code)) == [("x.py A.f", 5)]
 
 
 def test_a_page_begins_with_boot() -> None:

@@ -64,6 +64,14 @@ class Edge:
     tone: EdgeTone = ""
 
 
+class Clicking(NamedTuple):
+    """What of a drawing can be clicked, and `on_click(event)`, which is called before the script runs again, so that
+    the page can put the event into its state."""
+
+    on_click: Callable[[Click], object]
+    kinds: Collection[Kind] = get_args(Kind)
+
+
 def graph(
     nodes: Sequence[Node],
     edges: Sequence[Edge],
@@ -72,23 +80,22 @@ def graph(
     selected: str | tuple[str, str] | None = None,
     height: int | None = None,
     zoom: float = 1.0,
-    on_click: Callable[[Click], object] | None = None,
-    clicks: Collection[Kind] = get_args(Kind),
+    clicking: Clicking | None = None,
     label: str = "",
 ) -> Click | None:
     """Draw it, at most `height` pixels high (None: as high as it needs), `selected` (a node's id, or an edge's ends)
     marked; where there is room, `zoom` times as large. `label` names the drawing for screen readers.
 
-    `on_click(event)` is called before the script runs again, so the page can put it into its state; the same event is
-    returned by that run. Only what is named in `clicks` can be clicked, nothing at all without `on_click`.
+    What is clicked is handed to `clicking` before the script runs again, and returned by that run; without it nothing
+    can be clicked.
     """
+    live = () if clicking is None else clicking.kinds
 
     def clicked() -> None:
-        event = read_click(said_by(key, "clicked"), nodes, edges, clicks)
-        if event is not None and on_click is not None:
-            on_click(event)
+        event = read_click(said_by(key, "clicked"), nodes, edges, live)
+        if event is not None and clicking is not None:
+            clicking.on_click(event)
 
-    live = clicks if on_click is not None else ()
     data = drawing(nodes, edges, selected=selected, height=height, zoom=zoom, clicks=live, label=label)
     result = _graph(key=key, data=data, on_clicked_change=clicked)
     return read_click(result.get("clicked"), nodes, edges, live)

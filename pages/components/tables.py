@@ -51,6 +51,15 @@ class Head(NamedTuple):
     spare: bool = False
 
 
+class Choice(NamedTuple):
+    """Choosing from a table, by rows or by cells: the `chosen` (row, column) is marked, and `on_choice(row, column)` is
+    called before the script runs again."""
+
+    by: Literal["row", "cell"]
+    on_choice: Callable[[int, int], object]
+    chosen: tuple[int, int] | None = None
+
+
 def drawn(
     heads: Sequence[Head],
     lines: Sequence[Sequence[str | Bar | Tint]],
@@ -58,19 +67,16 @@ def drawn(
     key: str,
     label: str,
     height: int,
-    by: Literal["", "row", "cell"] = "",
-    chosen: tuple[int, int] | None = None,
-    on_choice: Callable[[int, int], object] | None = None,
+    choice: Choice | None = None,
     narrow: bool = False,
 ) -> None:
-    """A table of words, at most `height` pixels high, to be read or, by rows or by cells, to choose from: the `chosen`
-    (row, column) is marked, and `on_choice(row, column)` is called before the script runs again. In a `narrow` one
+    """A table of words, at most `height` pixels high, to be read or, with a `choice`, to choose from. In a `narrow` one
     columns keep the room of their words, and the whole scrolls. A click on a head sorts."""
 
     def choose() -> None:
         match said_by(key, "chosen"):
-            case [int(i), int(j)] if 0 <= i < len(lines) and 0 <= j < len(heads) and on_choice:
-                on_choice(i, j)
+            case [int(i), int(j)] if 0 <= i < len(lines) and 0 <= j < len(heads) and choice is not None:
+                choice.on_choice(i, j)
 
     _component(
         key=key,
@@ -80,8 +86,8 @@ def drawn(
                 for h in map(Head._make, heads)
             ],
             "rows": [[_line(cell) for cell in line] for line in lines],
-            "by": by,
-            "chosen": list(chosen) if chosen else None,
+            "by": "" if choice is None else choice.by,
+            "chosen": None if choice is None or choice.chosen is None else list(choice.chosen),
             "label": clean(label),
             "height": height,
             "find": _("Find") if len(lines) > LONG else "",

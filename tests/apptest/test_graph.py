@@ -87,10 +87,10 @@ def test_a_click_on_nothing_that_is_drawn_is_ignored(value: object) -> None:
 def _page() -> None:
     import streamlit as st
 
-    from pages.components.graph import Bar, Edge, Node, graph
+    from pages.components.graph import Bar, Clicking, Edge, Node, graph
 
     nodes = [Node("a", "A", 0, 0, bars=(Bar("yes", 1.0),)), Node("b", "B", 0, 1)]
-    st.text(str(graph(nodes, [Edge("a", "b")], key="net", on_click=print, label="net")))
+    st.text(str(graph(nodes, [Edge("a", "b")], key="net", clicking=Clicking(print), label="net")))
 
 
 def test_it_stands_on_a_page() -> None:

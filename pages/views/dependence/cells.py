@@ -8,7 +8,7 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered, map_of, strongest
 from bayes_engine.workbench.figures.dependence import dependence_map
 from pages import active
-from pages.components.tables import Head, drawn
+from pages.components.tables import Choice, Head, drawn
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import change, dark, selected
 from pages.views.dependence.study import Study, choosing, is_overall, order, silent
@@ -96,7 +96,5 @@ def draw_list(table: active.InUse, found: Study, ordered: list[Pair], chosen: Pa
         key="dependence_list",
         label=_("all pairs with their tests"),
         height=420,
-        by="row",
-        chosen=(ordered.index(chosen), 0),
-        on_choice=choose,
+        choice=Choice(by="row", chosen=(ordered.index(chosen), 0), on_choice=choose),
     )

@@ -14,7 +14,7 @@ from bayes_engine.workbench.derivation.dependence import Growth, Pair, posterior
 from bayes_engine.workbench.figures.layout import Places, circle
 from bayes_engine.workbench.figures.layout import tree as tidy
 from pages import active
-from pages.components.graph import Click, Edge, EdgeTone, Node, graph
+from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current, speak
 from pages.views.dependence.parents import shelve
@@ -130,8 +130,7 @@ def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
         key="dependence_tree",
         selected=ends,
         height=620,
-        on_click=pick,
-        clicks=("edge",),
+        clicking=Clicking(pick, ("edge",)),
         label=_("the maximum spanning tree"),
     )
     st.caption(

@@ -14,7 +14,7 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.dependence import SPARSE, Contingency, Pair, contingency
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
-from pages.components.tables import Head, Tint, drawn
+from pages.components.tables import Choice, Head, Tint, drawn
 from pages.components.tables import rows as rows_of
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current, dark
@@ -114,9 +114,7 @@ def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, in
             key=f"pair_counts_{c}",
             label=_("counts, and in brackets what independence would give"),
             height=388,
-            by="cell",
-            chosen=(at[1], at[2] + 1) if at[0] == c else None,
-            on_choice=choose,
+            choice=Choice(by="cell", chosen=(at[1], at[2] + 1) if at[0] == c else None, on_choice=choose),
             narrow=True,
         )
     with right:

@@ -131,9 +131,7 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
         key="column_list",
         label=_("columns"),
         height=LIST,
-        by="row",
-        chosen=(listed.index(chosen), 0),
-        on_choice=choose,
+        choice=tables.Choice(by="row", chosen=(listed.index(chosen), 0), on_choice=choose),
     )
     return chosen
 
@@ -415,9 +413,7 @@ def _fractions(table: active.InUse, found: LevelTable) -> tuple[Step, Any]:
         key="fractions",
         label=_("P(level | class)"),
         height=LIST,
-        by="cell",
-        chosen=(s, k + 1),
-        on_choice=choose,
+        choice=tables.Choice(by="cell", chosen=(s, k + 1), on_choice=choose),
         narrow=True,
     )
     return steps[s], found.classes[k]
@@ -491,9 +487,9 @@ def _moments(table: active.InUse, found: Gaussians) -> tuple[Step, Any]:
         key="moments",
         label=_("mean and variance of each class"),
         height=LIST,
-        by="row",
-        chosen=(k, 0),
-        on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen))),
+        choice=tables.Choice(
+            by="row", chosen=(k, 0), on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen)))
+        ),
     )
     _variance_line(found, k)
     return found.step, found.classes[k]

@@ -162,9 +162,9 @@ def _words(table: active.InUse, found: WordTable) -> None:
         key="telling_words",
         label=_("the most telling terms"),
         height=TALLEST,
-        by="cell",
-        chosen=None if discriminating_words.looked_up(table, found) else (row, k + 2),
-        on_choice=choose,
+        choice=tables.Choice(
+            by="cell", chosen=None if discriminating_words.looked_up(table, found) else (row, k + 2), on_choice=choose
+        ),
     )
     st.caption(_("The {n} terms that say most of the class.").format(n=len(terms)) + " " + _about_words(found))
     if not found.presence:
@@ -244,9 +244,9 @@ def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str,
         key="by_class",
         label=_("what each class has"),
         height=TALLEST,
-        by="row",
-        chosen=(k, 0),
-        on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen))),
+        choice=tables.Choice(
+            by="row", chosen=(k, 0), on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen)))
+        ),
     )
     return k
 

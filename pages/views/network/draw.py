@@ -10,7 +10,7 @@ from bayes_engine.structure.graph import Arc
 from bayes_engine.workbench.figures.layout import Places, layered
 from bayes_engine.workbench.figures.network import BELIEF, SEEN
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
-from pages.components.graph import Bar, Click, Edge, EdgeTone, Kind, Node, NodeTone, graph
+from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
 from pages.runtime.cache import kept
 from pages.views.network.source import Source
 
@@ -93,8 +93,7 @@ def draw(
         key="net_graph",
         zoom=1.0 if is_wide(source) else 1.2,
         selected=selected,
-        on_click=clicked,
-        clicks=clicks,
+        clicking=Clicking(clicked, clicks),
         label=label,
     )
 

@@ -9,7 +9,7 @@ from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import Bill, Change, Move, bill_of_change
 from bayes_engine.structure.search import Search
-from pages.components.graph import Click, Edge, graph
+from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.network import learn_words as said
@@ -88,8 +88,7 @@ def _draw(here: Ground, asked: Task, mine: DAG) -> None:
         key="learn_hand",
         selected=selected,
         height=high(here),
-        on_click=pick,
-        clicks=("node", "edge"),
+        clicking=Clicking(pick, ("node", "edge")),
         label=_("your graph"),
     )
     st.caption(_("Click two columns, or an arc, and choose what to do beside it. The browser's Back takes it back."))
