@@ -16,6 +16,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from io import BytesIO
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bayes_engine.language import _, preferred, set_language
+from bayes_engine.workbench import private
 
 CLASSROOM = "BAYES_WORKBENCH_CLASSROOM"
 """The environment variable that tells the app that it was started for a classroom."""
@@ -231,24 +233,20 @@ def announcement(url: str, other: Sequence[str] = ()) -> str:
 
 
 def put_in_front(address: str | None) -> None:
-    """Have every request go through a `Front`: Streamlit hands its application to `uvicorn.Config`, a public class."""
-    import uvicorn
+    """Have every request go through a `Front`, which announces a classroom's `address` once it is open."""
 
-    class Config(uvicorn.Config):
-        def __init__(self, app: Any, *args: Any, **options: Any) -> None:
-            super().__init__(Front(app, address, self.opened), *args, **options)
+    def opened(where: Callable[[], tuple[str, int]]) -> None:
+        if address is None:
+            return
+        scheme, port = where()
+        url = f"{scheme}://{_in_url(address)}:{port}"
+        others = [one for one in lan_addresses() if one != address]
+        try:
+            print(announcement(url, others), flush=True)  # noqa: T201
+        except UnicodeEncodeError:  # a terminal without block characters
+            print(url, flush=True)  # noqa: T201
 
-        def opened(self) -> None:
-            if address is None:
-                return
-            url = f"http{'s' * self.is_ssl}://{_in_url(address)}:{self.port}"
-            others = [one for one in lan_addresses() if one != address]
-            try:
-                print(announcement(url, others), flush=True)  # noqa: T201
-            except UnicodeEncodeError:  # a terminal without block characters
-                print(url, flush=True)  # noqa: T201
-
-    uvicorn.Config = Config  # type: ignore[misc]
+    private.wrap_application(lambda app, where: Front(app, address, partial(opened, where)))
 
 
 class Front:

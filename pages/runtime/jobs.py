@@ -37,8 +37,9 @@ from threadpoolctl import threadpool_limits  # comes with scikit-learn
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, ngettext
 from bayes_engine.progress import watched, watching
+from pages.runtime import private
 from pages.runtime.escape import md
-from pages.runtime.sessions import at_each_message, connected
+from pages.runtime.sessions import connected, running
 from pages.runtime.state import Finished, speak
 
 GRACE = 1.0
@@ -338,7 +339,8 @@ def share_the_machine() -> None:
     """Make a process of many users: one thread of BLAS for each computation, and short turns."""
     threadpool_limits(1)
     sys.setswitchinterval(TURN)
-    at_each_message(_at_the_door)
+    if (runtime := running()) is not None:
+        private.at_each_message(runtime, _at_the_door)
 
 
 @contextmanager

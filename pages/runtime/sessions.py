@@ -2,8 +2,8 @@
 
 Streamlit parks a session whose browser went away, so that a reload within `server.disconnectedSessionTTL` finds it, and
 frees the expired ones when the next browser connects or leaves: on a quiet evening never. The sweeper looks every
-`EVERY` seconds. It reaches into Streamlit's session manager, which has no public door; where that looks otherwise than
-it knows, it says so in the log and leaves all to Streamlit.
+`EVERY` seconds. Streamlit's session manager has no public door (`private` holds the one used); where it has changed,
+the log says so and all is left to Streamlit.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import mmap
 import threading
 import time
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from streamlit.logger import get_logger
 from streamlit.runtime import Runtime
-from streamlit.runtime.state.session_state import WStates
 
-from pages.runtime import cache
+from pages.runtime import cache, private
 
 EVERY = 10.0
 """Seconds between two looks. With `websocketPingInterval` twice (a client that vanished without a word) and
@@ -51,38 +49,14 @@ def running() -> Runtime | None:
     return runtime if issubclass(type(runtime), Runtime) else None  # to isinstance a test's mock passes for one
 
 
-def step_aside() -> None:
-    """Let the values of a session's widgets be gone through while another thread adds to them.
-
-    Streamlit gives every thread that runs a session's script a lock of its own, and for a moment there are two: the one
-    that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
-    """
-    WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
-
-
-def at_each_message(told: Callable[[], None]) -> None:
-    """Have `told` called whenever a browser asks for a run of a script, before it begins."""
-    if (runtime := running()) is None:
-        return
-    answer = runtime.handle_backmsg
-
-    @wraps(answer)
-    def asked(*args: Any, **kwargs: Any) -> None:
-        told()
-        answer(*args, **kwargs)
-
-    runtime.handle_backmsg = asked  # type: ignore[method-assign]
-
-
 def start() -> None:
     """Start the sweeper, once a process."""
     runtime = running()
     if runtime is None or not _started.acquire(blocking=False):
         return
     try:
-        at_each_message(_note)
-        sweep = sweeper(runtime)
-        soon = runtime._get_async_objs().eventloop.call_soon_threadsafe
+        private.at_each_message(runtime, _note)
+        sweep, soon = sweeper(runtime), private.on_event_loop(runtime)
     except AttributeError as error:
         _log.error("sessions are freed at the next visit only: Streamlit's session manager has changed", exc_info=error)
         return
@@ -104,13 +78,11 @@ def _watch(soon: Callable[[Callable[[], None]], object], sweep: Callable[[], Non
 
 def sweeper(runtime: Any) -> Callable[[], None]:
     """What one look does; to be called on the server's event loop, as all that touches sessions."""
-    manager = runtime._session_mgr
-    parked = manager._session_storage._cache
-    expire = parked.expire
+    expired = private.expired_sessions(runtime)
 
     def sweep() -> None:
         try:
-            left = [info.session for _id, info in expire()]
+            left = expired()
             for session in left:
                 session.shutdown()
             freed = bool(left)

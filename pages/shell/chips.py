@@ -12,22 +12,23 @@ from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
 from pages.active import words
+from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.state import bound, change, current
 from pages.shell import workspace
 
-_STYLE = """<style>
-[data-testid="stSidebar"] [data-testid="stVerticalBlock"] { gap: .45rem; }
-[data-testid="stSidebar"] [data-testid="stPopover"] button { justify-content: flex-start; text-align: left; }
+_STYLE = private.style("""
+[st=Sidebar] [st=VerticalBlock] { gap: .45rem; }
+[st=Sidebar] [st=Popover] button { justify-content: flex-start; text-align: left; }
 .st-key-family [role="radiogroup"] { flex-wrap: wrap; row-gap: .25rem; }
 .st-key-sidebar_away { position: absolute; }
 .st-key-share_code img { max-height: 68vh; width: auto !important; max-width: 100%; }
-[data-testid="stSidebarHeader"] { height: 2.4rem; padding-bottom: 0; }
-[data-testid="stMainBlockContainer"] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
-[data-testid="stMainBlockContainer"] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
-[data-testid="stMainBlockContainer"] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
-[data-testid="stMetricValue"] { font-size: 1.6rem; }
-[data-testid="stMainBlockContainer"] h3 { font-size: 1.25rem; }
+[st=SidebarHeader] { height: 2.4rem; padding-bottom: 0; }
+[st=MainBlockContainer] { padding: 4.25rem clamp(1rem, 3vw, 4rem) 3rem; max-width: 1500px; }
+[st=MainBlockContainer] h1 { font-size: 1.9rem; padding: 0 0 .3rem; }
+[st=MainBlockContainer] h2 { font-size: 1.45rem; padding: .6rem 0 .2rem; }
+[st=MetricValue] { font-size: 1.6rem; }
+[st=MainBlockContainer] h3 { font-size: 1.25rem; }
 [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"] { padding: .3rem .4rem .3rem .9rem; }
 @media (min-width: 700px) {
   [class*="st-key-workspace_notice"], [class*="st-key-workspace_version"], [class*="st-key-workspace_too_long"] {
@@ -35,15 +36,15 @@ _STYLE = """<style>
   }
 }
 @media (max-width: 1200px) {
-  section[data-testid="stSidebar"] { width: 14.5rem !important; min-width: 0 !important; }
+  section[st=Sidebar] { width: 14.5rem !important; min-width: 0 !important; }
   .st-key-family [role="radiogroup"] button { padding-left: .7rem; padding-right: .7rem; }
-  [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; }
+  [st=MainBlockContainer] h1 { font-size: 1.6rem; }
 }
 @media (max-width: 640px) {
-  section[data-testid="stSidebar"] { width: 18rem !important; }
-  [data-testid="stMainBlockContainer"] { padding: 3.75rem 1rem 3rem; }
-  [data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
-  [data-testid="stLayoutWrapper"]:has(> .st-key-settles_verdict) {
+  section[st=Sidebar] { width: 18rem !important; }
+  [st=MainBlockContainer] { padding: 3.75rem 1rem 3rem; }
+  [st=MarkdownContainer]:has(> table) { overflow-x: auto; }
+  [st=LayoutWrapper]:has(> .st-key-settles_verdict) {
     position: sticky; top: 3.75rem; z-index: 99; padding: .35rem 1rem; margin: 0 -1rem;
     min-width: calc(100% + 2rem); border-bottom: 1px solid rgb(128 128 128 / .25);
     background: color-mix(in srgb, Canvas 75%, transparent); backdrop-filter: blur(14px);
@@ -51,29 +52,29 @@ _STYLE = """<style>
   .st-key-settles_verdict p { font-size: .94rem; line-height: 1.4; }
 }
 @media (pointer: coarse) {
-  [data-testid="stButtonGroup"] button, [data-testid="stPageLink"] a, [data-testid="stCheckbox"] label,
-  [data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button { min-height: 2.75rem; }
-  [data-testid="stExpandSidebarButton"], [data-testid="stSidebarCollapseButton"] button { min-width: 2.75rem; }
+  [st=ButtonGroup] button, [st=PageLink] a, [st=Checkbox] label,
+  [st=ExpandSidebarButton], [st=SidebarCollapseButton] button { min-height: 2.75rem; }
+  [st=ExpandSidebarButton], [st=SidebarCollapseButton] button { min-width: 2.75rem; }
 }
-</style>"""
+""")
 
 
 def _of_streamlit() -> str:
     """Style that puts the words that Streamlit itself writes into the language; they have no other door."""
     if current_language() == "en":
         return ""
-    upload = '[data-testid="stFileUploaderDropzone"] [data-testid="stBaseButton-secondary"] p'
-    largest = '[data-testid="stFileUploaderDropzoneInstructions"] span'
+    upload = "[st=FileUploaderDropzone] [st=BaseButton-secondary] p"
+    largest = "[st=FileUploaderDropzoneInstructions] span"
     told = {
         upload: _("Choose a file"),
         largest: _("at most {n} MB").format(n=MAX_BYTES // 1_000_000),
-        '[data-testid="InputInstructions"] span': _("Enter to take it over"),
+        "[st=InputInstructions] span": _("Enter to take it over"),
     }
     rules = (
         f'{what} {{ font-size: 0 !important; }} {what}::after {{ content: "{said}"; font-size: .85rem; }}'
         for what, said in told.items()
     )
-    return f"<style>{' '.join(rules)}</style>"
+    return private.style(" ".join(rules))
 
 
 def heading() -> None:

@@ -14,6 +14,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.workbench.launch import CLASSROOM
 from pages.components.component import component
+from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.state import State, current, encode, link_token, speak
 
@@ -24,6 +25,8 @@ PIXELS = 1200
 """A code is drawn at least this wide, so that it is sharp on a projector."""
 
 _component = component(__file__, "bayes_sidebar")
+_LINKS = private.selectors("[st=Sidebar] [st=PageLink] a")
+_CLOSE = private.selectors("[st=SidebarCollapseButton] button")
 
 
 class Code(NamedTuple):
@@ -38,7 +41,7 @@ def share() -> None:
     if st.button(_("Share"), key="share", icon=":material/qr_code_2:", type="tertiary",
                  help=_("The address of what is on screen, with its QR code.")):  # fmt: skip
         st.dialog(_("Share what is on screen"), width="large", icon=":material/qr_code_2:")(_inside)()
-    _component(key="sidebar_away")
+    _component(key="sidebar_away", data={"links": _LINKS, "close": _CLOSE})
 
 
 def in_classroom() -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.runtime import jobs, logs, sessions
+from pages.runtime import jobs, logs, private, sessions
 from pages.runtime.links import address
 from pages.runtime.state import Finished, read_url, write_url
 from pages.shell import chips, classroom, workspace
@@ -60,7 +60,7 @@ def _process_start() -> None:
     if sessions.running():
         logs.install()
         sessions.start()
-        sessions.step_aside()
+        private.share_widget_states()
         jobs.share_the_machine()
     gc.collect()
     gc.freeze()

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
-from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from pages.runtime import cache, sessions
@@ -121,28 +120,10 @@ def test_where_streamlit_has_changed_it_says_so_and_goes_on(
     assert not [thread for thread in threading.enumerate() if thread.name == "session-sweeper"]
 
 
-def test_streamlit_is_as_the_sweeper_knows_it() -> None:
-    """Streamlit's doors that are not public, so that an update which closes them is noticed here and not by a user."""
-    from streamlit.runtime import Runtime
-
-    assert callable(Runtime._get_async_objs) and callable(Runtime.is_active_session) and callable(Runtime.exists)
-    assert callable(MemorySessionStorage()._cache.expire)  # type: ignore[attr-defined]
-
-
 def test_without_a_server_everybody_is_there() -> None:
     assert sessions.connected("nobody")
     sessions.start()  # does nothing
     assert not [thread for thread in threading.enumerate() if thread.name == "session-sweeper"]
-
-
-def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WStates, "__iter__", WStates.__iter__)  # put back afterwards
-    sessions.step_aside()
-    held = WStates()
-    held.set_from_value("one", 1)
-    for name in held:
-        held.set_from_value(f"{name}, later", 2)
-    assert list(held) == ["one", "one, later"]
 
 
 HOLES = """
@@ -176,20 +157,6 @@ def test_what_a_thread_has_freed_is_the_systems_again() -> None:
 
     assert taken("launch.one_heap()") < 1.5
     assert taken("") > 2.0  # or there is no need for it any more
-
-
-def test_whoever_asks_for_a_page_is_heard_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    order: list[Any] = []
-    runtime = SimpleNamespace(handle_backmsg=lambda *a, **k: order.append((a, k)))
-    monkeypatch.setattr(sessions, "running", lambda: runtime)
-    sessions.at_each_message(lambda: order.append("heard"))
-    runtime.handle_backmsg("one", "message", client=None)
-    assert order == ["heard", (("one", "message"), {"client": None})]
-
-
-def test_without_a_server_there_is_nothing_to_hear(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "running", lambda: None)
-    sessions.at_each_message(lambda: pytest.fail("nobody asks"))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from bayes_engine.workbench.figures.decisions import action_colours
 from pages import active
 from pages.active import words
 from pages.components.chart import chart
+from pages.runtime import private
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, bound, change, current
 from pages.runtime.state import dark as theme_is_dark
@@ -36,9 +37,9 @@ MOST_ANSWERS = 12
 MOST_DECISIONS = 6
 """As many decisions are drawn: those of least risk."""
 
-_STYLE = """<style>
-.st-key-answer [data-testid="stNumberInputContainer"] button { display: none; } /* a step would be an answer */
-</style>"""
+_STYLE = private.style("""
+.st-key-answer [st=NumberInputContainer] button { display: none; } /* a step would be an answer */
+""")
 
 Told = tuple[tuple[int, Any], ...]
 """The answers, in order: the feature's position, and a level's position, a number, or None for «don't know»."""

@@ -31,6 +31,7 @@ from bayes_engine.workbench.derivation.sources import (
     Words,
 )
 from pages.active import shelf, words
+from pages.runtime import private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.case.editor import Study, another_exercise
@@ -47,45 +48,45 @@ TYPESET = 6
 """Up to this many classes the sums are typeset; beyond, they are lines of text."""
 FORMS = {"latex": latex.to_latex, "markdown": render.to_markdown, "text": render.to_text}
 
-_STYLE = """<style>
-.st-key-factors, .st-key-factors [data-testid="stVerticalBlock"], .st-key-super_parents { gap: 0; }
-.st-key-factors [data-testid="stHorizontalBlock"], .st-key-super_parents [data-testid="stHorizontalBlock"] {
+_STYLE = private.style("""
+.st-key-factors, .st-key-factors [st=VerticalBlock], .st-key-super_parents { gap: 0; }
+.st-key-factors [st=HorizontalBlock], .st-key-super_parents [st=HorizontalBlock] {
   padding: .22rem 0; border-bottom: 1px solid rgba(128,128,128,.2);
 }
-.st-key-factors [data-testid="stCaptionContainer"] p { font-size: .8rem; }
-.st-key-super_parents [data-testid="stColumn"] [data-testid="stHorizontalBlock"] { border: none; padding: 0; }
-.st-key-super_parents [data-testid="stColumn"] .stHorizontalBlock { border: none; padding: 0; row-gap: 0; }
-.st-key-factors [data-testid="stColumn"] .stHorizontalBlock { border: none; padding: 0; row-gap: 0; }
-.st-key-factors [data-testid="stMarkdownContainer"], .st-key-super_parents [data-testid="stMarkdownContainer"] {
+.st-key-factors [st=CaptionContainer] p { font-size: .8rem; }
+.st-key-super_parents [st=Column] [st=HorizontalBlock] { border: none; padding: 0; }
+.st-key-super_parents [st=Column] [st=HorizontalBlock] { border: none; padding: 0; row-gap: 0; }
+.st-key-factors [st=Column] [st=HorizontalBlock] { border: none; padding: 0; row-gap: 0; }
+.st-key-factors [st=MarkdownContainer], .st-key-super_parents [st=MarkdownContainer] {
   margin: 0;
 }
-.st-key-factors [data-testid="stMarkdownContainer"] p, .st-key-super_parents [data-testid="stMarkdownContainer"] p {
+.st-key-factors [st=MarkdownContainer] p, .st-key-super_parents [st=MarkdownContainer] p {
   margin: 0; font-size: .95rem; font-variant-numeric: tabular-nums;
 }
-.st-key-factors button[kind="tertiary"], .st-key-super_parents button[kind="tertiary"] {
+.st-key-factors [st=BaseButton-tertiary], .st-key-super_parents [st=BaseButton-tertiary] {
   min-height: 1.7rem; padding: 0; text-align: left;
 }
-.st-key-factors button[kind="tertiary"] p {
+.st-key-factors [st=BaseButton-tertiary] p {
   text-decoration: underline dotted rgba(128,128,128,.7); text-underline-offset: 4px;
 }
 .st-key-factors .st-key-opened { margin: .4rem 0; gap: .5rem; }
-.st-key-factors .st-key-opened [data-testid="stHorizontalBlock"] { border: none; }
-.st-key-factors .st-key-opened [data-testid="stVerticalBlock"] { gap: .5rem; }
-.st-key-factors [data-testid="stTextInput"] { padding: .12rem 0; }
+.st-key-factors .st-key-opened [st=HorizontalBlock] { border: none; }
+.st-key-factors .st-key-opened [st=VerticalBlock] { gap: .5rem; }
+.st-key-factors [st=TextInput] { padding: .12rem 0; }
 .st-key-sums .katex { font-size: 1.05rem; }
 .st-key-opened .katex { font-size: .98rem; }
 .st-key-sums .katex-display, .st-key-opened .katex-display { margin: 0; padding: .35rem 0 .5rem; }
 @media (max-width: 1200px) {
-  .st-key-case_editor [data-testid="stNumberInputStepDown"], .st-key-case_editor [data-testid="stNumberInputStepUp"] {
+  .st-key-case_editor [st=NumberInputStepDown], .st-key-case_editor [st=NumberInputStepUp] {
     display: none;
   }
 }
 @media print {
-  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"], .st-key-case_editor,
+  [st=Sidebar], [st=Header], [st=Toolbar], .st-key-case_editor,
   .st-key-controls, .st-key-waterfall_controls, .st-key-left_out, .st-key-copy { display: none !important; }
-  [data-testid="stMainBlockContainer"] { padding: 0 !important; }
+  [st=MainBlockContainer] { padding: 0 !important; }
 }
-</style>"""
+""")
 
 
 def style() -> None:

@@ -12,6 +12,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.workbench.derivation import render
 from bayes_engine.workbench.derivation.check import LONGEST, hint, hint_joint, hint_posterior, mark
 from bayes_engine.workbench.derivation.derive import Working, rounded
+from pages.runtime import private
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, current
 from pages.views.case import derivation
@@ -75,11 +76,11 @@ def _colour_marks(marks: dict[str, str]) -> None:
     """Right is green, wrong is red."""
     ink = {"right": "#1a9850", "wrong": "#d7301f", "unreadable": "#d7301f"}
     rules = [
-        f'.st-key-fill_{key} [data-testid="stIconMaterial"] {{ color: {ink[found]}; }}'
+        f".st-key-fill_{key} [st=IconMaterial] {{ color: {ink[found]}; }}"
         for key, found in marks.items()
         if found in ink
     ]
-    st.html(f"<style>{' '.join(rules)}</style>")
+    st.html(private.style(" ".join(rules)))
 
 
 def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: float) -> str:

@@ -1,0 +1,82 @@
+"""All that leans on what Streamlit does not promise, in one place: tried on Streamlit 1.67.
+
+Where one of these doors is gone, `tests/unit/test_private.py` says which. What the launcher leans on in the same way is
+in `bayes_engine.workbench.private`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from streamlit.runtime import Runtime
+from streamlit.runtime.state.session_state import WStates
+
+TRIED = "1.67"
+"""The version of Streamlit that all of this was tried on."""
+
+HOOKS = (
+    "InputInstructions", "stBaseButton-secondary", "stBaseButton-tertiary", "stButtonGroup", "stCaptionContainer",
+    "stCheckbox", "stColumn", "stExpandSidebarButton", "stFileUploaderDropzone",
+    "stFileUploaderDropzoneInstructions", "stHeader", "stHorizontalBlock", "stIconMaterial", "stLayoutWrapper",
+    "stMainBlockContainer", "stMarkdownContainer", "stMetricValue", "stNumberInputContainer",
+    "stNumberInputStepDown", "stNumberInputStepUp", "stPageLink", "stPopover", "stSidebar",
+    "stSidebarCollapseButton", "stSidebarHeader", "stTextInput", "stToolbar", "stVerticalBlock",
+)  # fmt: skip
+"""The names by which Streamlit's own tests know its elements; `style` takes no other."""
+_HOOK = re.compile(r"\[st=([\w-]+)\]")
+
+
+def selectors(text: str) -> str:
+    """`[st=Sidebar]` in a style sheet as the selector of the element that Streamlit calls so.
+
+    >>> selectors("[st=Sidebar] h1 { margin: 0 }")
+    '[data-testid="stSidebar"] h1 { margin: 0 }'
+    """
+    return _HOOK.sub(_selector, text)
+
+
+def _selector(hook: re.Match[str]) -> str:
+    name = next(name for name in (hook[1], f"st{hook[1]}") if name in HOOKS)
+    return f'[data-testid="{name}"]'
+
+
+def style(sheet: str) -> str:
+    """A style sheet for `st.html`, its hooks resolved by `selectors`."""
+    return f"<style>{selectors(sheet)}</style>"
+
+
+def share_widget_states() -> None:
+    """Let the values of a session's widgets be gone through while another thread adds to them.
+
+    Streamlit gives every thread that runs a session's script a lock of its own, and for a moment there are two: the one
+    that is told to stop, and the next. A quick drag then ended in «dictionary changed size during iteration».
+    """
+    WStates.__iter__ = lambda self: iter(list(self.states))  # type: ignore[method-assign]
+
+
+def at_each_message(runtime: Runtime, noted: Callable[[], None]) -> None:
+    """Have `noted` called whenever a browser asks for a run of a script, before it begins."""
+    answer = runtime.handle_backmsg
+
+    @wraps(answer)
+    def asked(*args: Any, **kwargs: Any) -> None:
+        noted()
+        answer(*args, **kwargs)
+
+    runtime.handle_backmsg = asked  # type: ignore[method-assign]
+
+
+def on_event_loop(runtime: Any) -> Callable[[Callable[[], None]], object]:
+    """What hands a call to the server's event loop, from any thread. Raises AttributeError where it has none."""
+    soon: Callable[[Callable[[], None]], object] = runtime._get_async_objs().eventloop.call_soon_threadsafe
+    return soon
+
+
+def expired_sessions(runtime: Any) -> Callable[[], list[Any]]:
+    """What takes out the parked sessions whose time is over; to be called on the event loop. Raises AttributeError
+    where sessions are parked otherwise."""
+    expire = runtime._session_mgr._session_storage._cache.expire
+    return lambda: [info.session for _id, info in expire()]

@@ -1,0 +1,79 @@
+"""The doors of Streamlit and uvicorn that nobody promises: an update that closes one is noticed here, not by a user."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit
+import uvicorn
+from streamlit.runtime import Runtime
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.state.session_state import WStates
+from streamlit.web.server.starlette import starlette_server
+
+from bayes_engine.workbench import private as launcher
+from pages.runtime import private
+
+CLOSED = f"tried on Streamlit {private.TRIED}, this is {streamlit.__version__}"
+
+
+def test_the_sweeper_s_doors_are_open() -> None:
+    assert callable(Runtime._get_async_objs) and callable(Runtime.is_active_session) and callable(Runtime.exists), (
+        CLOSED
+    )
+    storage: Any = MemorySessionStorage()
+    assert callable(storage._cache.expire), CLOSED
+    runtime = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=storage))
+    assert private.expired_sessions(runtime)() == []
+
+
+def test_widgets_may_be_added_while_their_values_are_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WStates, "__iter__", WStates.__iter__)  # put back afterwards
+    private.share_widget_states()
+    held = WStates()
+    held.set_from_value("one", 1)
+    for name in held:
+        held.set_from_value(f"{name}, later", 2)
+    assert list(held) == ["one", "one, later"]
+
+
+def test_whoever_asks_for_a_page_is_heard_before_it_begins() -> None:
+    assert callable(Runtime.handle_backmsg), CLOSED
+    order: list[Any] = []
+    runtime: Any = SimpleNamespace(handle_backmsg=lambda *a, **k: order.append((a, k)))
+    private.at_each_message(runtime, lambda: order.append("heard"))
+    runtime.handle_backmsg("one", "message", client=None)
+    assert order == ["heard", (("one", "message"), {"client": None})]
+
+
+def test_streamlit_s_page_has_every_element_that_a_style_names() -> None:
+    scripts = Path(streamlit.__file__).parent.glob("static/static/js/*.js")
+    code = "".join(script.read_text(encoding="utf-8") for script in scripts)
+    composed = {"stBaseButton-secondary": "stBaseButton-", "stBaseButton-tertiary": "stBaseButton-"}
+    assert not [name for name in private.HOOKS if composed.get(name, name) not in code], CLOSED
+
+
+def test_a_style_names_no_other_element() -> None:
+    assert private.style("[st=Sidebar] p {}") == '<style>[data-testid="stSidebar"] p {}</style>'
+    with pytest.raises(StopIteration):
+        private.selectors("[st=NoSuchElement] p {}")
+
+
+def test_no_other_file_names_streamlit_s_elements() -> None:
+    pages = Path(private.__file__).parents[1]
+    others = [p for kind in ("*.py", "*.js", "*.css") for p in pages.rglob(kind) if p.name != "private.py"]
+    named = [p.name for p in others if 'data-testid="st' in p.read_text(encoding="utf-8").replace("'", '"')]
+    assert not named
+
+
+def test_what_streamlit_serves_can_be_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "uvicorn.Config(" in inspect.getsource(starlette_server), CLOSED
+    monkeypatch.setattr(uvicorn, "Config", uvicorn.Config)  # put back afterwards
+    launcher.wrap_application(lambda app, where: (app, where))
+    config: Any = uvicorn.Config("the application", port=8501)
+    application, where = config.app
+    assert application == "the application" and where() == ("http", 8501)
