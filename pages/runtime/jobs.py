@@ -398,12 +398,13 @@ def _only(asked: dict[Hashable, Job]) -> None:
         leave(job)
 
 
-def shown(there: UnderWay) -> None:
-    """In place of the rest of the page: what is being done, how far it is, and a button that stops it."""
+def shown(there: UnderWay, key: str = "job") -> None:
+    """In place of the rest of the page: what is being done, how far it is, and a button that stops it. `key` begins the
+    keys of its buttons: above a page that has work of its own an errand is under way."""
     if there.job is None:
         st.warning(_("Cancelled: {what}.").format(what=there.said.local(md)), icon=":material/stop_circle:")
         st.button(
-            _("Start again"), icon=":material/play_arrow:", key="job_again", on_click=_start_again, args=(there.key,)
+            _("Start again"), icon=":material/play_arrow:", key=f"{key}_again", on_click=_start_again, args=(there.key,)
         )
         return
     job = there.job
@@ -414,17 +415,19 @@ def shown(there: UnderWay) -> None:
         if job.done.is_set() or job.key in _declined():
             st.rerun()
         with st.container(border=True, width=640):
-            _far(job)
+            _far(job, key)
 
     looking()
 
 
-def _far(job: Job) -> None:
+def _far(job: Job, key: str) -> None:
     seconds = f"{time.monotonic() - job.begun:.0f}"
     head = _("{what} …").format(what=job.said.local(md))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"{head[:1].upper()}{head[1:]} {_('{n} s').format(n=seconds)}")
-        st.button(_("Cancel"), icon=":material/stop_circle:", key="job_cancel", on_click=_decline, args=(job.key, job))
+        st.button(
+            _("Cancel"), icon=":material/stop_circle:", key=f"{key}_cancel", on_click=_decline, args=(job.key, job)
+        )
     if n := job.ahead():
         words = ngettext("{n} computation is before this one.", "{n} computations are before this one.", n)
         st.progress(0.0, words.format(n=n))

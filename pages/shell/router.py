@@ -95,7 +95,7 @@ def run_app() -> None:
                 chips.language()
                 classroom.share()
             if under_way is not None:
-                jobs.shown(under_way)
+                jobs.shown(under_way, "errand")
             workspace.notice(here, frozenset(pages))
             chips.warnings()
             page.run()

@@ -316,6 +316,19 @@ def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None
     assert "errand" not in app.session_state
 
 
+def test_a_file_is_read_while_the_page_has_work_of_its_own(slow: Slow) -> None:
+    app = at_work(state())
+    reading = Message("reading the file")
+    visit = app.session_state["visit"]
+    errand = jobs.Errand("a file", slow.go.wait, reading, lambda _read: None, lambda _error: None, False, visit)
+    app.session_state["errand"] = errand
+    app.run()
+    assert not app.exception and {"job_cancel", "errand_cancel"} <= {button.key for button in app.button}
+    slow.go.set()
+    until(lambda: all(each.done.is_set() for each in jobs._jobs.values()))
+    assert "errand_cancel" not in {button.key for button in finished(app).button}
+
+
 def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
     slow_table.go.set()
     app = dropped("data", "upload_file", FILE)
@@ -334,7 +347,7 @@ def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
 
 def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) -> None:
     app = dropped("classify", "second_file", SECOND)
-    app.button(key="job_cancel").click().run()
+    app.button(key="errand_cancel").click().run()
     assert not app.exception and "Cancelled: reading the file." in said(app)
     until(lambda: slow_second.stopped == 1)
     app.run()
