@@ -28,7 +28,7 @@ FLOORS = (
     {"store", "datasets"},
     {"__init__"},
     {"workbench/derivation", "workbench/doctor", "workbench/incoming", "workbench/laboratory"},
-    {"workbench/figures"},
+    {"workbench/figures", "workbench/private"},
     {"workbench/launch"},
 )
 PAGE_FLOORS = ({"runtime"}, {"active"}, {"components"}, {"shell", "views"})
