@@ -38,8 +38,6 @@ const GLYPHS = [                      // one shape a class, of equal weight, in 
 ]
 // After a round of colours the shapes move on by one, so no two of the first 64 classes look the same.
 const glyphOf = k => GLYPHS[(k + Math.floor(k / 8)) % GLYPHS.length]
-// The losses of a row with this amount, which multiplies the cells marked in `by`; all of them where it is null.
-const atAmount = (loss, by, amount) => loss.map((row, i) => row.map((v, j) => by && !by[i][j] ? v : v * amount))
 
 function ticksOf(low, high, count) {  // round numbers, about `count` of them
   const rough = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(rough))

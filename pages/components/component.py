@@ -1,21 +1,28 @@
-"""The app's own drawings in the browser: the script and the style sheet of each stand beside its module, and
-`component.js`, which all of them share, before the script."""
+"""The app's own drawings in the browser: the script and the style sheet of each stand beside its module. Before the
+script comes `component.js`, which all of them share, and what else of this folder a drawing names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-_SHARED = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+_HERE = Path(__file__).parent
 
 
-def component(module: str, name: str, html: str = "") -> Any:
-    """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself."""
-    script = _SHARED + Path(module).with_suffix(".js").read_text(encoding="utf-8")
-    style = Path(module).with_suffix(".css").read_text(encoding="utf-8") if html else None
+def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = ()) -> Any:
+    """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself. It
+    `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets."""
+    script = "\n".join(_texts(("component", *uses), module, ".js"))
+    style = "\n".join(_texts(uses, module, ".css")) if html else None
     return st.components.v2.component(name, html=html or "<span></span>", css=style, js=script)
+
+
+def _texts(shared: Sequence[str], module: str, kind: str) -> list[str]:
+    files = [_HERE / f"{name}{kind}" for name in shared]
+    return [file.read_text(encoding="utf-8") for file in (*files, Path(module).with_suffix(kind)) if file.exists()]
 
 
 _FOLLOWS = """

@@ -49,8 +49,7 @@ function createEditor(host) {
   const marks = () => now().by?.flat().includes(false) ? now().by : null   // null: an amount multiplies every cell, or none is
   const worth = (i, j) => marks()?.[i][j] === false ? 1 : data.amount      // of one unit of a cell, in the case
   const use = () => now().prior ?? data.own
-  const log = p => Math.log(Math.max(p, 1e-300))
-  const shift = () => now().prior ? use().map((p, j) => data.own[j] > 0 ? clamp(log(p) - log(data.own[j]), -700, 700) : 0) : []
+  const shift = () => now().prior ? priorShift(data.own, use()).map(v => clamp(v, -700, 700)) : []   // as plane.py bounds it
 
   function tell() {                   // every frame of an edit, to the drawings of this page
     const edit = !local ? data.edit : busy ? sent + 1 : sent
@@ -286,17 +285,13 @@ function createEditor(host) {
   // Where the decision for the case turns while only λ_ij moves: R_i is a line in it of slope P(c_j|x).
   function markFlip(i, j) {
     for (const field of fields.flat()) field.tag.textContent = ""
-    const { posterior } = data
-    if (!posterior?.length) return
-    const was = data.prior ?? data.own, is = use()
-    const p = posterior.map((v, k) => was[k] > 0 ? v * is[k] / was[k] : 0), sum = p.reduce((a, b) => a + b)
-    if (!(sum > 0) || !(p[j] > 1e-12 * sum)) return
+    const p = atPrior(data.posterior, priorShift(data.prior ?? data.own, use()))
+    if (!p || !(p[j] > 1e-12)) return
     const { table } = now(), unit = worth(i, j)
     if (!unit) return
-    const risks = table.map((row, a) => row.reduce((total, v, k) => total + v * worth(a, k) * p[k], 0) / sum)
-    const others = risks.filter((_, a) => a !== i)
-    if (!others.length) return
-    const at = table[i][j] + (Math.min(...others) - risks[i]) / (unit * p[j] / sum)
+    const losses = new Losses(atAmount(table, marks(), data.amount), data.order), risks = losses.risk(p), other = losses.runnerUp(i)
+    if (other < 0) return
+    const at = table[i][j] + (risks[other] - risks[i]) / (unit * p[j])
     if (Math.abs(at) < LARGEST) fields[i][j].tag.textContent = fill(data.words.flips, { value: String(Number(at.toPrecision(3))).replace("-", "−") })
   }
 

@@ -26,7 +26,9 @@ from pages.runtime.state import State, bound, change, current, said_by
 
 LARGEST = 1e9
 """No loss is larger."""
-_component = component(__file__, "bayes_losses", '<div class="editor" data-testid="loss-editor"></div>')
+_component = component(
+    __file__, "bayes_losses", '<div class="editor" data-testid="loss-editor"></div>', uses=("decide",)
+)
 _STYLE = """<style>
 [class*="st-key-settles"] { transition: opacity .2s; }
 body[data-bayes-live] [class*="st-key-settles"] { opacity: .35; transition: none; }

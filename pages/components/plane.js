@@ -81,21 +81,14 @@ function decode(raw) {
 function shifted(scene, shift) {      // the grid at the prior of use, and its posteriors
   const { K, N } = scene, { logs, P } = (scene.moved ??= { logs: new Float32Array(K * N), P: new Float32Array(K * N) })
   for (let at = 0; at < N * K; at += K) {
-    let top = -Infinity, sum = 0
-    for (let j = 0; j < K; j++) top = Math.max(top, logs[at + j] = scene.logs[at + j] + (shift[j] ?? 0))
-    for (let j = 0; j < K; j++) sum += P[at + j] = Math.exp(logs[at + j] - top)
-    const norm = top + Math.log(sum)
-    for (let j = 0; j < K; j++) { P[at + j] /= sum; logs[at + j] -= norm }
+    const norm = posteriorAt(P, scene.logs, at, K, shift)
+    for (let j = 0; j < K; j++) logs[at + j] = scene.logs[at + j] + (shift[j] ?? 0) - norm
   }
   return { ...scene, logs, P }
 }
 
-// λ less the cheapest action under each truth: the same decisions, and risks whose ratio says how clear they are.
-function regret(loss, order) {
-  const K = loss[0].length, cheapest = Array.from({ length: K }, (_, j) => Math.min(...loss.map(row => row[j])))
-  const table = Float64Array.from(order.flatMap(i => loss[i].map((v, j) => v - cheapest[j])))
-  return { table, order, A: order.length, K, tolerance: 1e-12 * Math.max(...loss.flat().map(Math.abs)) }
-}
+// How clear a decision is by its regret and the runner-up's, from 0, a toss-up, to 1.
+const clearness = (best, second) => second > best ? (second - best) / (second + best) : 0
 
 // ---- painting --------------------------------------------------------------------------------------------------------
 
@@ -103,19 +96,13 @@ function regret(loss, order) {
 // agree the strength is interpolated; elsewhere each pixel is decided from interpolated logs, and the frontier is drawn
 // by its distance |log R₂ − log R₁| / |∇|, so it is smooth at any resolution.
 function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ratio }) {
-  const { W, N, K, P, logs, gone } = grid, { table, order, A, tolerance } = rule
+  const { W, N, K, P, logs, gone } = grid, { A, cells, risks } = rule
   const pixels = new Uint32Array(image.data.buffer), width = image.width, period = hatch.length
   const action = new Uint8Array(N), sure = new Float32Array(N), counts = new Array(A + 1).fill(0)
   for (let n = 0; n < N; n++) {
     if (gone[n]) { action[n] = A; continue }
-    let best = Infinity, second = Infinity, first = 0
-    for (let i = 0; i < A; i++) {
-      let risk = 0
-      for (let j = 0; j < K; j++) risk += table[i * K + j] * P[n * K + j]
-      if (risk < best - tolerance) { second = best; best = risk; first = i } else if (risk < second) second = risk
-    }
-    action[n] = order[first]
-    sure[n] = second === Infinity ? 1 : second + best > 0 ? (second - best) / (second + best) : 0
+    const chosen = action[n] = rule.decide(P, n * K), next = rule.runnerUp(chosen)
+    sure[n] = next < 0 ? 1 : clearness(risks[chosen], risks[next])
   }
   // Pixels are decided one by one in cells whose corners disagree, in cells around a corner so near to the frontier that
   // its line spills over, and in cells across which the strength bends.
@@ -176,21 +163,14 @@ function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ra
           if ((L[j] = west + (east - west) * tx) > peak) peak = L[j]
         }
         for (let j = 0; j < K; j++) L[j] = L[j] - peak < -30 ? 0 : Math.exp(L[j] - peak)
-        let best = Infinity, second = Infinity, first = 0, next = -1
-        for (let i = 0; i < A; i++) {
-          let risk = 0
-          for (let j = 0; j < K; j++) risk += table[i * K + j] * L[j]
-          if (risk < best - tolerance) { second = best; next = first; best = risk; first = i }
-          else if (risk < second) { second = risk; next = i }
-        }
-        const which = order[first], shade = shades[which]
-        const s = second === Infinity ? 1 : second + best > 0 ? (second - best) / (second + best) : 0
+        const which = rule.decide(L), next = rule.runnerUp(which), shade = shades[which]
+        const best = risks[which], second = next < 0 ? Infinity : risks[next], s = next < 0 ? 1 : clearness(best, second)
         counts[which]++
         let colour = shade.table[(shade.lean ? hatch[(px + shade.lean * py) % period] * SHADES : 0) + ((s * (SHADES - 0.01)) | 0)]
-        if (second < Infinity && best > 0) {
+        if (second < Infinity && best > 0 && second > 0) {
           let dx = 0, dy = 0
           for (let j = 0; j < K; j++) {
-            const w = (table[next * K + j] / second - table[first * K + j] / best) * L[j]
+            const w = (cells[next * K + j] / second - cells[which * K + j] / best) * L[j]
             dx += w * GX[j]; dy += w * GY[j]
           }
           const cover = clamp(reach + 0.5 - Math.log(second / best) / Math.hypot(dx, dy), 0, 1) * 0.85
@@ -269,7 +249,7 @@ function createPlane(host) {
     const { loss, by, shift, order } = inUse(), fits = loss.length === data.actions.length
     const own = fits ? atAmount(loss, by, data.amount) : atAmount(data.loss, data.by, data.amount)
     const rules = JSON.stringify([own, fits ? order : data.order]), shifts = JSON.stringify(shift)
-    if (rules !== shownLoss) { shownLoss = rules; rule = regret(...JSON.parse(rules)) }
+    if (rules !== shownLoss) { shownLoss = rules; rule = new Losses(...JSON.parse(rules)).regrets() }
     if (shifts !== shownShift) { shownShift = shifts; grid = scene && shifted(scene, shift) }
     const found = held ? judged() : data.wrong
     if (JSON.stringify(found) !== JSON.stringify(wrong)) { wrong = found; dirty.add("marks").add("legend") }
@@ -279,10 +259,10 @@ function createPlane(host) {
   function judged() {                   // the rows decided wrongly under what is being edited
     const { loss, by, shift, order } = inUse(), sizes = scene?.points?.amount ?? []
     if (loss.length !== data.actions.length) return data.wrong
-    const whole = regret(loss, order)     // an amount that multiplies every cell changes no decision
+    const losses = new Losses(loss, order, by)
     return (scene?.points?.posterior ?? []).flatMap((p, i) => {
-      const own = by && sizes.length ? regret(atAmount(loss, by, sizes[i]), order) : whole
-      const of = p.length ? data.actions[decide(moved(p, [], shift), own)].of : null
+      const moved = atPrior(p, shift)       // an amount that multiplies every cell changes no decision
+      const of = moved ? data.actions[losses.decide(moved, 0, by && sizes.length ? sizes[i] : 1)].of : null
       return of !== null && scene.points.truth[i] >= 0 && of !== scene.points.truth[i] ? [i] : []
     })
   }
@@ -492,7 +472,7 @@ function createPlane(host) {
 
   // -- the case
 
-  function posteriorAt({ x, y }) {    // interpolated as the regions are; null where there is none
+  function interpolated({ x, y }) {     // P(c|x), interpolated as the regions are; null where there is none
     const { W, H, K, logs, gone } = grid
     const cell = (side, v, n) => {
       if (side.levels.length || n === 1) return [clamp(Math.round(v), 0, n - 1), clamp(Math.round(v), 0, n - 1), 0]
@@ -506,22 +486,9 @@ function createPlane(host) {
       const west = value(j, i) + (value(l, i) - value(j, i)) * ty, east = value(j, k) + (value(l, k) - value(j, k)) * ty
       return west + (east - west) * tx
     })
-    const top = Math.max(...log), p = log.map(v => Math.exp(v - top)), sum = p.reduce((a, b) => a + b)
-    return p.map(v => v / sum)
-  }
-
-  function moved(p, from, to) {         // a posterior from one prior of use to another
-    const q = p.map((v, j) => v * Math.exp((to[j] ?? 0) - (from[j] ?? 0))), sum = q.reduce((a, b) => a + b)
-    return sum > 0 ? q.map(v => v / sum) : p
-  }
-
-  function decide(p, by = rule) {
-    let best = Infinity, first = 0
-    for (let i = 0; i < by.A; i++) {
-      const risk = p.reduce((sum, v, j) => sum + by.table[i * by.K + j] * v, 0)
-      if (risk < best - by.tolerance) { best = risk; first = i }
-    }
-    return by.order[first]
+    const p = new Float64Array(K)
+    posteriorAt(p, log, 0, K, [])
+    return [...p]
   }
 
   function placeCase() {
@@ -533,7 +500,8 @@ function createPlane(host) {
     marks.setAttribute("aria-label", n ? fill(data.words.points, { n }) : data.label)
     host.dataset.case = at ? `${at.x},${at.y}` : ""
     if (!at) return
-    const p = at.exact?.length ? moved(at.exact, at.shift, inUse().shift) : posteriorAt(at), chosen = p ? decide(p) : -1
+    const { shift } = inUse(), p = at.exact?.length ? atPrior(at.exact, at.exact.map((_, j) => (shift[j] ?? 0) - (at.shift[j] ?? 0))) : interpolated(at)
+    const chosen = p ? rule.decide(p) : -1
     const top = p ? p.indexOf(Math.max(...p)) : 0
     const verdict = !p ? data.words.nowhere : fill(data.words.readout, {
       class: data.classes[top].label, p: shareOf(p[top]), action: data.actions[chosen].label,

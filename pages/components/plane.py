@@ -31,7 +31,7 @@ from pages.components.component import component, follower
 from pages.runtime.escape import clean
 from pages.runtime.state import said_by
 
-_scene = component(__file__, "bayes_plane_scene")
+_scene = component(__file__, "bayes_plane_scene", uses=("decide",))
 _live = follower(
     __file__, "bayes_plane", '<div class="plane" data-testid="plane"></div>', draws="bayesPlane", told="bayes-scene"
 )

@@ -45,16 +45,8 @@ const percent = v => (100 * v).toFixed(1) + " %"
 function posteriors(scene, prior) {
   const { n, k, logs, which, priors, weight, truth } = scene
   const P = new Float64Array(n * k), ok = new Uint8Array(n), w = new Float64Array(n)
-  const shifts = priors.map(own => own.map((p, j) => prior && p > 0 ? Math.log(prior[j]) - Math.log(p) : 0))
-  for (let i = 0; i < n; i++) {
-    const shift = shifts[which[i]]
-    let top = -Infinity, sum = 0
-    for (let j = 0; j < k; j++) top = Math.max(top, P[i * k + j] = logs[i * k + j] + shift[j])
-    if (top === -Infinity) { P.fill(0, i * k, i * k + k); continue }
-    ok[i] = 1
-    for (let j = 0; j < k; j++) sum += P[i * k + j] = Math.exp(P[i * k + j] - top)
-    for (let j = 0; j < k; j++) P[i * k + j] /= sum
-  }
+  const shifts = priors.map(own => prior ? priorShift(own, prior) : [])
+  for (let i = 0; i < n; i++) ok[i] = posteriorAt(P, logs, i * k, k, shifts[which[i]]) > -Infinity ? 1 : 0
   const share = new Float64Array(k)
   let total = 0
   for (let i = 0; i < n; i++) if (ok[i]) { share[truth[i]] += weight[i]; total += weight[i] }
@@ -63,26 +55,15 @@ function posteriors(scene, prior) {
 }
 
 // As bayes_engine.decision.evaluate.estimated_risk; the interval is the linear one, not the bootstrap's. A row's amount
-// multiplies the cells of the table that `by` marks, or all (null); it has a say in the decision where the `rule` is
-// marked (`ruleBy`), for one that multiplies every cell changes none.
-function assess(scene, { P, ok, w }, { table, by }, { rule, ruleBy }, order) {
-  const { n, k, truth, amount } = scene, A = rule.length, flat = rule.flat(), marks = ruleBy?.flat()
-  const top = wanted => Math.max(0, ...flat.filter((_, c) => !marks || marks[c] === wanted).map(Math.abs))
-  const fixed = 1e-12 * top(false), each = 1e-12 * top(true), R = new Float64Array(A)
-  const confusion = rule.map(row => row.map(() => 0)), cost = rule.map(row => row.map(() => 0)), loss = new Float64Array(n)
+// multiplies the cells of the table that `by` marks, or all (null); it has a say in the decision where cells of the
+// `rule` are marked, for one that multiplies every cell changes none.
+function assess(scene, { P, ok, w }, { table, by }, rule) {
+  const { n, k, truth, amount } = scene, zeros = () => Array.from({ length: rule.A }, () => new Array(k).fill(0))
+  const confusion = zeros(), cost = zeros(), loss = new Float64Array(n)
   let total = 0, right = 0, undecided = 0
   for (let i = 0; i < n; i++) {
     if (!ok[i]) { undecided++; continue }
-    let least = Infinity
-    for (let a = 0; a < A; a++) {
-      let risk = 0
-      for (let j = 0; j < k; j++) { const c = a * k + j; risk += (marks?.[c] ? amount[i] : 1) * flat[c] * P[i * k + j] }
-      R[a] = risk
-      if (risk < least) least = risk
-    }
-    const tolerance = marks ? Math.max(fixed, amount[i] * each) : fixed
-    const chosen = order.find(a => R[a] <= least + tolerance)
-    const j = truth[i]
+    const chosen = rule.decide(P, i * k, rule.marks ? amount[i] : 1), j = truth[i]
     loss[i] = w[i] * (by && !by[chosen][j] ? 1 : amount[i]) * table[chosen][j]
     total += w[i]
     confusion[chosen][j] += w[i]
@@ -128,7 +109,8 @@ function createPanel(host) {
     const fits = held && held.table.length === data.loss.length && held.table[0].length === data.loss[0].length
     const live = fits && held.edit > data.edit
     const { table, by, prior } = live ? held : { table: data.loss, by: data.by, prior: data.prior }
-    return { live, cells: { table, by }, table: atAmount(table, by, data.amount), prior }   // the case's own table
+    const own = atAmount(table, by, data.amount)   // the case's own table
+    return { live, cells: { table, by }, table: own, losses: new Losses(own, data.order), prior }
   }
 
   function show() {
@@ -149,23 +131,17 @@ function createPanel(host) {
   function casePosterior(prior) {     // the case's, at the prior that is being edited
     const was = data.prior ?? data.own, is = prior ?? data.own
     if (!data.posterior.length) return null
-    const q = data.posterior.map((v, j) => was[j] > 0 ? v * is[j] / was[j] : v), sum = q.reduce((a, b) => a + b)
-    return sum > 0 ? q.map(v => v / sum) : null
-  }
-  const risksOf = (p, table) => table.map(row => row.reduce((sum, v, j) => sum + v * p[j], 0))
-  const chosenOf = (risks, table) => {
-    const least = Math.min(...risks), tolerance = 1e-12 * Math.max(...table.flat().map(Math.abs))
-    return data.order.find(a => risks[a] <= least + tolerance)
+    return atPrior(data.posterior, priorShift(was, is))
   }
 
   // -- the case: R(a|x) of each decision
 
-  function drawCase(p, { table }, colour) {
+  function drawCase(p, { losses }, colour) {
     const section = sections.case, { words } = data
     section.replaceChildren()
     make("h3", "", section, words.case)
     if (!p) { make("p", "note", section, data.status); host.dataset.chosen = ""; return }
-    const risks = risksOf(p, table), chosen = chosenOf(risks, table)
+    const chosen = losses.decide(p), risks = [...losses.risks]
     const head = make("p", "verdict", section)
     const dot = make("span", "dot", head)
     dot.style.background = colour(data.decisions[chosen])
@@ -214,13 +190,13 @@ function createPanel(host) {
 
   // Two classes: each action's risk is a straight line over P(c|x), the lower envelope decides.
   function drawLine(section, p, shown, colour, width) {
-    const { table } = shown, { words, truths, decisions } = data
+    const { table, losses } = shown, { words, truths, decisions } = data
     const left = 46, right = 14, top = 10, h = 128, strip = 34, foot = 40, w = width - left - right
     const svg = draw("svg", { width, height: top + h + strip + foot, role: "img" }, section)
     const X = q => left + w * q, values = table.flat(), high = Math.max(...values), low = Math.min(...values)
     const Y = r => top + h - (high > low ? (r - low) / (high - low) : 0) * (h - 6)
     const risk = (a, q) => table[a][1] * (1 - q) + table[a][0] * q     // q = P(first class)
-    const cuts = cutsOf(table)
+    const cuts = cutsOf(shown)
     for (const r of high > low ? [low, high] : [low]) {
       draw("line", { x1: left, x2: left + w, y1: Y(r), y2: Y(r), class: "hair" }, svg)
       draw("text", { x: left - 7, y: Y(r) + 4, class: "tick end" }, svg, general(r, 5))
@@ -244,7 +220,7 @@ function createPanel(host) {
     draw("text", { x: left, y: top + h + strip + 37, class: "tick" }, svg, "0")
     draw("text", { x: left + w, y: top + h + strip + 37, class: "tick end" }, svg, `P(${truths[0].name}|x) → 1`)
     if (p) {
-      const a = chosenOf(risksOf(p, table), table)
+      const a = losses.decide(p)
       draw("line", { x1: X(p[0]), x2: X(p[0]), y1: Y(risk(a, p[0])), y2: top + h + 4 + strip / 2, class: "guide" }, svg)
       draw("circle", { cx: X(p[0]), cy: Y(risk(a, p[0])), r: 4.5, fill: colour(decisions[a]), class: "case" }, svg)
       draw("circle", { cx: X(p[0]), cy: top + h + 4 + strip / 2, r: 7, fill: colour(decisions[a]), class: "case" }, svg)
@@ -255,7 +231,7 @@ function createPanel(host) {
     make("p", "note", section, words.lineNote)
   }
 
-  function cutsOf(table) {            // the lower envelope of straight lines on [0, 1]
+  function cutsOf({ table, losses }) {  // the lower envelope of straight lines on [0, 1]
     const at = new Set([0, 1])
     table.forEach((s, a) => table.slice(a + 1).forEach(t => {
       const slope = (s[0] - s[1]) - (t[0] - t[1]), q = (t[1] - s[1]) / slope
@@ -263,7 +239,7 @@ function createPanel(host) {
     }))
     const ends = [...at].sort((a, b) => a - b), list = []
     for (let k = 0; k + 1 < ends.length; k++) {
-      const q = (ends[k] + ends[k + 1]) / 2, a = chosenOf(risksOf([q, 1 - q], table), table)
+      const q = (ends[k] + ends[k + 1]) / 2, a = losses.decide([q, 1 - q])
       if (list.at(-1)?.a === a) list.at(-1).to = ends[k + 1]
       else list.push({ from: ends[k], to: ends[k + 1], a })
     }
@@ -272,7 +248,7 @@ function createPanel(host) {
 
   // Three classes: the triangle; of more, the slice through the case in which three shares vary.
   function drawTriangle(section, p, shown, colour, width) {
-    const { table } = shown, { words, truths, decisions } = data, K = truths.length
+    const { table, losses } = shown, { words, truths, decisions } = data, K = truths.length
     const three = K === 3 ? [0, 1, 2] : data.three
     const rest = truths.map((_, j) => three.includes(j) || !p ? 0 : p[j]), free = 1 - rest.reduce((a, b) => a + b, 0)
     const side = width - 60, h = side * 0.866, ox = 30, oy = 26
@@ -302,7 +278,7 @@ function createPanel(host) {
     const short = text => text.length > 16 ? text.slice(0, 15) + "…" : text
     three.forEach((j, m) => draw("text", { x: corner[m][0], y: m === 2 ? oy - 9 : oy + h + 19, class: "tick " + (m === 2 ? "mid" : m ? "end" : ""), "font-weight": 600 }, svg, short(truths[j].name)))
     if (p && free > 0) {
-      const [x, y] = place(three.map(j => p[j] / free)), a = chosenOf(risksOf(p, table), table)
+      const [x, y] = place(three.map(j => p[j] / free)), a = losses.decide(p)
       draw("circle", { cx: x, cy: y, r: 7, fill: colour(decisions[a]), class: "case" }, svg)
     }
     svg.setAttribute("aria-label", words.triangleSaid + " " + shares.join("; "))
@@ -339,8 +315,8 @@ function createPanel(host) {
     if (!scene || scene.id !== data.scene) return data.report
     const rows = computed(scene, prior), K = data.truths.length
     const plain = Array.from({ length: K }, (_, i) => Array.from({ length: K }, (_, j) => Number(i !== j)))
-    const ours = assess(scene, rows, { table, by }, { rule: table, ruleBy: by }, data.order)
-    const naive = assess(scene, rows, { table, by }, { rule: plain, ruleBy: null }, data.order.filter(a => a < K))
+    const ours = assess(scene, rows, { table, by }, new Losses(table, data.order, by))
+    const naive = assess(scene, rows, { table, by }, new Losses(plain, data.order.filter(a => a < K)))
     return { ...ours, naive: naive.risk, naiveAccuracy: naive.accuracy, rough: true }
   }
 

@@ -11,14 +11,14 @@ const ANSWER_WITHIN = 4000            // ms after which a change without an answ
 
 export default drawnBy(create)
 
-// P(c) p(x|c) of every class over a grid, class by class: (K, rows, columns), rows upwards
+// P(c) p(x|c) of every class over a grid: (rows, columns, K), rows upwards
 function joints(parts, priors, { x0, y0, step, W, H }) {
   const K = priors.length, joint = new Float64Array(K * W * H)
   for (const [k, w, mx, my, s1, s2, degrees] of parts) {
     const c = Math.cos(degrees * TAU / 360), s = Math.sin(degrees * TAU / 360), scale = priors[k] * w / (TAU * s1 * s2)
-    for (let j = 0, at = k * W * H; j < H; j++) {
+    for (let j = 0, at = k; j < H; j++) {
       const dy = y0 + j * step - my
-      for (let i = 0; i < W; i++, at++) {
+      for (let i = 0; i < W; i++, at += K) {
         const dx = x0 + i * step - mx, u = (c * dx + s * dy) / s1, v = (c * dy - s * dx) / s2, q = u * u + v * v
         if (q < 1400) joint[at] += scale * Math.exp(-0.5 * q)
       }
@@ -27,23 +27,19 @@ function joints(parts, priors, { x0, y0, step, W, H }) {
   return joint
 }
 
-function decisions(joint, loss, N) {  // the action of least risk at each node, and all risks (A, N)
-  const A = loss.length, K = loss[0].length, risks = new Float64Array(A * N), action = new Uint8Array(N)
+function decisions(joint, losses, N) {  // the action of least risk at each node, and that risk
+  const action = new Uint8Array(N), risk = new Float64Array(N)
   for (let n = 0; n < N; n++) {
-    let best = Infinity
-    for (let a = 0; a < A; a++) {
-      let r = 0
-      for (let k = 0; k < K; k++) r += loss[a][k] * joint[k * N + n]
-      risks[a * N + n] = r
-      if (r < best) { best = r; action[n] = a }
-    }
+    const a = losses.decide(joint, n * losses.K)
+    action[n] = a < 0 ? losses.order[0] : a   // where every density has run out
+    risk[n] = losses.risks[action[n]]
   }
-  return { action, risks }
+  return { action, risk }
 }
 
 // where decisions change: pieces [x1, y1, x2, y2] in grid units, straight between the edges of a cell
 function borders({ action }, joint, loss, W, H) {
-  const N = W * H, K = loss[0].length, pieces = [], logs = (k, n) => Math.log(Math.max(joint[k * N + n], 1e-300))
+  const K = loss[0].length, pieces = [], logs = (k, n) => Math.log(Math.max(joint[n * K + k], 1e-300))
   const cross = (p, q) => {           // the share of the way from node p to node q, log P(c) p(x|c) taken as straight
     const gap = loss[action[p]].map((v, k) => v - loss[action[q]][k]), from = [], way = []
     for (let k = 0; k < K; k++) { from.push(logs(k, p)); way.push(logs(k, q) - from[k]) }
@@ -101,7 +97,7 @@ function create(host) {
   const probe = make("span", "probe", host), stage = make("div", "stage", host), legend = make("ul", "legend", host)
   const canvas = make("canvas", "", stage), readout = make("div", "readout", stage)
   canvas.dataset.testid = "laboratory-canvas"; readout.dataset.testid = "laboratory-risk"
-  let data, fire, theme, box, parts = [], lines = [], handles = [], sent = 0, sentAt = 0, drag = null, timer = 0, frame = 0, stale = false
+  let data, fire, theme, box, losses, parts = [], lines = [], handles = [], sent = 0, sentAt = 0, drag = null, timer = 0, frame = 0, stale = false
   const listeners = new AbortController()
   const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
   const redraw = () => { frame ||= requestAnimationFrame(() => { frame = 0; draw() }) }
@@ -116,6 +112,7 @@ function create(host) {
     const mine = data && (drag || timer || (next.seen < sent && performance.now() - sentAt < ANSWER_WITHIN)) && next.scene === data.scene
     data = next
     if (!mine) { parts = data.parts.map(part => [...part]); stale = false }
+    losses = new Losses(data.loss, data.order)
     lines = data.lines.map(line => ({ ...line, paths: chained(line.pieces) }))
     build(); theme = null; redraw()
   }
@@ -163,7 +160,7 @@ function create(host) {
     g.setTransform(ratio, 0, 0, ratio, 0, 0)
     const W = 181, step = (RIGHT - LEFT) / (W - 1), H = Math.ceil(2 * box.top / step) + 2
     const grid = { x0: LEFT, y0: -box.top, step, W, H }, N = W * H
-    const joint = joints(parts, data.priors, grid), found = decisions(joint, data.loss, N)
+    const joint = joints(parts, data.priors, grid), found = decisions(joint, losses, N)
     regions(g, found, joint, W, H)
     axes(g)
     for (let k = 0; k < data.classes.length; k++) points(g, k)
@@ -184,21 +181,19 @@ function create(host) {
 
   function live() {                   // R* by a plain sum; the server's quadrature follows
     const step = 2 * FAR / COARSE, grid = { x0: -FAR, y0: -FAR, step, W: COARSE + 1, H: COARSE + 1 }, N = grid.W * grid.H
-    const joint = joints(parts, data.priors, grid), { action, risks } = decisions(joint, data.loss, N)
-    let sum = 0
-    for (let n = 0; n < N; n++) sum += risks[action[n] * N + n]
-    return sum * step * step
+    const { risk } = decisions(joints(parts, data.priors, grid), losses, N)
+    return risk.reduce((sum, r) => sum + r, 0) * step * step
   }
 
   const small = document.createElement("canvas")
   function regions(g, { action }, joint, W, H) {
     small.width = W; small.height = H
-    const image = new ImageData(W, H), N = W * H, K = data.classes.length, at = new Uint32Array(image.data.buffer)
+    const image = new ImageData(W, H), K = data.classes.length, at = new Uint32Array(image.data.buffer)
     const depth = theme.dark ? [0.22, 0.3] : [0.13, 0.25]
     for (let j = 0; j < H; j++) for (let i = 0; i < W; i++) {
       const n = j * W + i, ink = theme.inks[action[n]]
       let sum = 0, top = 0
-      for (let k = 0; k < K; k++) { sum += joint[k * N + n]; top = Math.max(top, joint[k * N + n]) }
+      for (let k = 0; k < K; k++) { sum += joint[n * K + k]; top = Math.max(top, joint[n * K + k]) }
       const sure = sum > 0 ? (top / sum - 1 / K) / (1 - 1 / K) : 1, t = depth[0] + depth[1] * sure
       const [r, gr, b] = theme.ground.map((v, c) => v + (ink[c] - v) * t)
       at[(H - 1 - j) * W + i] = (255 << 24 | Math.round(b) << 16 | Math.round(gr) << 8 | Math.round(r)) >>> 0

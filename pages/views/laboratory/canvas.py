@@ -21,7 +21,9 @@ from pages.views.laboratory import setup as lab
 from pages.views.laboratory.setup import Setup
 from pages.views.laboratory.study import Sample, model_name
 
-_component = component(__file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>')
+_component = component(
+    __file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>', uses=("decide",)
+)
 MOST_DRAWN = 600
 
 
@@ -79,6 +81,7 @@ def _drawn(setup: Setup, sample: Sample, models: Sequence[str], counted: int) ->
         "classes": classes,
         "actions": [*classes, refuse][: len(setup.losses)],
         "loss": setup.losses,
+        "order": setup.loss.by_name.tolist(),
         "priors": setup.priors,
         "parts": setup.shown_parts(),
         "draggable": setup.kind == "gauss",
