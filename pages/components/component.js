@@ -25,10 +25,14 @@ const drawnBy = create => component => {
   root.drawn.update(component)
   return () => { root.drawn?.destroy(); delete root.drawn }
 }
+const known = new Map()
 const rgbOf = colour => {             // any CSS colour as [r, g, b]
-  const pen = rgbOf.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true })
-  pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
-  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)]
+  if (!known.has(colour)) {
+    const pen = document.createElement("canvas").getContext("2d")
+    pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1)
+    known.set(colour, [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)])
+  }
+  return known.get(colour)
 }
 const isDark = ([r, g, b]) => r * 0.3 + g * 0.59 + b * 0.11 < 128
 const GLYPHS = [                      // one shape a class, of equal weight, in a box of -1..1

@@ -1,14 +1,22 @@
 """The app's own drawings in the browser: the script and the style sheet of each stand beside its module. Before the
-script comes `component.js`, which all of them share, and what else of this folder a drawing names."""
+script comes `component.js`, which all of them share, and what else of this folder a drawing names.
+
+What a person does in a drawing comes back under a number, `{…, n}` (stage.js); what is sent to the drawing says which
+number was heard last, `seen`, so that no older answer undoes what a person does meanwhile.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 import streamlit as st
 
+from pages.runtime.state import said_by
+
+Known = TypeVar("Known")
 _HERE = Path(__file__).parent
 
 
@@ -52,3 +60,37 @@ def follower(module: str, name: str, html: str, *, draws: str, told: str, every:
     script = _FOLLOWS.replace("DRAWS", draws).replace("TOLD", told).replace("EVERY", "true" if every else "false")
     style = Path(module).with_suffix(".css").read_text(encoding="utf-8")
     return st.components.v2.component(name, html=html, css=style, js=script)
+
+
+def heard(key: str, name: str, read: Callable[[Mapping[str, Any]], Known | None]) -> Known | None:
+    """What came from the drawing of this key under a name, as `read` understands it; for its callback. None for what
+    has no number, or what `read` does not know: a browser may send anything."""
+    value = said_by(key, name)
+    n = value.get("n") if isinstance(value, Mapping) else None
+    if type(n) is not int or not 0 < n < 2**53:
+        return None
+    st.session_state[f"{key}-seen"] = n
+    return read(value)
+
+
+def seen(key: str) -> int:
+    """The number of what was heard last from the drawing of this key; what is sent to it says so."""
+    return int(st.session_state.get(f"{key}-seen", 0))
+
+
+def read_position(value: object, size: int) -> int | None:
+    """The position, of so many, that a browser named; None for anything else.
+
+    >>> [read_position(v, 3) for v in (2, 3, -1, True, "1", 1.0)]
+    [2, None, None, None, None, None]
+    """
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size else None
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a browser sent a finite number.
+
+    >>> [is_number(v) for v in (1, 2.5, True, "1", float("nan"))]
+    [True, True, False, False, False]
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -77,34 +77,19 @@ function spread(nodes, sizes, room, most, lines, gap, side) {
 // ---- the component ---------------------------------------------------------------------------------------------------
 
 function createGraph(host) {
-  host.replaceChildren()
-  const probe = host.appendChild(document.createElement("span")), scroll = host.appendChild(document.createElement("div"))
-  probe.className = "probe"; scroll.className = "scroll"
-  const svg = shape("svg", "", scroll)
+  const { on, theme, hear, send, end } = stage(host, () => { if (data) { measured.clear(); theme(); layout(true) } })
+  const scroll = make("div", "scroll", host), svg = shape("svg", "", scroll)
   svg.setAttribute("role", "group")
   const layers = Object.fromEntries(["faint", "plain", "fresh", "tags", "nodes"].map(name => [name, shape("g", name, svg)]))
   const nodes = new Map(), edges = new Map()
-  let data, fire, drawn = false, width = 0, frame = 0, stops = { nodes: null, edges: null }
+  let data, drawn = false, width = 0, stops = { nodes: null, edges: null }
+  const fire = at => send("clicked", { at })
 
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
-  const watcher = new ResizeObserver(() => {
-    if (!data || host.clientWidth === width) return
-    cancelAnimationFrame(frame)
-    frame = requestAnimationFrame(() => layout(true))
-  })
-  watcher.observe(host)
-  on(probe, "transitionend", readTheme)
   for (const name of ["focusin", "focusout"]) on(host, name, event => {   // an SVG element that listens to focus takes it
     const node = event.target.closest(".node"), edge = event.target.closest(".edge")
     if (node) near(node.dataset.id, name === "focusin")
     if (node || edge) { stops[node ? "nodes" : "edges"] = event.target; tabs() }
   })
-  document.fonts?.ready.then(() => { if (data && !listeners.signal.aborted) { measured.clear(); layout(true) } })
-
-  function readTheme() {
-    host.classList.toggle("dark", isDark(rgbOf(getComputedStyle(probe).backgroundColor)))
-  }
 
   const pen = document.createElement("canvas").getContext("2d")
   const measured = new Map()
@@ -122,9 +107,9 @@ function createGraph(host) {
 
   // -- what comes in
 
-  function update({ data: next, setTriggerValue }) {
-    data = next
-    fire = event => setTriggerValue("clicked", event)
+  function update(component) {
+    hear(component)
+    data = component.data
     host.dataset.updates = Number(host.dataset.updates ?? 0) + 1
     svg.setAttribute("aria-label", data.label)
     keep(nodes, data.nodes, n => n.id, newNode)
@@ -133,7 +118,7 @@ function createGraph(host) {
       const layer = layers[{ faint: "faint", class: "faint", new: "fresh", lit: "fresh" }[e.data.tone] ?? "plain"]
       if (e.g.parentNode !== layer) keepFocus(e.g, () => layer.append(e.g))
     }
-    readTheme()
+    theme()
     layout(false)
     drawn = true
   }
@@ -399,8 +384,5 @@ function createGraph(host) {
     return all[(all.indexOf(g) + step + all.length) % all.length]
   }
 
-  return {
-    update,
-    destroy() { listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame) },
-  }
+  return { update, destroy: end }
 }

@@ -15,11 +15,10 @@ from typing import Any, Literal, NamedTuple, get_args
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.numerals import certain
-from pages.components.component import component
+from pages.components.component import component, heard, seen
 from pages.runtime.escape import clean
-from pages.runtime.state import said_by
 
-_graph = component(__file__, "bayes_graph", '<div class="graph" data-testid="graph"></div>')
+_graph = component(__file__, "bayes_graph", '<div class="graph" data-testid="graph"></div>', uses=("stage",))
 
 NodeTone = Literal["", "class", "evidence", "super", "end", "lit", "shut", "faint"]
 EdgeTone = Literal["", "new", "faint", "rejected", "class", "lit", "married"]
@@ -82,23 +81,21 @@ def graph(
     zoom: float = 1.0,
     clicking: Clicking | None = None,
     label: str = "",
-) -> Click | None:
+) -> None:
     """Draw it, at most `height` pixels high (None: as high as it needs), `selected` (a node's id, or an edge's ends)
     marked; where there is room, `zoom` times as large. `label` names the drawing for screen readers.
 
-    What is clicked is handed to `clicking` before the script runs again, and returned by that run; without it nothing
-    can be clicked.
+    What is clicked is handed to `clicking` before the script runs again; without it nothing can be clicked.
     """
     live = () if clicking is None else clicking.kinds
 
     def clicked() -> None:
-        event = read_click(said_by(key, "clicked"), nodes, edges, live)
+        event = heard(key, "clicked", lambda edit: read_click(edit.get("at"), nodes, edges, live))
         if event is not None and clicking is not None:
             clicking.on_click(event)
 
     data = drawing(nodes, edges, selected=selected, height=height, zoom=zoom, clicks=live, label=label)
-    result = _graph(key=key, data=data, on_clicked_change=clicked)
-    return read_click(result.get("clicked"), nodes, edges, live)
+    _graph(key=key, data=data | {"seen": seen(key)}, on_clicked_change=clicked)
 
 
 def drawing(

@@ -25,19 +25,12 @@ const numberOf = text => {            // 1.5, 1,5, −3, 1e3; NaN for anything e
 export default drawnBy(createEditor)
 
 function createEditor(host) {
-  let data, fire, local = null, sent = 0, busy = "", timer = 0, built = "", fields = [], inTurn = [], shares = [], pressed = false
-  const listeners = new AbortController()
-  const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
-
-  host.replaceChildren()
-  const probe = make("span", "probe", host)
+  let data, local = null, busy = "", timer = 0, built = "", fields = [], inTurn = [], shares = [], pressed = false
+  const { on, theme, hear, send, waits, lastSent, end } = stage(host, () => theme())
   const scroll = make("div", "scroll", host), grid = make("table", "grid", scroll)
   const told = make("div", "told", host), problem = make("div", "problem", host), priors = make("div", "priors", host)
   problem.setAttribute("role", "alert")
   problem.hidden = true
-
-  const themed = () => host.classList.toggle("dark", isDark(rgbOf(getComputedStyle(probe).backgroundColor)))
-  on(probe, "transitionend", themed)
 
   // -- what is shown: the server's, or the edit that it has not answered yet
 
@@ -52,7 +45,7 @@ function createEditor(host) {
   const shift = () => now().prior ? priorShift(data.own, use()).map(v => clamp(v, -700, 700)) : []   // as plane.py bounds it
 
   function tell() {                   // every frame of an edit, to the drawings of this page
-    const edit = !local ? data.edit : busy ? sent + 1 : sent
+    const edit = !local ? data.seen : busy ? lastSent() + 1 : lastSent()
     document.body.toggleAttribute("data-bayes-live", local !== null)
     window.dispatchEvent(new CustomEvent("bayes-loss", {
       detail: { key: data.key, table: now().table, by: marks(), order: data.order, prior: now().prior, shift: shift(), edit },
@@ -63,28 +56,27 @@ function createEditor(host) {
     if (!busy) return
     busy = ""
     const { table, prior, name, by } = local
-    if (JSON.stringify([table, prior, name, by]) === JSON.stringify([data.loss, data.prior, null, data.by]) && data.edit >= sent) {
+    if (JSON.stringify([table, prior, name, by]) === JSON.stringify([data.loss, data.prior, null, data.by]) && !waits()) {
       local = null
       tell()
       return
     }
-    sent++
-    tell()
     host.dataset.sentAt = performance.now().toFixed(1)
-    fire("edited", { table, prior, name, by, n: sent })
+    send("edited", { table, prior, name, by })
+    tell()
   }
   const commitSoon = () => { clearTimeout(timer); timer = setTimeout(commit, RESTS) }
-  function drop() { clearTimeout(timer); timer = 0; busy = ""; if (data.edit >= sent) local = null }
+  function drop() { clearTimeout(timer); timer = 0; busy = ""; if (!waits()) local = null }
 
-  function update({ data: next, setTriggerValue }) {
-    data = next; fire = setTriggerValue
-    sent = Math.max(sent, next.edit)
-    const answered = local && !busy && next.edit >= sent
+  function update(component) {
+    const next = data = component.data
+    hear(component)
+    const answered = local && !busy && !waits()
     const kept = local && (local.table.length !== next.loss.length || local.table[0].length !== next.loss[0].length)
     if (answered || kept) { local = null; busy = ""; host.dataset.settledAt = performance.now().toFixed(1); say("") }
     const looks = JSON.stringify([next.decisions, next.truths, next.flipped, next.words, next.name, !next.by])
     if (looks !== built) { built = looks; build() }
-    themed()
+    theme()
     show()
     tell()
   }
@@ -168,7 +160,7 @@ function createEditor(host) {
       if (!/[\t\n;]/.test(text.trim())) return
       event.preventDefault()
       drop(); field.show(true)
-      fire("pasted", { text: text.slice(0, 60000), n: ++sent })
+      send("pasted", { text: text.slice(0, 60000) })
     })
     on(field.input, "keydown", event => {
       const way = event.altKey && { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key]
@@ -348,6 +340,6 @@ function createEditor(host) {
 
   return {
     update,
-    destroy() { if (busy) commit(); listeners.abort(); document.body.removeAttribute("data-bayes-live") },
+    destroy() { if (busy) commit(); end(); document.body.removeAttribute("data-bayes-live") },
   }
 }

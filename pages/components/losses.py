@@ -19,15 +19,15 @@ from bayes_engine.ledger import Ledger, Status
 from bayes_engine.workbench.incoming.paste import read_block
 from pages import active
 from pages.active import words
-from pages.components.component import component
+from pages.components.component import component, heard, is_number, seen
 from pages.components.plane import action_inks, class_inks
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current, said_by
+from pages.runtime.state import State, bound, change, current
 
 LARGEST = 1e9
 """No loss is larger."""
 _component = component(
-    __file__, "bayes_losses", '<div class="editor" data-testid="loss-editor"></div>', uses=("decide",)
+    __file__, "bayes_losses", '<div class="editor" data-testid="loss-editor"></div>', uses=("decide", "stage")
 )
 _STYLE = """<style>
 [class*="st-key-settles"] { transition: opacity .2s; }
@@ -56,20 +56,22 @@ def loss_editor(table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus
     _presets(table)
 
     def edited() -> None:
-        value = said_by(key, "edited")
-        edit = _heard(key, value) and read_edit(value, len(loss.actions), len(loss.classes))
-        if edit:
+        edit = heard(key, "edited", lambda value: read_edit(value, len(loss.actions), len(loss.classes)))
+        st.session_state.pop(f"{key}-refused", None)
+        if edit is not None:
             change(lambda state: with_edit(state, table, edit))
 
     def pasted() -> None:
-        value = said_by(key, "pasted")
-        if _heard(key, value) and isinstance(value.get("text"), str):
-            try:
-                rows, extra = pasted_losses(table, value["text"], truth_in_rows=_flipped())
-            except BayesEngineError as error:
-                st.session_state[f"{key}-refused"] = error.message
-            else:
-                change(lambda state: replace(state, losses=rows, extra=extra))
+        text = heard(key, "pasted", lambda value: value["text"] if isinstance(value.get("text"), str) else None)
+        st.session_state.pop(f"{key}-refused", None)
+        if text is None:
+            return
+        try:
+            rows, extra = pasted_losses(table, text, truth_in_rows=_flipped())
+        except BayesEngineError as error:
+            st.session_state[f"{key}-refused"] = error.message
+        else:
+            change(lambda state: replace(state, losses=rows, extra=extra))
 
     _component(
         key=key,
@@ -109,7 +111,7 @@ def case_amount(table: active.InUse) -> None:
 
 def last_edit(bus: str) -> int:
     """The number of the last edit that was taken into the state; the drawings show newer ones ahead of the server."""
-    return int(st.session_state.get(f"{_key(bus)}-seen", 0))
+    return seen(_key(bus))
 
 
 def unit_of(table: active.InUse) -> str:
@@ -124,16 +126,6 @@ def _key(bus: str) -> str:
 
 def _flipped() -> bool:
     return bool(current().seen("flip", False))
-
-
-def _heard(key: str, value: Any) -> bool:
-    """Note the number of an edit as answered; False for what is no edit."""
-    n = value.get("n") if isinstance(value, dict) else None
-    if type(n) is not int:
-        return False
-    st.session_state[f"{key}-seen"] = n
-    st.session_state.pop(f"{key}-refused", None)
-    return True
 
 
 # what comes back ------------------------------------------------------------------------------------------------------
@@ -161,11 +153,7 @@ def _flags(row: Any, n: int) -> bool:
 
 
 def _numbers(row: Any, n: int) -> bool:
-    return (
-        isinstance(row, list)
-        and len(row) == n
-        and all(type(v) in (int, float) and math.isfinite(v) and abs(v) <= LARGEST for v in row)
-    )
+    return isinstance(row, list) and len(row) == n and all(is_number(v) and abs(v) <= LARGEST for v in row)
 
 
 def shares_of(prior: Sequence[float]) -> tuple[float, ...]:
@@ -225,7 +213,7 @@ def _live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: st
     column, every = clean(table.column(table.amount_column), 30) if table.amount_column else "", loss.by_amount
     return {
         "key": bus,
-        "edit": last_edit(bus),
+        "seen": last_edit(bus),
         "decisions": decisions(table),
         "truths": truths(table),
         "loss": loss.table.tolist(),

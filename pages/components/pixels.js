@@ -8,7 +8,6 @@ const RESTS = 450                     // ms after the last key of a burst when t
 const MOST_UNDONE = 200
 
 const same = (a, b) => a.length === b.length && a.every((v, i) => v === b[i])
-const hex = text => [1, 3, 5].map(i => parseInt(text.slice(i, i + 2), 16))
 const mix = (a, b, t) => `rgb(${a.map((v, i) => Math.round(v + (b[i] - v) * t)).join(",")})`
 const number = (v, digits = 3) => String(Number(v.toPrecision(digits))).replace("-", "−")
 const signed = v => (v > 0 ? "+" : "") + number(v)
@@ -16,20 +15,14 @@ const signed = v => (v > 0 ? "+" : "") + number(v)
 export default drawnBy(createPixels)
 
 function createPixels(host) {
-  let data, fire, ink = [], local = false, sent = 0, timer = 0, past = [], before = null
-  let tool = "pen", value = null, at = -1, cursor = -1, stroke = null, built = "", sheets = [], frame = 0, theme
-  const listeners = new AbortController()
-  const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
-
-  host.replaceChildren()
-  const probe = make("span", "probe", host), quiet = make("div", "quiet", null)
+  let data, ink = [], local = false, timer = 0, past = [], before = null
+  let tool = "pen", value = null, at = -1, cursor = -1, stroke = null, built = "", sheets = [], theme
+  const { on, redraw: repaint, theme: themeNow, fit, hear, send: sendEdit, waits, end } = stage(host, paint)
+  const quiet = make("div", "quiet", null)
   const tools = make("div", "tools", host), field = make("div", "sheets", host)
   const readout = make("div", "readout", host)
   host.append(quiet)
   quiet.setAttribute("aria-live", "polite")
-  on(probe, "transitionend", () => repaint())
-  const watcher = new ResizeObserver(() => repaint())
-  watcher.observe(host)
 
   const editable = () => Boolean(data.draw)
   const places = () => data.rows * data.cols
@@ -37,15 +30,13 @@ function createPixels(host) {
 
   function update(component) {
     data = component.data
-    fire = component.setTriggerValue
+    hear(component)
+    theme = themeNow()
     if (data.draw) {
-      sent = Math.max(sent, data.draw.seen)
-      if (!local || data.draw.seen >= sent) {
-        if (!stroke && !timer) {
-          if (!same(ink, data.draw.ink)) past = []                 // another case: nothing of it can be undone here
-          ink = [...data.draw.ink]
-          local = false
-        }
+      if (!(local && waits()) && !stroke && !timer) {
+        if (!same(ink, data.draw.ink)) past = []                   // another case: nothing of it can be undone here
+        ink = [...data.draw.ink]
+        local = false
       }
       value ??= data.top
     }
@@ -131,7 +122,7 @@ function createPixels(host) {
     local = true
     host.classList.add("waits")
     toolsShown()
-    fire("drawn", { ink: [...ink], n: ++sent })
+    sendEdit("drawn", { ink: [...ink] })
   }
   function undo() {
     settle()
@@ -197,7 +188,7 @@ function createPixels(host) {
     on(canvas, "pointerup", release)
     on(canvas, "pointercancel", release)
     on(canvas, "pointerleave", () => { if (!stroke) point(-1) })
-    on(canvas, "click", event => { if (!data.draw) { const i = inside(local(event)); if (i >= 0) fire("picked", i) } })
+    on(canvas, "click", event => { if (!data.draw) { const i = inside(local(event)); if (i >= 0) sendEdit("picked", { pixel: i }) } })
     if (s) return
     on(canvas, "focus", () => { if (cursor < 0) cursor = data.picked >= 0 ? data.picked : Math.floor(data.rows / 2) * data.cols + Math.floor(data.cols / 2); repaint() })
     on(canvas, "blur", () => { settle(); repaint() })
@@ -216,7 +207,7 @@ function createPixels(host) {
       cursor = clamp(row + way[0], 0, data.rows - 1) * data.cols + clamp(col + way[1], 0, data.cols - 1)
       return spoken()
     }
-    if (!data.draw) { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); fire("picked", cursor) } return }
+    if (!data.draw) { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sendEdit("picked", { pixel: cursor }) } return }
     if (!editable()) return
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") { event.preventDefault(); undo(); return spoken() }
     if (event.ctrlKey || event.metaKey || event.altKey) return
@@ -259,14 +250,11 @@ function createPixels(host) {
 
   // -- painting
 
-  function repaint() { frame ||= requestAnimationFrame(() => { frame = 0; paint() }) }
+  const tone = ink => rgbOf(theme.colour(ink))
 
   function paint() {
-    if (!data || !host.isConnected) return
-    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), text = rgbOf(style.color)
-    const dark = isDark(ground)
-    const tone = ink => hex(dark ? ink.dark : ink.light)
-    theme = { ground, text, dark, tone }
+    if (!data) return
+    theme = themeNow()
     const focused = host.getRootNode().activeElement === sheets[0]?.canvas
     const place = at >= 0 ? at : focused ? cursor : -1
     sheets.forEach((sheet, s) => one(sheet.canvas, data.sheets[s], s === 0 && Boolean(data.draw), place, focused && s === 0))
@@ -278,12 +266,9 @@ function createPixels(host) {
   }
 
   function one(canvas, sheet, drawn, place, focused) {
-    const wide = canvas.clientWidth, ratio = window.devicePixelRatio || 1
+    const wide = canvas.clientWidth
     if (!wide) return
-    const size = wide / data.cols, high = size * data.rows, ctx = canvas.getContext("2d")
-    canvas.width = Math.round(wide * ratio); canvas.height = Math.round(high * ratio)
-    ctx.scale(ratio, ratio)
-    const { ground, text, dark, tone } = theme
+    const size = wide / data.cols, high = size * data.rows, ctx = fit(canvas, wide, high), { ground, ink: text, dark } = theme
     ctx.fillStyle = mix(ground, text, 0.025)
     ctx.fillRect(0, 0, wide, high)
     const values = drawn ? ink : sheet.values
@@ -297,18 +282,18 @@ function createPixels(host) {
       if (t > 0) ctx.fillRect(x, y, size + 0.5, size + 0.5)
     })
     if (size > 14) {                    // a hairline grid where there is room
-      ctx.strokeStyle = `rgba(${text},${0.1})`; ctx.lineWidth = 1
+      ctx.strokeStyle = theme.faded(0.1); ctx.lineWidth = 1
       ctx.beginPath()
       for (let c = 1; c < data.cols; c++) { ctx.moveTo(c * size, 0); ctx.lineTo(c * size, high) }
       for (let r = 1; r < data.rows; r++) { ctx.moveTo(0, r * size); ctx.lineTo(wide, r * size) }
       ctx.stroke()
     }
     if (sheet.kind === "signed") outline(ctx, size)
-    if (data.picked >= 0 && !data.draw) frameAt(ctx, ...edge(data.picked), size, `rgb(${text})`, 2)
-    if (place >= 0) frameAt(ctx, ...edge(place), size, focused ? getComputedStyle(host).getPropertyValue("--st-primary-color") : `rgb(${text})`, 2)
+    if (data.picked >= 0 && !data.draw) frameAt(ctx, ...edge(data.picked), size, theme.inkCss, 2)
+    if (place >= 0) frameAt(ctx, ...edge(place), size, focused ? getComputedStyle(host).getPropertyValue("--st-primary-color") : theme.inkCss, 2)
   }
   function frameAt(ctx, x, y, size, colour, width) {
-    ctx.strokeStyle = `rgb(${theme.ground})`; ctx.lineWidth = width + 2
+    ctx.strokeStyle = theme.groundCss; ctx.lineWidth = width + 2
     ctx.strokeRect(x + 1, y + 1, size - 2, size - 2)
     ctx.strokeStyle = colour; ctx.lineWidth = width
     ctx.strokeRect(x + 1, y + 1, size - 2, size - 2)
@@ -316,14 +301,14 @@ function createPixels(host) {
   function hatch(ctx, x, y, size) {
     ctx.save()
     ctx.beginPath(); ctx.rect(x, y, size, size); ctx.clip()
-    ctx.strokeStyle = `rgba(${theme.text},0.45)`; ctx.lineWidth = 1
+    ctx.strokeStyle = theme.faded(0.45); ctx.lineWidth = 1
     ctx.beginPath()
     for (let d = -size; d < size; d += Math.max(size / 5, 3)) { ctx.moveTo(x + d, y + size); ctx.lineTo(x + d + size, y) }
     ctx.stroke()
     ctx.restore()
   }
   function dot(ctx, x, y, size) {
-    ctx.fillStyle = `rgba(${theme.text},0.35)`
+    ctx.fillStyle = theme.faded(0.35)
     ctx.beginPath(); ctx.arc(x + size / 2, y + size / 2, clamp(size / 14, 0.8, 2.2), 0, 7); ctx.fill()
   }
   function outline(ctx, size) {         // where the ink passes half, along the edges of the pixels
@@ -335,7 +320,7 @@ function createPixels(host) {
     }
     ctx.lineCap = "square"
     ctx.strokeStyle = `rgba(${theme.ground},0.9)`; ctx.lineWidth = 4; ctx.stroke()
-    ctx.strokeStyle = `rgb(${theme.text})`; ctx.lineWidth = 1.8; ctx.stroke()
+    ctx.strokeStyle = theme.inkCss; ctx.lineWidth = 1.8; ctx.stroke()
   }
 
   function legend(box, sheet) {         // from the one class to the other
@@ -350,15 +335,10 @@ function createPixels(host) {
     side(sheet.against, `${sheet.against.label} ${sheet.beyond ? "≤ " : ""}${number(-sheet.reach)}`, "from")
     make("span", "zero", box, "0")
     side(sheet.for, `${sheet.beyond ? "≥ " : ""}${signed(sheet.reach)} ${sheet.for.label}`, "to")
-    const dark = theme?.dark ?? matchMedia("(prefers-color-scheme: dark)").matches
-    box.classList.toggle("dark", dark)
   }
 
   return {
     update,
-    destroy() {
-      settle()
-      listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame); clearTimeout(timer)
-    },
+    destroy() { settle(); end() },
   }
 }

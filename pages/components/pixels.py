@@ -10,7 +10,7 @@ from pages import active
 from pages.components.component import component
 from pages.runtime.escape import clean
 
-drawing = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>')
+drawing = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="pixels"></div>', uses=("stage",))
 
 
 def picture(table: active.InUse) -> Image | None:

@@ -189,13 +189,12 @@ function paintRegions(image, { grid, rule, xs, ys, shades, hatch, lineColour, ra
 // ---- the component ---------------------------------------------------------------------------------------------------
 
 function createPlane(host) {
-  host.replaceChildren()
-  const probe = make("span", "probe", host)
-  const stage = make("div", "stage", host)
-  const regions = make("canvas", "regions", stage), marks = make("canvas", "marks", stage)
-  const up = make("div", "guide up", stage), across = make("div", "guide across", stage), spot = make("div", "spot", stage)
-  const handle = make("div", "handle", stage)
-  const readout = make("div", "card readout", stage), tip = make("div", "card tip", stage)
+  const { on, redraw, theme: themeNow, fit, hear, send: sendEdit, waits, end } = stage(host, draw)
+  const field = make("div", "stage", host)
+  const regions = make("canvas", "regions", field), marks = make("canvas", "marks", field)
+  const up = make("div", "guide up", field), across = make("div", "guide across", field), spot = make("div", "spot", field)
+  const handle = make("div", "handle", field)
+  const readout = make("div", "card readout", field), tip = make("div", "card tip", field)
   const legend = make("div", "legend", host), quiet = make("div", "quiet", host)
   handle.dataset.testid = "plane-case"; readout.dataset.testid = "plane-readout"; tip.dataset.testid = "plane-tip"
   regions.setAttribute("aria-hidden", "true")
@@ -203,42 +202,28 @@ function createPlane(host) {
   handle.tabIndex = 0
   handle.setAttribute("role", "slider")
 
-  let data, fire, grid, scene, rule, theme, box, image, at = null
-  let shownLoss = "", shownShift = "", wanted = "", frame = 0, dirty = new Set()
+  let data, grid, scene, rule, theme, box, image, at = null, shownLoss = "", shownShift = ""
   spot.hidden = true
-  let drag = null, hovered = -1, lastAction = -1, held = null, wrong = []
-  let sent = 0, sentAt = -Infinity, timer = 0, waiting = null, paints = 0
+  let drag = null, hovered = -1, lastAction = -1, held = null, wrong = [], sentAt = -Infinity, timer = 0, waiting = null, paints = 0
 
-  const redraw = (...parts) => {
-    parts.forEach(part => dirty.add(part))
-    frame ||= requestAnimationFrame(() => { frame = 0; draw() })
-  }
-  const listeners = new AbortController()
-  const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
-  const watcher = new ResizeObserver(() => redraw("layout"))
-  watcher.observe(stage)
-  on(probe, "transitionend", () => redraw("layout"))       // the theme's variables changed
-  on(window, "bayes-scene", event => { if (event.detail === data?.key) redraw("layout") })
+  on(window, "bayes-scene", event => { if (event.detail === data?.key) redraw("stage") })
   on(window, "bayes-loss", ({ detail }) => {
     if (detail?.key !== data?.key) return
     held = detail.edit > data.edit ? detail : null   // else it says what the server has said already
     take()
     redraw("regions")
   })
-  document.fonts?.ready.then(() => redraw("layout"))
 
-  function update({ data: next, setTriggerValue }) {
-    const before = data
-    data = next; fire = setTriggerValue
-    sent = Math.max(sent, next.seen)
+  function update(component) {
+    const before = data, next = data = component.data
+    hear(component)
     if (held && held.edit <= next.edit) held = null   // the server knows of the edit that was shown ahead of it
-    const behind = next.seen < sent && performance.now() - sentAt < ANSWER_WITHIN
     if (!next.case) at = null
-    else if (!at || !drag && !behind && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior, shift: next.shift }
+    else if (!at || !drag && !waits(ANSWER_WITHIN) && !timer) at = { x: next.case.x, y: next.case.y, exact: next.case.posterior, shift: next.shift }
     take()
     const still = before && ["scene", "height", "x", "y", "classes", "actions", "words", "label"]
       .every(name => JSON.stringify(before[name]) === JSON.stringify(next[name]))
-    redraw(...(still ? ["regions", "legend"] : ["layout", "legend"]))
+    redraw(...(still ? ["regions", "legend"] : ["stage"]))
   }
 
   const inUse = () => held
@@ -252,7 +237,7 @@ function createPlane(host) {
     if (rules !== shownLoss) { shownLoss = rules; rule = new Losses(...JSON.parse(rules)).regrets() }
     if (shifts !== shownShift) { shownShift = shifts; grid = scene && shifted(scene, shift) }
     const found = held ? judged() : data.wrong
-    if (JSON.stringify(found) !== JSON.stringify(wrong)) { wrong = found; dirty.add("marks").add("legend") }
+    if (JSON.stringify(found) !== JSON.stringify(wrong)) { wrong = found; redraw("marks", "legend") }
     host.dataset.wrong = wrong.join(",")
   }
 
@@ -267,29 +252,22 @@ function createPlane(host) {
     })
   }
 
-  function draw() {
-    const raw = scenes.get(data.key)
-    if (raw?.id === data.scene && scene?.id !== raw.id) {
-      scene = decode(raw); grid = shifted(scene, inUse().shift)
-      dirty.add("layout")
-    }
-    if (scene?.id !== data.scene || !stage.clientWidth) return   // the scene is on its way
-    const todo = dirty; dirty = new Set()
-    if (todo.has("layout")) { readTheme(); layout(); drawMarks(); show(-1) }
-    else if (todo.has("marks")) drawMarks()
-    if (todo.has("layout") || todo.has("regions")) paint()
-    if (todo.has("layout") || todo.has("legend")) drawLegend()
+  function draw(parts) {
+    const raw = data && scenes.get(data.key), fresh = raw?.id === data?.scene && scene?.id !== raw?.id
+    if (fresh) { scene = decode(raw); grid = shifted(scene, inUse().shift) }
+    if (!data || scene?.id !== data.scene) return   // the scene is on its way
+    const all = fresh || parts.has("stage")
+    if (all) { readTheme(); layout(); drawMarks(); show(-1) }
+    else if (parts.has("marks")) drawMarks()
+    if (all || parts.has("regions")) paint()
+    if (all || parts.has("legend")) drawLegend()
     placeCase()
   }
 
   function readTheme() {
-    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), ink = rgbOf(style.color)
-    const dark = isDark(ground)
-    const colour = entry => dark ? entry.dark : entry.light
-    theme = {
-      ground, ink, colour, font: getComputedStyle(host).fontFamily,
-      css: `rgb(${ink})`, groundCss: `rgb(${ground})`, greyCss: `rgb(${mix(ground, ink, 0.5)})`,
-    }
+    theme = themeNow()
+    const { dark, ground, ink, colour } = theme
+    theme.greyCss = `rgb(${mix(ground, ink, 0.5)})`
     // Hatching leans along x + y for an action that is no class, and (−1 modulo its period) along x − y where nothing holds.
     const tints = dark ? TINTS.dark : TINTS.light, back = hatching(window.devicePixelRatio || 1).length - 1
     theme.shades = data.actions.map(a => ({ lean: a.of === null ? 1 : 0, table: shadesOf(ground, rgbOf(colour(a)), tints, a.of === null) }))
@@ -303,10 +281,9 @@ function createPlane(host) {
   const pen = size => `${size} ${theme.font}`
 
   function layout() {
-    const ratio = window.devicePixelRatio || 1, width = stage.clientWidth, height = data.height
-    stage.style.height = height + "px"
-    marks.width = Math.round(width * ratio); marks.height = Math.round(height * ratio)
-    const ctx = marks.getContext("2d")
+    const ratio = window.devicePixelRatio || 1, width = field.clientWidth, height = data.height
+    field.style.height = height + "px"
+    const ctx = fit(marks, width, height)
     ctx.font = pen("13px")
     const y = data.y, short = text => clipped(ctx, text, width * 0.22)
     const yTicks = !y ? [] : y.levels.length ? y.levels.map((label, i) => [i, short(label)])
@@ -351,11 +328,8 @@ function createPlane(host) {
   }
 
   function drawMarks() {
-    const ctx = marks.getContext("2d"), { ratio, left, top, w, h } = box, b = top + h
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
-    ctx.clearRect(0, 0, box.width, box.height)
-    ctx.fillStyle = ctx.strokeStyle = theme.css
-    ctx.lineWidth = 1
+    const ctx = fit(marks, box.width, box.height), { ratio, left, top, w, h } = box, b = top + h
+    ctx.fillStyle = ctx.strokeStyle = theme.inkCss
     const sharp = v => Math.round(v * ratio) / ratio + 0.5 / ratio
     ctx.globalAlpha = 0.28
     ctx.strokeRect(sharp(left), sharp(top), w - 1 / ratio, h - 1 / ratio)
@@ -408,7 +382,7 @@ function createPlane(host) {
       if (late) {
         ctx.beginPath(); ctx.arc(0, 0, r + 3.6, 0, 7)
         ctx.strokeStyle = theme.groundCss; ctx.lineWidth = 4; ctx.stroke()
-        ctx.strokeStyle = theme.css; ctx.lineWidth = 1.8; ctx.stroke()
+        ctx.strokeStyle = theme.inkCss; ctx.lineWidth = 1.8; ctx.stroke()
       }
       ctx.scale(r, r)
       const shape = known ? shapes[truth[i]] : nameless
@@ -461,12 +435,10 @@ function createPlane(host) {
   }
 
   function glyph(path, colour, ring = false) {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-    const part = document.createElementNS("http://www.w3.org/2000/svg", ring ? "circle" : "path")
-    svg.setAttribute("viewBox", "-1.3 -1.3 2.6 2.6"); svg.setAttribute("width", "15"); svg.setAttribute("height", "15")
-    const looks = ring ? { r: 1.1, fill: "none", stroke: theme.css, "stroke-width": 0.3 } : { d: path, fill: colour }
-    for (const [name, value] of Object.entries(looks)) part.setAttribute(name, value)
-    svg.append(part)
+    const svg = shape("svg")
+    set(svg, { viewBox: "-1.3 -1.3 2.6 2.6", width: 15, height: 15 })
+    if (ring) set(shape("circle", "", svg), { r: 1.1, fill: "none", stroke: theme.inkCss, "stroke-width": 0.3 })
+    else set(shape("path", "", svg), { d: path, fill: colour })
     return svg
   }
 
@@ -493,7 +465,7 @@ function createPlane(host) {
 
   function placeCase() {
     for (const part of [handle, readout, up, across]) part.hidden = !at
-    stage.setAttribute("role", "group"); stage.setAttribute("aria-label", data.label)
+    field.setAttribute("role", "group"); field.setAttribute("aria-label", data.label)
     const n = scene.points?.x.length ?? 0
     marks.tabIndex = n ? 0 : -1
     marks.setAttribute("role", n ? "application" : "img")
@@ -509,7 +481,7 @@ function createPlane(host) {
     const where = data.x.label + " " + numberOn(data.x, at.x) + (data.y ? " · " + data.y.label + " " + numberOn(data.y, at.y) : "")
     host.dataset.decision = chosen < 0 ? "" : data.actions[chosen].label
     host.dataset.posterior = p ? p.map(v => v.toFixed(6)).join(",") : ""
-    const [px, py] = pixelOf(at), ink = p ? theme.colour(data.actions[chosen]) : theme.css
+    const [px, py] = pixelOf(at), ink = p ? theme.colour(data.actions[chosen]) : theme.inkCss
     handle.style.setProperty("--ink", ink); readout.style.setProperty("--ink", ink)
     handle.style.left = px + "px"; handle.style.top = py + "px"
     Object.assign(up.style, { left: px + "px", top: py + "px", height: box.top + box.h - py + "px" })
@@ -549,17 +521,17 @@ function createPlane(host) {
     clearTimeout(timer); timer = 0
     if (!waiting) return
     sentAt = performance.now()
-    fire("moved", { x: waiting.x, y: waiting.y, n: ++sent })
+    sendEdit("moved", { x: waiting.x, y: waiting.y })
     waiting = null
   }
 
   for (const name of ["pointerenter", "pointerleave", "focus", "blur"]) on(handle, name, () => redraw("case"))   // the card grows
 
-  const local = (event, frame = stage.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
+  const local = (event, frame = field.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
   on(handle, "pointerdown", event => {
     if (event.button) return
     handle.setPointerCapture(event.pointerId)
-    const frame = stage.getBoundingClientRect(), [px, py] = local(event, frame), [cx, cy] = pixelOf(at)
+    const frame = field.getBoundingClientRect(), [px, py] = local(event, frame), [cx, cy] = pixelOf(at)
     drag = { frame, dx: cx - px, dy: cy - py }   // what moves the page meanwhile moves no case
   })
   on(handle, "pointermove", event => {
@@ -614,7 +586,7 @@ function createPlane(host) {
   on(marks, "click", event => {
     const [px, py] = local(event), i = hit(px, py)
     const inside = px >= box.left && px <= box.left + box.w && py >= box.top && py <= box.top + box.h
-    if (i >= 0) { show(i); fire("picked", scene.points.row[i]) }
+    if (i >= 0) { show(i); sendEdit("picked", { row: scene.points.row[i] }) }
     else if (at && inside) move(placeOf(px, py))
   })
   on(marks, "keydown", event => {
@@ -625,15 +597,12 @@ function createPlane(host) {
       const k = path.indexOf(hovered)
       show(path[(k < 0 ? (step > 0 ? 0 : -1) : k + step + path.length) % path.length] ?? path.at(-1))
       quiet.textContent = scene.points.text[hovered].replaceAll("\n", ", ")
-    } else if (event.key === "Enter" && hovered >= 0) fire("picked", scene.points.row[hovered])
+    } else if (event.key === "Enter" && hovered >= 0) sendEdit("picked", { row: scene.points.row[hovered] })
     else if (event.key === "Escape") show(-1)
   })
 
   return {
     update,
-    destroy() {
-      listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame)
-      if (waiting) deliver()
-    },
+    destroy() { end(); if (waiting) deliver() },
   }
 }

@@ -15,10 +15,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -27,11 +27,10 @@ from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.figures.canvas import NATS, log_steps
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
-from pages.components.component import component, follower
+from pages.components.component import component, follower, heard, is_number, seen
 from pages.runtime.escape import clean
-from pages.runtime.state import said_by
 
-_scene = component(__file__, "bayes_plane_scene", uses=("decide",))
+_scene = component(__file__, "bayes_plane_scene", uses=("decide", "stage"))
 _live = follower(
     __file__, "bayes_plane", '<div class="plane" data-testid="plane"></div>', draws="bayesPlane", told="bayes-scene"
 )
@@ -149,13 +148,6 @@ class PlaneView:
     by_amount: Any = None
 
 
-class PlaneResult(NamedTuple):
-    """What the person did since the last run: where the case was moved to, which row was clicked."""
-
-    moved: tuple[float, float] | None
-    picked: int | None
-
-
 def plane(
     view: PlaneView,
     *,
@@ -164,38 +156,33 @@ def plane(
     edit: int = 0,
     on_moved: Callable[[float, float], object] | None = None,
     on_picked: Callable[[int], object] | None = None,
-) -> PlaneResult:
+) -> None:
     """Draw `view`, `height` pixels high without its legend; its losses and prior answer the edit of this number.
 
     `on_moved(x, y)` is called while the case is dragged (every 150 ms) and when it is let go; `on_picked(row)` when a
     point is clicked. Both before the script runs again, so the page can put them into its state.
     """
     rows = frozenset() if view.points is None else frozenset(int(r) for r in view.points.row)
-    x, y, seen = view.x, view.y, f"{key}-seen"
 
     def moved() -> None:
-        place = read_moved(said_by(key, "moved"), x, y)
-        if place is not None:
-            st.session_state[seen] = place[2]
-            if on_moved is not None:
-                on_moved(place[0], place[1])
+        place = heard(key, "moved", lambda edit: read_moved(edit, view.x, view.y))
+        if place is not None and on_moved is not None:
+            on_moved(*place)
 
     def picked() -> None:
-        row = read_picked(said_by(key, "picked"), rows)
+        row = heard(key, "picked", lambda edit: read_picked(edit.get("row"), rows))
         if row is not None and on_picked is not None:
             on_picked(row)
 
     digest, scene = scene_bytes(view, key)
     with st.container(gap=None):
-        result = _live(
+        _live(
             key=key,
-            data=live_part(view, key, digest, height=height, seen=st.session_state.get(seen, 0), edit=edit),
+            data=live_part(view, key, digest, height=height, seen=seen(key), edit=edit),
             on_moved_change=moved,
             on_picked_change=picked,
         )
         _scene(key=f"{key}-scene", data=scene, height=1)
-    place = read_moved(result.get("moved"), x, y)
-    return PlaneResult(None if place is None else place[:2], read_picked(result.get("picked"), rows))
 
 
 def scene_bytes(view: PlaneView, key: str) -> tuple[str, bytes]:
@@ -243,27 +230,21 @@ def live_part(view: PlaneView, key: str, scene: str, *, height: int, seen: int, 
     }
 
 
-def read_moved(value: object, x: Side, y: Side | None) -> tuple[float, float, int] | None:
-    """(x, y, number of the move) from what a browser sent, moved onto the sides; None if it is anything else.
+def read_moved(edit: Mapping[str, Any], x: Side, y: Side | None) -> tuple[float, float] | None:
+    """(x, y) from what a browser sent, moved onto the sides; None if it is anything else.
 
-    >>> read_moved({"x": 7, "y": 0.25, "n": 3}, Side("density", 0, 1), Side("sugar", 0, 1))
-    (1, 0.25, 3)
+    >>> read_moved({"x": 7, "y": 0.25}, Side("density", 0, 1), Side("sugar", 0, 1))
+    (1, 0.25)
     """
-    if not isinstance(value, dict):
+    across, up = edit.get("x"), edit.get("y")
+    if not is_number(across) or not is_number(up):
         return None
-    across, up, n = value.get("x"), value.get("y"), value.get("n")
-    if not _is_number(across) or not _is_number(up) or not isinstance(n, int):
-        return None
-    return x.clip(across), 0.0 if y is None else y.clip(up), n
+    return x.clip(across), 0.0 if y is None else y.clip(up)
 
 
 def read_picked(value: object, rows: frozenset[int]) -> int | None:
     """The row a browser says was clicked, if it is one that was drawn."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value in rows else None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _check(view: PlaneView) -> None:

@@ -18,8 +18,12 @@ const size = text => {                // what a cell that begins with a number c
 export default drawnBy(createListing)
 
 function createListing(host) {
-  let data, fire, rows = [], widths = [], least = [], told = "", at = [0, 0], frame = 0, across = 0, laid = "", seen = "", sorted = null, unseen = false
-  host.replaceChildren()
+  let data, rows = [], widths = [], least = [], told = "", at = [0, 0], across = 0, laid = "", seen = "", sorted = null, unseen = false
+  const { on, hear, send, end } = stage(host, parts => {
+    if (!data) return
+    if (parts.has("fonts")) measure()
+    layout()
+  })
   const find = make("input", "find", host), scroll = make("div", "scroll", host), table = make("table", "", scroll)
   const none = make("p", "none", scroll)
   const columns = make("colgroup", "", table), head = make("tr", "", make("thead", "", table)), body = make("tbody", "", table)
@@ -28,12 +32,6 @@ function createListing(host) {
   table.setAttribute("role", "none")    // what takes the keys is the grid itself
   head.setAttribute("role", "row")
   none.setAttribute("role", "status")
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
-  const watcher = new ResizeObserver(() => { if (data && host.clientWidth) later() })
-  watcher.observe(host)
-  document.fonts?.ready.then(() => { if (data && !listeners.signal.aborted) { measure(); layout() } })
-  const later = () => { cancelAnimationFrame(frame); frame = requestAnimationFrame(layout) }
 
   find.type = "search"
   on(find, "keydown", event => {
@@ -84,13 +82,13 @@ function createListing(host) {
     at = [row, column]
     if (data.by === "row" || column > 0) data.chosen = [row, column]  // until the server has said what that leads to
     draw()
-    fire("chosen", [row, column])
+    send("chosen", { at: [row, column] })
   }
 
-  function update({ data: next, setTriggerValue }) {
+  function update(component) {
     const before = data
-    data = next
-    fire = setTriggerValue
+    hear(component)
+    data = component.data
     const looks = JSON.stringify([data.heads, data.rows])
     const moved = JSON.stringify(before?.chosen) !== JSON.stringify(data.chosen)
     scroll.style.maxHeight = `${data.height}px`
@@ -245,8 +243,5 @@ function createListing(host) {
     }
   }
 
-  return {
-    update,
-    destroy() { listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame); host.replaceChildren() },
-  }
+  return { update, destroy() { end(); host.replaceChildren() } }
 }

@@ -11,9 +11,8 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import plain
 from pages import active
-from pages.components.component import component
+from pages.components.component import component, heard, read_position, seen
 from pages.runtime.escape import clean
-from pages.runtime.state import said_by
 
 FEW = 200
 """Of a table up to so many rows, and of so many columns as below, every cell is text; a larger one is a data grid."""
@@ -23,7 +22,7 @@ MOST = 5000
 LONG = 40
 """In a list of more entries one can look for words."""
 
-_component = component(__file__, "bayes_table", '<div class="listing" data-testid="table"></div>')
+_component = component(__file__, "bayes_table", '<div class="listing" data-testid="table"></div>', uses=("stage",))
 
 
 class Bar(NamedTuple):
@@ -74,9 +73,9 @@ def drawn(
     columns keep the room of their words, and the whole scrolls. A click on a head sorts."""
 
     def choose() -> None:
-        match said_by(key, "chosen"):
-            case [int(i), int(j)] if 0 <= i < len(lines) and 0 <= j < len(heads) and choice is not None:
-                choice.on_choice(i, j)
+        place = heard(key, "chosen", lambda edit: read_place(edit.get("at"), len(lines), len(heads)))
+        if place is not None and choice is not None:
+            choice.on_choice(*place)
 
     _component(
         key=key,
@@ -93,9 +92,23 @@ def drawn(
             "find": _("Find") if len(lines) > LONG else "",
             "none": _("Nothing found"),
             "narrow": narrow,
+            "seen": seen(key),
         },
         on_chosen_change=choose,
     )
+
+
+def read_place(value: object, rows: int, columns: int) -> tuple[int, int] | None:
+    """(row, column) that a browser says was chosen, if there is such a cell.
+
+    >>> read_place([1, 0], 2, 1), read_place([2, 0], 2, 1), read_place([True, 0], 2, 1)
+    ((1, 0), None, None)
+    """
+    match value:
+        case [at, of]:
+            row, column = read_position(at, rows), read_position(of, columns)
+            return None if row is None or column is None else (row, column)
+    return None
 
 
 def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:

@@ -39,10 +39,10 @@ def drawn(at: AppTest, ink: list[int | None]) -> AppTest:
     """After a stroke came back from the browser, as the page's callback takes it."""
     image = DIGITS.info.image
     assert image is not None
-    edit = read_ink({"ink": ink, "n": 1}, image)
+    edit = read_ink({"ink": ink}, image)
     assert edit is not None
     state = at.session_state["state"]
-    cells = dict(zip(image.names, edit[0], strict=True))
+    cells = dict(zip(image.names, edit, strict=True))
     at.session_state["state"] = with_cells(state, in_use(state), cells)
     at.session_state["edited"] = True
     at.run()
@@ -133,16 +133,14 @@ def test_a_pixel_that_is_no_feature_makes_it_a_table_again() -> None:
 @pytest.mark.parametrize(
     "sent",
     [
-        None,
-        [],
-        {"ink": [0] * 64},
-        {"ink": [0] * 63, "n": 1},
-        {"ink": [0] * 63 + [17], "n": 1},
-        {"ink": [0] * 63 + [-1], "n": 1},
-        {"ink": [0] * 63 + [float("nan")], "n": 1},
-        {"ink": [0] * 63 + [True], "n": 1},
-        {"ink": ["<b>"] * 64, "n": 1},
-        {"ink": [0] * 64, "n": "1"},
+        {},
+        {"ink": None},
+        {"ink": [0] * 63},
+        {"ink": [0] * 63 + [17]},
+        {"ink": [0] * 63 + [-1]},
+        {"ink": [0] * 63 + [float("nan")]},
+        {"ink": [0] * 63 + [True]},
+        {"ink": ["<b>"] * 64},
     ],
 )
 def test_what_is_no_picture_is_not_taken(sent: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -14,9 +15,10 @@ from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.pixels import PixelWeights, pixel_weights
 from pages.components import pixels
+from pages.components.component import heard, is_number, seen
 from pages.components.plane import class_inks
 from pages.runtime.escape import clean, md
-from pages.runtime.state import change, said_by
+from pages.runtime.state import change
 from pages.views.case import verdict
 from pages.views.case.editor import Study, with_cells
 
@@ -31,41 +33,36 @@ def drawn_case(one: Study, image: Image, working: Working | None) -> None:
         weights = pixel_weights(weigh(working.ledger, *names), working.ledger, image.names)
 
     def drawn() -> None:
-        edit = read_ink(said_by(key, "drawn"), image)
-        if edit is not None:
-            cells, st.session_state[f"{key}-seen"] = edit
+        cells = heard(key, "drawn", lambda edit: read_ink(edit, image))
+        if cells is not None:
             change(lambda state: with_cells(state, one.table, dict(zip(image.names, cells, strict=True))))
 
     pixels.drawing(
         key=key,
-        data=case_part(one, image, sides, weights, seen=st.session_state.get(f"{key}-seen", 0)),
+        data=case_part(one, image, sides, weights) | {"seen": seen(key)},
         on_drawn_change=drawn,
     )
     if weights is not None and working is not None:
         st.caption(_sum(one, working, sides, weights))
 
 
-def read_ink(value: Any, image: Image) -> tuple[tuple[int | None, ...], int] | None:
-    """(ink of each pixel, number of the edit) from what a browser sent, None in it for a missing pixel; None if it is
-    anything else than a picture of this size.
+def read_ink(edit: Mapping[str, Any], image: Image) -> tuple[int | None, ...] | None:
+    """The ink of each pixel from what a browser sent, None in it for a missing pixel; None if it is anything else than
+    a picture of this size.
 
     >>> tiny = Image(1, 2, 16, "", "")
-    >>> read_ink({"ink": [16, None], "n": 3}, tiny), read_ink({"ink": [17, 0], "n": 3}, tiny)
-    (((16, None), 3), None)
+    >>> read_ink({"ink": [16, None]}, tiny), read_ink({"ink": [17, 0]}, tiny)
+    ((16, None), None)
     """
-    if not isinstance(value, dict) or type(value.get("n")) is not int:
-        return None
-    ink = value.get("ink")
+    ink = edit.get("ink")
     if not isinstance(ink, list) or len(ink) != image.rows * image.cols:
         return None
-    if not all(v is None or (type(v) in (int, float) and math.isfinite(v) and 0 <= v <= image.top) for v in ink):
+    if not all(v is None or (is_number(v) and 0 <= v <= image.top) for v in ink):
         return None
-    return tuple(None if v is None else round(v) for v in ink), value["n"]
+    return tuple(None if v is None else round(v) for v in ink)
 
 
-def case_part(
-    one: Study, image: Image, sides: tuple[int, int], weights: PixelWeights | None, *, seen: int
-) -> dict[str, Any]:
+def case_part(one: Study, image: Image, sides: tuple[int, int], weights: PixelWeights | None) -> dict[str, Any]:
     """What the browser gets of a case, as JSON."""
     table = one.table
     spoken = _("The case as a picture: arrow keys move, 0 to 9, + and − set the ink, M is missing")
@@ -83,10 +80,7 @@ def case_part(
     ink = [one.values.get(name) for name in image.names]
     return {
         **pixels.grid(table, image),
-        "draw": {
-            "ink": [None if v is None else min(max(float(v), 0.0), image.top) for v in ink],
-            "seen": seen,
-        },
+        "draw": {"ink": [None if v is None else min(max(float(v), 0.0), image.top) for v in ink]},
         "sheets": sheets,
         "words": {
             **pixels.words(),

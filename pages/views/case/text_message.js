@@ -1,5 +1,5 @@
 // A text that is typed, and beneath it the same text with what each of its words says: from one class to the other by
-// colour, its strength in nats. See message.py for what comes in. What is typed goes to the server when the typing
+// colour, its strength in nats. See text_message.py for what comes in. What is typed goes to the server when the typing
 // rests. All words reach the page through textContent and attributes only.
 
 const RESTS = 350                     // ms without a key until the server hears of what was typed
@@ -11,12 +11,8 @@ const against = v => v === "-inf" || v < 0
 export default drawnBy(createMessage)
 
 function createMessage(host) {
-  let data, fire, timer = 0, local = false, sent = 0, built = "", units = [], at = -1, gone = false, dark
-  const listeners = new AbortController()
-  const on = (target, name, act, options) => target.addEventListener(name, act, { signal: listeners.signal, ...options })
-
-  host.replaceChildren()
-  const probe = make("span", "probe", host)
+  let data, timer = 0, local = false, built = "", units = [], at = -1, gone = false
+  const { on, theme, hear, send: sendEdit, waits, end } = stage(host, paint)
   const bar = make("div", "bar", host), label = make("label", "label", bar), missing = make("button", "", bar)
   const field = make("textarea", "", host)
   const read = make("div", "read", host), legend = make("div", "legend", host)
@@ -27,19 +23,17 @@ function createMessage(host) {
   missing.type = "button"
   card.hidden = true
   quiet.setAttribute("aria-live", "polite")
-  on(probe, "transitionend", () => paint())
 
   function update(component) {
     data = component.data
-    fire = component.setTriggerValue
+    hear(component)
     label.textContent = data.label
     field.setAttribute("aria-label", data.label)
     missing.textContent = data.words.missing
     missing.title = data.words.missingHelp
     field.maxLength = data.most
     bar.hidden = field.hidden = !data.editable
-    sent = Math.max(sent, data.seen)
-    if (!local || (data.seen >= sent && !timer)) {      // the server has heard of all that was typed
+    if (!local || (!waits() && !timer)) {      // the server has heard of all that was typed
       local = false
       gone = data.text === null
       if (field.value !== (data.text ?? "")) field.value = data.text ?? ""
@@ -59,7 +53,7 @@ function createMessage(host) {
   }
   function send() {
     clearTimeout(timer); timer = 0
-    if (local) fire("typed", { text: gone ? null : field.value, n: ++sent })
+    if (local) sendEdit("typed", { text: gone ? null : field.value })
   }
   function edited() { local = true; clearTimeout(timer); timer = setTimeout(send, RESTS); typing() }
   on(field, "input", event => { gone = false; if (!event.isComposing) edited() })
@@ -99,10 +93,8 @@ function createMessage(host) {
   }
 
   function paint() {
-    if (!data || !host.isConnected) return
-    const ground = rgbOf(getComputedStyle(probe).backgroundColor)
-    dark = isDark(ground)
-    const ink = side => dark ? side.dark : side.light
+    if (!data) return
+    const { colour: ink } = theme()
     const behind = (side, part) => `color-mix(in srgb, ${ink(side)} ${(FULL * part).toFixed(1)}%, transparent)`
     for (const unit of units) {
       const side = against(unit.nats) ? data.against : data.for
@@ -154,6 +146,6 @@ function createMessage(host) {
 
   return {
     update,
-    destroy() { if (timer) send(); listeners.abort() },
+    destroy() { if (timer) send(); end() },
   }
 }

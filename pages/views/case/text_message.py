@@ -4,8 +4,8 @@ another, the words that are absent, and the sum."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -20,10 +20,10 @@ from bayes_engine.workbench.derivation.texts import Said, TextRead, absent_terms
 from pages import active
 from pages.active.text_terms import quoted, shown, times, visible
 from pages.components import tables
-from pages.components.component import component
+from pages.components.component import component, heard, seen
 from pages.components.plane import class_inks
 from pages.runtime.escape import clean, md
-from pages.runtime.state import TYPED, State, change, said_by
+from pages.runtime.state import TYPED, State, change
 from pages.views.case import verdict
 from pages.views.case.editor import Study, with_cells
 
@@ -35,7 +35,13 @@ LISTED = 6
 """So many terms are told of one place."""
 ABSENT = 12
 """So many absent words are listed."""
-_component = component(__file__, "bayes_message", '<div class="message" data-testid="message"></div>')
+_component = component(__file__, "bayes_message", '<div class="message" data-testid="message"></div>', uses=("stage",))
+
+
+class Typed(NamedTuple):
+    """A text that was typed; None for one that is missing."""
+
+    text: str | None
 
 
 def typed_case(one: Study, working: Working | None) -> None:
@@ -63,14 +69,13 @@ def _one_text(one: Study, name: str, read: TextRead | None, sides: tuple[int, in
     key = f"case_text_{one.table.features.position[name]}"
 
     def typed() -> None:
-        edit = read_typed(said_by(key, "typed"))
+        edit = heard(key, "typed", read_typed)
         if edit is not None:
-            text, st.session_state[f"{key}-seen"] = edit
-            change(lambda state: with_text(state, one.table, name, text))
+            change(lambda state: with_text(state, one.table, name, edit.text))
 
     _component(
         key=key,
-        data=text_part(one, name, read, sides, seen=st.session_state.get(f"{key}-seen", 0)),
+        data=text_part(one, name, read, sides) | {"seen": seen(key)},
         on_typed_change=typed,
     )
 
@@ -81,21 +86,21 @@ def with_text(state: State, table: active.InUse, name: str, text: str | None) ->
     return with_cells(state, table, {name: codes[table.features.position[name]]})
 
 
-def read_typed(value: Any) -> tuple[str | None, int] | None:
-    """(text, number of the edit) from what a browser sent, None for a missing text; None if it is anything else.
+def read_typed(edit: Mapping[str, Any]) -> Typed | None:
+    """The text from what a browser sent; None if it is anything else.
 
-    >>> read_typed({"text": "hi", "n": 3}), read_typed({"text": None, "n": 1}), read_typed({"text": 7, "n": 1})
-    (('hi', 3), (None, 1), None)
+    >>> read_typed({"text": "hi"}), read_typed({"text": None}), read_typed({"text": 7}), read_typed({})
+    (Typed(text='hi'), Typed(text=None), None, None)
     """
-    if not isinstance(value, dict) or type(value.get("n")) is not int or "text" not in value:
-        return None
-    text = value["text"]
-    if text is not None and (not isinstance(text, str) or len(text) > 2 * MOST):
-        return None
-    return None if text is None else text.encode("utf-8", "replace").decode(), value["n"]
+    match edit.get("text", 0):
+        case None:
+            return Typed(None)
+        case str(text) if len(text) <= 2 * MOST:
+            return Typed(text.encode("utf-8", "replace").decode())
+    return None
 
 
-def text_part(one: Study, name: str, read: TextRead | None, sides: tuple[int, int], *, seen: int) -> dict[str, Any]:
+def text_part(one: Study, name: str, read: TextRead | None, sides: tuple[int, int]) -> dict[str, Any]:
     """What the browser gets of a text, as JSON."""
     table, value = one.table, one.values.get(name)
     inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
@@ -107,7 +112,6 @@ def text_part(one: Study, name: str, read: TextRead | None, sides: tuple[int, in
     return {
         "label": clean(table.column(name), 40),
         "text": text,
-        "seen": seen,
         "most": max(MOST, len(text or "")),
         "editable": not one.seed,
         "pieces": [] if read is None else _pieces(read),

@@ -3,7 +3,6 @@
 // held-out posteriors, which were sent once; when the server has answered, its own numbers stand in the same places.
 
 const MOST_DOTS = 900                 // rows drawn on the simplex
-const SVG = "http://www.w3.org/2000/svg"
 
 const scenes = (globalThis.bayesRows ??= new Map())
 globalThis.bayesConsequences = createPanel   // the live part's element calls it
@@ -22,10 +21,9 @@ export default function ({ data }) {  // the held-out rows have come
 }
 
 const draw = (tag, looks, parent, text) => {
-  const element = document.createElementNS(SVG, tag)
-  for (const [name, value] of Object.entries(looks)) element.setAttribute(name, value)
+  const element = shape(tag, "", parent)
+  set(element, looks)
   if (text !== undefined) element.textContent = text
-  parent?.append(element)
   return element
 }
 
@@ -80,20 +78,13 @@ function assess(scene, { P, ok, w }, { table, by }, rule) {
 // ---- the panel ---------------------------------------------------------------------------------------------------------
 
 function createPanel(host) {
-  host.replaceChildren()
-  const probe = make("span", "probe", host)
+  const { on, redraw, theme, end } = stage(host, () => { if (data) show() })
   const sections = {}
   const panel = make("div", "panel", host)
   for (const name of ["case", "simplex", "rows"]) sections[name] = make("section", name, panel)
   const quiet = make("div", "quiet", host)
   quiet.setAttribute("role", "status")
-  let data, held = null, frame = 0, cache = {}, lastChosen = null, cells = null, cellsFor = ""
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
-  const redraw = () => { frame ||= requestAnimationFrame(() => { frame = 0; if (data) show() }) }
-  const watcher = new ResizeObserver(redraw)
-  watcher.observe(host)
-  on(probe, "transitionend", redraw)
+  let data, held = null, cache = {}, lastChosen = null, cells = null, cellsFor = ""
   on(window, "bayes-rows", event => { if (event.detail === data?.key) { cache = {}; redraw() } })
   on(window, "bayes-loss", ({ detail }) => { if (detail?.key === data?.key) { held = detail; redraw() } })
 
@@ -102,8 +93,6 @@ function createPanel(host) {
     if (held && held.edit <= next.edit) held = null
     redraw()
   }
-
-  const dark = () => isDark(rgbOf(getComputedStyle(probe).backgroundColor))
 
   function inUse() {
     const fits = held && held.table.length === data.loss.length && held.table[0].length === data.loss[0].length
@@ -115,10 +104,8 @@ function createPanel(host) {
 
   function show() {
     const start = performance.now()
-    const shown = inUse(), night = dark()
-    host.classList.toggle("dark", night)
+    const shown = inUse(), { colour } = theme()
     host.classList.toggle("live", shown.live)
-    const colour = entry => night ? entry.dark : entry.light
     const p = casePosterior(shown.prior)
     drawCase(p, shown, colour)
     drawSimplex(p, shown, colour)
@@ -384,8 +371,5 @@ function createPanel(host) {
     make("p", "note", section, words.confusion)
   }
 
-  return {
-    update,
-    destroy() { listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame) },
-  }
+  return { update, destroy: end }
 }

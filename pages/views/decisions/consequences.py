@@ -25,7 +25,7 @@ from pages.components.losses import decisions, last_edit, truths, unit_of
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, current
 
-_rows = component(__file__, "bayes_consequences_rows", uses=("decide",))
+_rows = component(__file__, "bayes_consequences_rows", uses=("decide", "stage"))
 _live = follower(
     __file__,
     "bayes_consequences",

@@ -93,28 +93,22 @@ function chained(pieces) {            // pieces that share an end, as long lines
 }
 
 function create(host) {
-  host.replaceChildren()
-  const probe = make("span", "probe", host), stage = make("div", "stage", host), legend = make("ul", "legend", host)
-  const canvas = make("canvas", "", stage), readout = make("div", "readout", stage)
+  const { on, redraw, theme: themeNow, fit, hear, send, waits, end } = stage(host, draw)
+  const field = make("div", "stage", host), legend = make("ul", "legend", host)
+  const canvas = make("canvas", "", field), readout = make("div", "readout", field)
   canvas.dataset.testid = "laboratory-canvas"; readout.dataset.testid = "laboratory-risk"
-  let data, fire, theme, box, losses, parts = [], lines = [], handles = [], sent = 0, sentAt = 0, drag = null, timer = 0, frame = 0, stale = false
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
-  const redraw = () => { frame ||= requestAnimationFrame(() => { frame = 0; draw() }) }
-  const watcher = new ResizeObserver(redraw)
-  watcher.observe(stage)
-  on(probe, "transitionend", () => { theme = null; redraw() })
-  document.fonts?.ready.then(redraw)
+  let data, theme, box, losses, parts = [], lines = [], handles = [], drag = null, timer = 0, stale = false
 
-  function update({ data: next, setTriggerValue }) {
-    fire = setTriggerValue
+  function update(component) {
+    const next = component.data
+    hear(component)
     if (data && JSON.stringify(data) === JSON.stringify(next)) return
-    const mine = data && (drag || timer || (next.seen < sent && performance.now() - sentAt < ANSWER_WITHIN)) && next.scene === data.scene
+    const mine = data && (drag || timer || waits(ANSWER_WITHIN)) && next.scene === data.scene
     data = next
     if (!mine) { parts = data.parts.map(part => [...part]); stale = false }
     losses = new Losses(data.loss, data.order)
     lines = data.lines.map(line => ({ ...line, paths: chained(line.pieces) }))
-    build(); theme = null; redraw()
+    build(); redraw("stage")
   }
 
   function build() {
@@ -122,7 +116,7 @@ function create(host) {
     if (handles.length !== wanted) {
       for (const handle of handles) handle.element.remove()
       handles = Array.from({ length: wanted }, (_, i) => {
-        const element = make("div", i % 3 ? "handle axis" : "handle", stage)
+        const element = make("div", i % 3 ? "handle axis" : "handle", field)
         element.tabIndex = 0; element.setAttribute("role", "slider"); element.dataset.testid = `laboratory-handle-${i}`
         const handle = { element, part: Math.floor(i / 3), way: i % 3 }
         if (!handle.way) make("span", "", element)
@@ -136,28 +130,22 @@ function create(host) {
   }
 
   function layout() {
-    const width = stage.clientWidth, height = Math.round(clamp(width * 0.7, 380, 500)), ratio = window.devicePixelRatio || 1
-    stage.style.height = height + "px"
-    const per = (RIGHT - LEFT) / width
-    box = { width, height, per, top: per * height / 2, ratio }
-    canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio)
+    const width = field.clientWidth, height = Math.round(clamp(width * 0.7, 380, 500)), per = (RIGHT - LEFT) / width
+    field.style.height = height + "px"
+    box = { width, height, per, top: per * height / 2 }
+    return fit(canvas, width, height)
   }
   const px = x => (x - LEFT) / box.per, py = y => (box.top - y) / box.per
 
   function readTheme() {
-    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor), dark = isDark(ground)
-    const colour = ink => dark ? ink.dark : ink.light
-    theme = { dark, ground, ink: style.color, groundCss: style.backgroundColor, colour, font: getComputedStyle(host).fontFamily,
-      inks: data.actions.map(a => rgbOf(colour(a))), soft: dark ? "rgba(255,255,255,.6)" : "rgba(31,36,48,.6)", faint: dark ? "rgba(255,255,255,.16)" : "rgba(31,36,48,.14)" }
+    const now = themeNow()
+    theme = { ...now, inks: data.actions.map(a => rgbOf(now.colour(a))), soft: now.faded(0.6), faint: now.faded(0.15) }
   }
 
-  function draw() {
-    if (!data || !stage.clientWidth) return
-    const start = performance.now()
-    layout()
-    if (!theme) { readTheme(); drawLegend() }
-    const g = canvas.getContext("2d"), { ratio, width, height } = box
-    g.setTransform(ratio, 0, 0, ratio, 0, 0)
+  function draw(wanted) {
+    if (!data) return
+    const start = performance.now(), g = layout()
+    if (wanted.has("stage")) { readTheme(); drawLegend() }
     const W = 181, step = (RIGHT - LEFT) / (W - 1), H = Math.ceil(2 * box.top / step) + 2
     const grid = { x0: LEFT, y0: -box.top, step, W, H }, N = W * H
     const joint = joints(parts, data.priors, grid), found = decisions(joint, losses, N)
@@ -168,15 +156,15 @@ function create(host) {
     const scaled = borders(found, joint, data.loss, W, H).map(([x1, y1, x2, y2]) => [x1 * step + LEFT, y1 * step - box.top, x2 * step + LEFT, y2 * step - box.top])
     g.lineJoin = g.lineCap = "round"
     const optimal = chained(scaled)
-    stroke(g, optimal, theme.groundCss, 8, []); stroke(g, optimal, theme.ink, 4.5, [])
+    stroke(g, optimal, theme.groundCss, 8, []); stroke(g, optimal, theme.inkCss, 4.5, [])
     g.globalAlpha = stale || drag ? 0.3 : 1
     for (const line of lines) { stroke(g, line.paths, theme.groundCss, line.width + 2.5, []); stroke(g, line.paths, theme.colour(line), line.width, line.dash) }
     g.globalAlpha = 1
     place()
     readout.textContent = stale || drag ? fill(data.words.about, { risk: live().toFixed(3) }) : fill(data.words.risk, { risk: data.risk })
-    stage.dataset.paintMs = (performance.now() - start).toFixed(1)
-    stage.dataset.parts = JSON.stringify(parts)
-    stage.dataset.optimal = scaled.length
+    field.dataset.paintMs = (performance.now() - start).toFixed(1)
+    field.dataset.parts = JSON.stringify(parts)
+    field.dataset.optimal = scaled.length
   }
 
   function live() {                   // R* by a plain sum; the server's quadrature follows
@@ -260,17 +248,14 @@ function create(host) {
   function drawLegend() {
     legend.replaceChildren()
     const entry = (text, d, looks) => {
-      const item = make("li", "", legend), svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path")
-      const wide = looks.fill ? 14 : 34
-      svg.setAttribute("width", wide); svg.setAttribute("height", 14); svg.setAttribute("viewBox", `${-wide / 2} -7 ${wide} 14`); svg.setAttribute("aria-hidden", "true")
-      path.setAttribute("d", d)
-      for (const [name, value] of Object.entries(looks)) path.setAttribute(name, value)
-      svg.append(path); item.append(svg)
-      make("span", "", item).textContent = text
+      const item = make("li", "", legend), svg = shape("svg", "", item), wide = looks.fill ? 14 : 34
+      set(svg, { width: wide, height: 14, viewBox: `${-wide / 2} -7 ${wide} 14`, "aria-hidden": true })
+      set(shape("path", "", svg), { d, ...looks })
+      make("span", "", item, text)
     }
     data.classes.forEach((c, k) => entry(c.label, GLYPHS[k], { fill: theme.colour(c), transform: "scale(5.4)" }))
     if (data.actions.length > data.classes.length) entry(data.actions.at(-1).label, "M-6-6H6V6H-6Z", { fill: theme.colour(data.actions.at(-1)), opacity: 0.6 })
-    entry(data.words.optimal, "M-16 0H16", { stroke: theme.ink, "stroke-width": 4.5 })
+    entry(data.words.optimal, "M-16 0H16", { stroke: theme.inkCss, "stroke-width": 4.5 })
     for (const line of lines) entry(line.label, "M-16 0H16", { stroke: theme.colour(line), "stroke-width": line.width, "stroke-dasharray": line.dash.join(" ") })
   }
 
@@ -306,10 +291,9 @@ function create(host) {
   function changed() { stale = true; redraw() }
   function settle() {
     clearTimeout(timer); timer = 0
-    sentAt = performance.now()
-    fire("moved", { parts: parts.map(p => p.slice(2)), n: ++sent })
+    send("moved", { parts: parts.map(p => p.slice(2)) })
   }
-  const local = (event, frame = stage.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
+  const local = (event, frame = field.getBoundingClientRect()) => [event.clientX - frame.left, event.clientY - frame.top]
   const inPlane = (hx, hy) => [LEFT + hx * box.per, box.top - hy * box.per]
 
   function listen(handle) {
@@ -317,7 +301,7 @@ function create(host) {
     on(element, "pointerdown", event => {
       if (event.button) return
       element.setPointerCapture(event.pointerId)
-      const frame = stage.getBoundingClientRect(), [hx, hy] = local(event, frame)   // what moves the page moves no mean
+      const frame = field.getBoundingClientRect(), [hx, hy] = local(event, frame)   // what moves the page moves no mean
       drag = { handle, frame, dx: parseFloat(element.style.left) - hx, dy: parseFloat(element.style.top) - hy, moved: false }
     })
     on(element, "pointermove", event => {
@@ -356,15 +340,11 @@ function create(host) {
       const d = (px(p[2]) - hx) ** 2 + (py(p[3]) - hy) ** 2
       if (d < least) { least = d; hit = i }
     })
-    sentAt = performance.now()
-    fire("drawn", { x: round(x), y: round(y), remove: hit, n: ++sent })
+    send("drawn", { x: round(x), y: round(y), remove: hit })
   })
 
   return {
     update,
-    destroy() {
-      if (timer) settle()
-      listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame)
-    },
+    destroy() { if (timer) settle(); end() },
   }
 }

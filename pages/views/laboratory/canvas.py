@@ -6,63 +6,58 @@ what was moved comes back when it is let go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import streamlit as st
 
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.laboratory import INKS
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
-from pages.components.component import component
-from pages.runtime.state import change, current, said_by
+from pages.components.component import component, heard, is_number, seen
+from pages.runtime.state import change, current
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory.setup import Setup
 from pages.views.laboratory.study import Sample, model_name
 
 _component = component(
-    __file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>', uses=("decide",)
+    __file__, "bayes_laboratory", '<div class="laboratory" data-testid="laboratory"></div>', uses=("decide", "stage")
 )
 MOST_DRAWN = 600
 
 
 def draw(setup: Setup, sample: Sample, models: Sequence[str], *, key: str = "laboratory") -> None:
     """The plane: regions, ellipses, the sample, and the boundaries of these fitted models."""
-    counted = f"{key}-seen"
-
-    def heard(name: str) -> dict[str, Any]:
-        value = said_by(key, name)
-        value = value if isinstance(value, dict) else {}
-        if type(value.get("n")) is int:
-            st.session_state[counted] = value["n"]
-        return value
 
     def moved() -> None:
         now = lab.in_use()
-        parts = lab.read_parts(heard("moved").get("parts"), now.parts)
+        parts = heard(key, "moved", lambda edit: lab.read_parts(edit.get("parts"), now.parts))
         if parts is not None and now.kind == "gauss":
             change(lambda s: s.showing(lab_parts=tuple(part[2:] for part in parts)))
 
     def drawn() -> None:
-        value, now = heard("drawn"), lab.in_use()
-        place = (value.get("x"), value.get("y"))
-        if now.kind != "drawn" or not all(isinstance(v, int | float) for v in place):
-            return
-        hit = value.get("remove")
-        if type(hit) is int and 0 <= hit < len(now.points):
-            points = now.points[:hit] + now.points[hit + 1 :]
-        else:
-            points = (*now.points, (pen(now), *(round(float(v), 2) for v in place)))
-        if lab.read_points(points, len(now.priors)) is not None:
+        now = lab.in_use()
+        points = heard(key, "drawn", lambda edit: _with_click(now, edit))
+        if points is not None and now.kind == "drawn":
             change(lambda s: s.showing(lab_points=points))
 
     _component(
         key=key,
-        data=_drawn(setup, sample, models, st.session_state.get(counted, 0)),
+        data=_drawn(setup, sample, models) | {"seen": seen(key)},
         on_moved_change=moved,
         on_drawn_change=drawn,
     )
+
+
+def _with_click(now: Setup, edit: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The points after a click, which adds one or takes one away; None if it is anything else."""
+    x, y, hit = edit.get("x"), edit.get("y"), edit.get("remove")
+    if not is_number(x) or not is_number(y):
+        return None
+    if type(hit) is int and 0 <= hit < len(now.points):
+        points: tuple[Any, ...] = now.points[:hit] + now.points[hit + 1 :]
+    else:
+        points = (*now.points, (pen(now), round(float(x), 2), round(float(y), 2)))
+    return points if lab.read_points(points, len(now.priors)) is not None else None
 
 
 def pen(setup: Setup) -> int:
@@ -71,7 +66,7 @@ def pen(setup: Setup) -> int:
     return chosen if 0 <= chosen < len(setup.priors) else 0
 
 
-def _drawn(setup: Setup, sample: Sample, models: Sequence[str], counted: int) -> dict[str, Any]:
+def _drawn(setup: Setup, sample: Sample, models: Sequence[str]) -> dict[str, Any]:
     classes = [
         {"label": c, "light": colour_of(k), "dark": colour_of(k, dark=True)} for k, c in enumerate(setup.classes)
     ]
@@ -100,7 +95,6 @@ def _drawn(setup: Setup, sample: Sample, models: Sequence[str], counted: int) ->
             if name in sample.lines
         ],
         "risk": number(sample.bayes.value),
-        "seen": counted,
         "words": {
             "label": _("Two columns of a known density: regions of the best decision and fitted boundaries"),
             "risk": _("Bayes risk R* = {risk}"),

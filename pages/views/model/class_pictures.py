@@ -12,10 +12,11 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.pixels import ClassImages, class_images
 from pages import active
 from pages.components import pixels
+from pages.components.component import heard, read_position, seen
 from pages.components.plane import class_inks
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, bound, change, current, said_by
+from pages.runtime.state import Spec, bound, change, current
 from pages.views.model import class_conditionals
 
 
@@ -66,8 +67,8 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
     key = "class_pixels"
 
     def picked() -> None:
-        at = said_by(key, "picked")
-        if type(at) is int and 0 <= at < len(image.names):
+        at = heard(key, "picked", lambda edit: read_position(edit.get("pixel"), len(image.names)))
+        if at is not None:
             column = table.features.position[image.names[at]]
             change(lambda s: s.showing(column=column, cell=()))
 
@@ -78,6 +79,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
             "picked": image.names.index(chosen) if chosen in image.names else -1,
             "sheets": sheets,
             "words": {**pixels.words(), "hint": ""},
+            "seen": seen(key),
         },
         on_picked_change=picked,
     )

@@ -4,6 +4,7 @@
 const TAU = 2 * Math.PI, BINS = 24
 const ROUNDING = 1e-13                // of the variance over the plane: less than this along a line is none
 const SETTLE = 350                    // ms after the last arrow key until the angle is sent
+const ANSWER_WITHIN = 4000            // ms after which an angle without an answer is given up
 const FIELD = 472, SHADOW = 236, CURVE = 168, PAD = { left: 46, right: 14, top: 12, bottom: 40 }
 
 export default drawnBy(create)
@@ -15,8 +16,8 @@ const form = ([[a, b], [c, d]], [u, v]) => a * u * u + (b + c) * u * v + d * v *
 const short = v => v === 0 ? "0" : !isFinite(v) ? "∞" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-4 ? v.toExponential(3) : v.toPrecision(4)
 
 function create(host) {
-  host.replaceChildren()
-  const probe = make("span", "probe", host), sheet = make("div", "sheet", host)
+  const { on, redraw, theme: themeNow, fit, hear, send, waits, end: leave } = stage(host, draw)
+  const sheet = make("div", "sheet", host)
   const field = make("div", "field", sheet), shadow = make("div", "shadow", sheet), curve = make("div", "curve", sheet)
   const numbers = make("div", "numbers", sheet), legend = make("ul", "legend", host)
   const still = make("canvas", "", field), turning = make("canvas", "", field), side = make("canvas", "", shadow), hill = make("canvas", "", curve)
@@ -31,24 +32,18 @@ function create(host) {
     return { name, what, value }
   })
 
-  let data, fire, theme, box, view, shown = "", angle = 0, end = 1, drag = null, timer = 0, frame = 0, glide = 0, dirty = new Set()
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
-  const redraw = what => { dirty.add(what); frame ||= requestAnimationFrame(() => { frame = 0; draw() }) }
-  const watcher = new ResizeObserver(() => redraw("all"))
-  watcher.observe(sheet)
-  on(probe, "transitionend", () => redraw("all"))          // the theme's variables changed
-  document.fonts?.ready.then(() => redraw("all"))
+  let data, theme, box, view, shown = "", angle = 0, end = 1, drag = null, timer = 0, glide = 0
 
-  function update({ data: next, setTriggerValue }) {
-    const first = !data, same = data && JSON.stringify(data) === JSON.stringify(next)
-    data = next; fire = setTriggerValue
+  function update(component) {
+    const next = component.data, first = !data, same = data && JSON.stringify(data) === JSON.stringify(next)
+    data = next
+    hear(component)
     if (same) return
     const columns = JSON.stringify([next.x, next.y, next.mean])
     if (first || columns !== shown) { angle = next.angle; cancelAnimationFrame(glide) }
-    else if (!drag && !timer && apart(angle, next.angle) > 1e-9) turnTo(next.angle)
+    else if (!drag && !timer && !waits(ANSWER_WITHIN) && apart(angle, next.angle) > 1e-9) turnTo(next.angle)
     shown = columns
-    redraw("all")
+    redraw("stage")
   }
 
   function turnTo(goal) {              // the short way round
@@ -76,34 +71,25 @@ function create(host) {
       per, x: v => box.left + box.w / 2 + (v - cx) / per, y: v => box.top + box.h / 2 - (v - cy) / per,
       sides: [[cx - box.w / 2 * per, cx + box.w / 2 * per], [cy - box.h / 2 * per, cy + box.h / 2 * per]],
     }
-    for (const canvas of [still, turning, side, hill]) {
-      const ratio = window.devicePixelRatio || 1
-      canvas.width = Math.round(canvas.clientWidth * ratio); canvas.height = Math.round(canvas.clientHeight * ratio)
-      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0)
-    }
   }
 
   function readTheme() {
-    const style = getComputedStyle(probe), ground = rgbOf(style.backgroundColor)
-    const dark = isDark(ground)
+    const now = themeNow()
     theme = {
-      dark, ink: style.color, ground: style.backgroundColor, font: getComputedStyle(host).fontFamily,
-      colour: ink => dark ? ink.dark : ink.light, faint: dark ? "rgba(255,255,255,.13)" : "rgba(31,36,48,.11)",
-      soft: dark ? "rgba(255,255,255,.62)" : "rgba(31,36,48,.62)",
-      between: dark ? "#B9A3E3" : "#7A5FA8", primary: getComputedStyle(host).getPropertyValue("--st-primary-color") || "#f55",
+      ...now, faint: now.faded(0.12), soft: now.faded(0.62),
+      between: now.dark ? "#B9A3E3" : "#7A5FA8", primary: getComputedStyle(host).getPropertyValue("--st-primary-color") || "#f55",
     }
   }
 
   function clear(canvas) {
-    const g = canvas.getContext("2d")
-    g.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight)
-    g.font = `13px ${theme.font}`; g.lineWidth = 1; g.setLineDash([]); g.globalAlpha = 1
+    const g = fit(canvas, canvas.clientWidth, canvas.clientHeight)
+    g.font = `13px ${theme.font}`
     return g
   }
   function line(g, x1, y1, x2, y2) { g.beginPath(); g.moveTo(x1, y1); g.lineTo(x2, y2); g.stroke() }
   function told(g, text, x, y) {       // a word with the ground around it
-    g.lineJoin = "round"; g.lineWidth = 4; g.strokeStyle = theme.ground; g.strokeText(text, x, y)
-    g.fillStyle = theme.ink; g.fillText(text, x, y); g.lineWidth = 1
+    g.lineJoin = "round"; g.lineWidth = 4; g.strokeStyle = theme.groundCss; g.strokeText(text, x, y)
+    g.fillStyle = theme.inkCss; g.fillText(text, x, y); g.lineWidth = 1
   }
 
   // how far a ray from the mean at `degrees` runs inside the field, in pixels, less a margin
@@ -136,7 +122,7 @@ function create(host) {
       const py = view.y((v - data.mean[1]) / data.scale[1])
       line(g, box.left, py, box.left + box.w, py); g.fillText(text, box.left - 6, py)
     }
-    g.fillStyle = theme.ink; g.textAlign = "center"; g.textBaseline = "bottom"
+    g.fillStyle = theme.inkCss; g.textAlign = "center"; g.textBaseline = "bottom"
     g.fillText(data.x, box.left + box.w / 2, FIELD - 1, box.w)
     g.save(); g.translate(11, box.top + box.h / 2); g.rotate(-TAU / 4); g.textBaseline = "middle"; g.fillText(data.y, 0, 0, box.h); g.restore()
 
@@ -149,7 +135,7 @@ function create(host) {
       g.fillStyle = theme.colour(data.classes[k]); g.fill(shapes[k]); g.restore()
     }
     g.globalAlpha = 1
-    g.strokeStyle = theme.ink; g.lineWidth = 1.6; ellipse(g, data.within); g.stroke()
+    g.strokeStyle = theme.inkCss; g.lineWidth = 1.6; ellipse(g, data.within); g.stroke()
     g.strokeStyle = theme.between; g.lineWidth = 2.4; ellipse(g, data.between); g.stroke()
     g.restore()
 
@@ -191,7 +177,7 @@ function create(host) {
       }
       g.globalAlpha = 1
     }
-    g.strokeStyle = theme.ink; g.lineWidth = 2.2; line(g, ...p, ...q)
+    g.strokeStyle = theme.inkCss; g.lineWidth = 2.2; line(g, ...p, ...q)
     const bar = (S, off, colour) => { // what an ellipse casts on the line: twice the root of wᵀSw
       const half = Math.sqrt(Math.max(form(S, [u, v]), 0)), ox = -v * off, oy = -u * off
       g.strokeStyle = colour; g.lineWidth = 6; g.lineCap = "butt"
@@ -204,7 +190,7 @@ function create(host) {
       line(g, view.x(x), view.y(y), view.x(z * u), view.y(z * v)); g.setLineDash([])
       for (const [a, b, r] of [[x, y, 8], [z * u, z * v, 5]]) {
         g.beginPath(); g.arc(view.x(a), view.y(b), r, 0, TAU); g.fillStyle = colour; g.fill()
-        g.strokeStyle = theme.ground; g.lineWidth = 2; g.stroke()
+        g.strokeStyle = theme.groundCss; g.lineWidth = 2; g.stroke()
       }
     })
     g.restore()
@@ -220,7 +206,7 @@ function create(host) {
     const low = Math.min(...z), high = Math.max(...z), margin = (high - low) * 0.05 || 1
     const left = 6, right = width - 6, at = t => left + (t - low + margin) / (high - low + 2 * margin) * (right - left)
     const bottom = SHADOW - 24, top = 26, rise = (bottom - top) / K, room = rise - Math.min(10, rise / 4), step = (high - low) / BINS || 1
-    g.fillStyle = theme.ink; g.textAlign = "left"; g.textBaseline = "top"; g.fillText(data.words.shadow, left, 2, right - left)
+    g.fillStyle = theme.inkCss; g.textAlign = "left"; g.textBaseline = "top"; g.fillText(data.words.shadow, left, 2, right - left)
     const counts = data.classes.map(() => new Array(BINS).fill(0))
     z.forEach((t, i) => counts[data.points[i][2]][Math.min(Math.floor((t - low) / step), BINS - 1)]++)
     const totals = counts.map(row => row.reduce((a, b) => a + b, 0) || 1)
@@ -254,7 +240,7 @@ function create(host) {
     const g = clear(hill), width = curve.clientWidth, left = 6, right = width - 6, top = 26, bottom = CURVE - 22
     const heights = Array.from({ length: 361 }, (_, i) => Jof(i / 2)), most = Math.max(...[...heights, Jof(data.best)].filter(isFinite)) || 1
     const at = degrees => left + degrees / 180 * (right - left), up = J => bottom - Math.min(J / most, 1) * (bottom - top)
-    g.fillStyle = theme.ink; g.textAlign = "left"; g.textBaseline = "top"; g.fillText(data.words.curve, left, 2, right - left)
+    g.fillStyle = theme.inkCss; g.textAlign = "left"; g.textBaseline = "top"; g.fillText(data.words.curve, left, 2, right - left)
     g.fillStyle = theme.soft; g.textAlign = "center"
     for (const d of [0, 45, 90, 135, 180]) {
       g.strokeStyle = theme.faint; line(g, at(d), top, at(d), bottom)
@@ -262,14 +248,14 @@ function create(host) {
       g.fillText(d + "°", at(d), bottom + 5)
     }
     g.strokeStyle = theme.faint; line(g, left, bottom + .5, right, bottom + .5)
-    g.strokeStyle = theme.ink; g.lineWidth = 2; g.beginPath()
+    g.strokeStyle = theme.inkCss; g.lineWidth = 2; g.beginPath()
     heights.forEach((J, i) => g[i ? "lineTo" : "moveTo"](at(i / 2), up(J))); g.stroke()
     g.lineWidth = 1; g.setLineDash([2, 4]); g.strokeStyle = theme.soft; line(g, at(data.best), top - 4, at(data.best), bottom); g.setLineDash([])
     const text = fill(data.words.best, { angle: data.best.toFixed(1), J: short(Jof(data.best)) })
     const half = g.measureText(text).width / 2, head = g.measureText(data.words.curve).width
     const x = Math.min(Math.max(at(data.best), left + head + 14 + half), right - half)
     g.textAlign = "center"; g.fillStyle = theme.soft; g.fillText(text, x, 2)
-    g.fillStyle = theme.primary; g.strokeStyle = theme.ground; g.lineWidth = 2
+    g.fillStyle = theme.primary; g.strokeStyle = theme.groundCss; g.lineWidth = 2
     g.beginPath(); g.arc(at(angle), up(Jof(angle)), 6.5, 0, TAU); g.fill(); g.stroke()
   }
 
@@ -282,33 +268,26 @@ function create(host) {
 
   function drawLegend() {
     legend.replaceChildren()
-    const entry = (text, paint) => {
-      const item = make("li", "", legend), svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-      svg.setAttribute("width", "18"); svg.setAttribute("height", "14"); svg.setAttribute("viewBox", "-9 -7 18 14"); svg.setAttribute("aria-hidden", "true")
-      const path = document.createElementNS("http://www.w3.org/2000/svg", "path")
-      paint(path); svg.append(path); item.append(svg)
-      make("span", "", item).textContent = text
+    const entry = (text, looks) => {
+      const item = make("li", "", legend), svg = shape("svg", "", item)
+      set(svg, { width: 18, height: 14, viewBox: "-9 -7 18 14", "aria-hidden": true })
+      set(shape("path", "", svg), looks)
+      make("span", "", item, text)
     }
-    for (const c of data.classes) entry(c.label, path => {
-      path.setAttribute("d", glyphOf(c.glyph)); path.setAttribute("transform", "scale(5.4)"); path.setAttribute("fill", theme.colour(c))
-    })
-    const ring = colour => path => {
-      path.setAttribute("d", "M-8 0A8 5 0 1 0 8 0A8 5 0 1 0-8 0Z"); path.setAttribute("fill", "none")
-      path.setAttribute("stroke", colour); path.setAttribute("stroke-width", "1.8")
-    }
-    entry(data.words.ellipseWithin, ring(theme.ink)); entry(data.words.ellipseBetween, ring(theme.between))
+    for (const c of data.classes) entry(c.label, { d: glyphOf(c.glyph), transform: "scale(5.4)", fill: theme.colour(c) })
+    const ring = colour => ({ d: "M-8 0A8 5 0 1 0 8 0A8 5 0 1 0-8 0Z", fill: "none", stroke: colour, "stroke-width": 1.8 })
+    entry(data.words.ellipseWithin, ring(theme.inkCss)); entry(data.words.ellipseBetween, ring(theme.between))
   }
 
-  function draw() {
-    if (!data || !field.clientWidth) return
-    const todo = dirty; dirty = new Set()
-    if (todo.has("all")) { readTheme(); layout(); drawStill(); drawLegend() }
+  function draw(parts) {
+    if (!data) return
+    if (parts.has("stage")) { readTheme(); layout(); drawStill(); drawLegend() }
     drawTurning(); drawShadow(); drawCurve(); drawNumbers()
   }
 
   // -- turning
 
-  function settle() { clearTimeout(timer); timer = 0; fire("turned", Math.round(angle * 100) / 100) }
+  function settle() { clearTimeout(timer); timer = 0; send("turned", { angle: Math.round(angle * 100) / 100 }) }
   function turn(degrees) { cancelAnimationFrame(glide); angle = wrap(Math.round(degrees * 10) / 10); redraw("turn") }
   const towards = event => {
     const frame = field.getBoundingClientRect(), dx = event.clientX - frame.left - view.x(0), dy = view.y(0) - (event.clientY - frame.top)
@@ -343,9 +322,6 @@ function create(host) {
 
   return {
     update,
-    destroy() {
-      if (timer) settle()
-      listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame); cancelAnimationFrame(glide)
-    },
+    destroy() { if (timer) settle(); leave(); cancelAnimationFrame(glide) },
   }
 }

@@ -21,18 +21,20 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
-from pages.components.component import component
+from pages.components.component import component, heard, is_number, seen
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
 from pages.runtime.jobs import lasting
-from pages.runtime.state import State, bound, change, current, said_by
+from pages.runtime.state import State, bound, change, current
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample."""
 ALIKE = 0.3
 """Degrees within which two directions are one line with both names."""
 
-_component = component(__file__, "bayes_projection", '<div class="projection" data-testid="projection"></div>')
+_component = component(
+    __file__, "bayes_projection", '<div class="projection" data-testid="projection"></div>', uses=("stage",)
+)
 
 
 # what is looked at ----------------------------------------------------------------------------------------------------
@@ -159,9 +161,7 @@ def read_angle(value: object) -> float | None:
     >>> read_angle(190), read_angle(True), read_angle("12"), read_angle(float("nan"))
     (10.0, None, None, None)
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value) % 180.0
+    return float(value) % 180.0 if is_number(value) else None
 
 
 def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: str = "projection") -> None:
@@ -169,11 +169,11 @@ def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: s
     found = line.projection
 
     def turned() -> None:
-        angle = read_angle(said_by(key, "turned"))
+        angle = heard(key, "turned", lambda edit: read_angle(edit.get("angle")))
         if angle is not None:
             change(lambda s: s.showing(line="free", angle=round(angle, 2)))
 
-    _component(key=key, data=_drawn(table, names, line), on_turned_change=turned)
+    _component(key=key, data=_drawn(table, names, line) | {"seen": seen(key)}, on_turned_change=turned)
     if len(found.points) > MOST_POINTS:
         st.caption(
             _("{k} of {n} rows are drawn, chosen at random; J is that of all.").format(

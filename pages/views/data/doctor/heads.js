@@ -10,23 +10,18 @@ const SHAPES = {                     // a sign of its own for each severity, not
 export default drawnBy(createHeads)
 
 function createHeads(host) {
-  const probe = make("span", "probe", host), legend = make("div", "legend", host), scroll = make("div", "scroll", host), grid = make("div", "grid", scroll)
+  const { on, theme: themeNow, fit, hear, send, end } = stage(host, () => {
+    if (!data) return
+    theme = themeNow(); spread(); rowsInSight()
+  })
+  const legend = make("div", "legend", host), scroll = make("div", "scroll", host), grid = make("div", "grid", scroll)
   const top = make("div", "top", grid), body = make("div", "body", grid), pen = document.createElement("canvas").getContext("2d")
-  let data = null, fire = () => {}, widths = [], gutter = 40, buttons = [], rows = new Map(), at = 0, dark = false
+  let data = null, widths = [], gutter = 40, buttons = [], rows = new Map(), at = 0, theme
   scroll.tabIndex = 0
   grid.setAttribute("role", "grid")
   top.setAttribute("role", "row")
-  const watcher = new ResizeObserver(() => { spread(); rowsInSight() })
-  watcher.observe(scroll)
-  scroll.addEventListener("scroll", rowsInSight, { passive: true })
-  probe.addEventListener("transitionend", readTheme)
-  top.addEventListener("keydown", keys)
-
-  function readTheme() {
-    dark = isDark(rgbOf(getComputedStyle(probe).backgroundColor))
-    host.classList.toggle("dark", dark)
-    if (data) paint()
-  }
+  on(scroll, "scroll", rowsInSight, { passive: true })
+  on(top, "keydown", keys)
 
   function keys(event) {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -at, End: buttons.length - 1 - at }[event.key]
@@ -69,7 +64,6 @@ function createHeads(host) {
   }
 
   function spread() {                // what room is left goes to the columns, up to half as much again
-    if (!data) return
     const own = measure(), total = own.reduce((a, b) => a + b, 0), room = scroll.clientWidth - gutter - total
     const more = room > 0 && total ? Math.min(1 + room / total, 1.6) : 1
     widths = own.map(w => Math.floor(w * more))
@@ -80,10 +74,10 @@ function createHeads(host) {
     paint()
   }
 
-  function update({ data: next, setTriggerValue }) {
-    fire = j => setTriggerValue("picked", j)
+  function update(component) {
     const before = data
-    data = next
+    hear(component)
+    data = component.data
     scroll.setAttribute("aria-label", data.label)
     grid.setAttribute("aria-rowcount", data.numbers.length + 1)
     gutter = 18 + 8 * String(data.numbers.at(-1) ?? "").length + 6
@@ -97,7 +91,7 @@ function createHeads(host) {
       return entry
     }))
     draw()
-    readTheme()
+    theme = themeNow()
     spread()
     rowsInSight()
     if (data.picked !== null && data.picked !== before?.picked) reveal(data.picked)
@@ -120,17 +114,12 @@ function createHeads(host) {
       make("canvas", "", head)
       const marks = make("span", "marks", head)
       for (const [severity, n] of column.marks) {
-        const mark = make("span", `mark ${severity}`, marks), svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-        svg.setAttribute("viewBox", "0 0 11 11")
-        const path = document.createElementNS("http://www.w3.org/2000/svg", "path")
-        path.setAttribute("d", SHAPES[severity])
-        path.setAttribute("fill", "currentColor")
-        path.setAttribute("fill-rule", "evenodd")
-        svg.append(path)
-        mark.append(svg)
+        const mark = make("span", `mark ${severity}`, marks), svg = shape("svg", "", mark)
+        set(svg, { viewBox: "0 0 11 11" })
+        set(shape("path", "", svg), { d: SHAPES[severity], fill: "currentColor", "fill-rule": "evenodd" })
         make("span", "", mark).textContent = n
       }
-      head.addEventListener("click", () => { at = j; fire(j) })
+      head.onclick = () => { at = j; send("picked", { column: j }) }
       return head
     })
     if (focused >= 0 && buttons[focused]) buttons[focused].focus({ preventScroll: true })
@@ -138,20 +127,17 @@ function createHeads(host) {
 
   function paint() {                 // the bars, stacked by class
     buttons.forEach((head, j) => {
-      const canvas = head.querySelector("canvas"), scale = window.devicePixelRatio || 1, w = widths[j] - 17
+      const w = widths[j] - 17
       if (!(w > 0)) return
-      canvas.width = w * scale
-      canvas.height = HIGH * scale
-      const ink = canvas.getContext("2d"), bars = data.columns[j].bars, most = Math.max(...bars.map(b => b.reduce((a, c) => a + c, 0)), 1)
+      const ink = fit(head.querySelector("canvas"), w, HIGH), bars = data.columns[j].bars, most = Math.max(...bars.map(b => b.reduce((a, c) => a + c, 0)), 1)
       const neutral = getComputedStyle(host).getPropertyValue("--st-primary-color") || "#888"
-      ink.scale(scale, scale)
       const step = Math.min(w / Math.max(bars.length, 1), 26), width = Math.max(step - (step > 5 ? 1.5 : 0.5), 1)
       bars.forEach((bar, i) => {
         let y = HIGH - 1
         bar.forEach((n, c) => {
           if (!n) return
           const h = Math.max(n / most * (HIGH - 2), 0.7)
-          ink.fillStyle = data.colours.length ? data.colours[c % data.colours.length][dark ? 1 : 0] : neutral
+          ink.fillStyle = data.colours.length ? shade(c) : neutral
           ink.fillRect(i * step, y - h, width, h)
           y -= h
         })
@@ -160,8 +146,9 @@ function createHeads(host) {
       ink.globalAlpha = 0.25
       ink.fillRect(0, HIGH - 1, Math.max(step * bars.length - 1, 0), 1)
     })
-    host.querySelectorAll(".dot").forEach(dot => { dot.style.background = data.colours[dot.code][dark ? 1 : 0] })
+    host.querySelectorAll(".dot").forEach(dot => { dot.style.background = shade(dot.code) })
   }
+  const shade = code => data.colours[code % data.colours.length][theme.dark ? 1 : 0]
 
   function rowsInSight() {
     if (!data) return
@@ -190,7 +177,7 @@ function createHeads(host) {
       if (column.dots && value !== null) {
         const dot = make("span", "dot", cell)
         dot.code = column.codes[i] % data.colours.length
-        dot.style.background = data.colours[dot.code][dark ? 1 : 0]
+        dot.style.background = shade(dot.code)
       }
       cell.append(value ?? data.missing)
       if (value !== null && value.length > 12) cell.title = value
@@ -198,5 +185,5 @@ function createHeads(host) {
     return row
   }
 
-  return { update, destroy() { watcher.disconnect(); host.replaceChildren() } }
+  return { update, destroy() { end(); host.replaceChildren() } }
 }

@@ -20,13 +20,13 @@ from bayes_engine.workbench.doctor.profile import LEVELS, Profile, profiles
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages import active
 from pages.active import words
-from pages.components.component import component
+from pages.components.component import component, heard, read_position, seen
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean
-from pages.runtime.state import State, bound, change, current, said_by
+from pages.runtime.state import State, bound, change, current
 from pages.views.data.doctor import wording
 
-_heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>')
+_heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>', uses=("stage",))
 
 ROWS = 1000
 """How many rows are in the table on screen."""
@@ -65,11 +65,11 @@ def heads(table: active.InUse, findings: Sequence[Finding]) -> None:
     }
 
     def clicked() -> None:
-        place = said_by("heads", "picked")
-        if isinstance(place, int) and not isinstance(place, bool) and 0 <= place < len(shown):
+        place = heard("heads", "picked", lambda edit: read_position(edit.get("column"), len(shown)))
+        if place is not None:
             change(lambda state: picking(state, None if picked == names[place] else start + place))
 
-    _heads(key="heads", data=sent, on_picked_change=clicked)
+    _heads(key="heads", data=sent | {"seen": seen("heads")}, on_picked_change=clicked)
     rows = len(sent["numbers"])
     if len(table.frame) > rows:
         st.caption(_("The first {n} of {all} rows.").format(n=f"{rows:,}", all=f"{len(table.frame):,}"))

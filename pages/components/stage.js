@@ -1,0 +1,63 @@
+// What a drawing has from the page it stands on: listeners that go with it, the theme, its width, sharp canvases; and the
+// numbers under which the server hears of what a person does in it (component.py).
+
+// `draw(parts)` is called once a frame with the Set of what `redraw` was told. "stage" is among them where the theme, the
+// width, the fonts ("fonts" as well) or the screen's pixels have changed; it is not called where there is no room.
+function stage(host, draw) {
+  host.replaceChildren()
+  const probe = make("span", "", host)  // its colours say when the theme's variables have changed
+  probe.style.cssText = "position: absolute; width: 0; height: 0; color: var(--st-text-color); "
+    + "background: var(--st-background-color); transition: color 1ms, background-color 1ms"
+  const listeners = new AbortController(), { signal } = listeners
+  const on = (target, name, act, options) => target.addEventListener(name, act, { ...options, signal })
+  let parts = new Set(), frame = 0, width = 0, fire, seen = 0, sent = 0, sentAt = -Infinity
+
+  const redraw = (...wanted) => {
+    wanted.forEach(part => parts.add(part))
+    frame ||= requestAnimationFrame(() => {
+      const now = parts
+      parts = new Set(); frame = 0
+      if (host.clientWidth) draw(now)
+    })
+  }
+  const watcher = new ResizeObserver(() => {
+    if (host.clientWidth !== width) { width = host.clientWidth; redraw("stage") }
+  })
+  watcher.observe(host)
+  on(probe, "transitionend", () => redraw("stage"))
+  document.fonts?.ready.then(() => { if (!signal.aborted) redraw("stage", "fonts") })
+  const moved = () => {                 // to another screen, or closer
+    on(matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`), "change", () => { moved(); redraw("stage") }, { once: true })
+  }
+  moved()
+
+  function theme() {
+    const { color, backgroundColor } = getComputedStyle(probe), ink = rgbOf(color), ground = rgbOf(backgroundColor)
+    const dark = isDark(ground)
+    host.classList.toggle("dark", dark)
+    return {
+      dark, ink, ground, inkCss: `rgb(${ink})`, groundCss: `rgb(${ground})`, font: getComputedStyle(host).fontFamily,
+      colour: entry => dark ? entry.dark : entry.light, faded: alpha => `rgba(${ink},${alpha})`,
+    }
+  }
+
+  function fit(canvas, wide, high) {    // a blank canvas of this size in CSS pixels, and its pen
+    const ratio = window.devicePixelRatio || 1, across = Math.round(wide * ratio), down = Math.round(high * ratio)
+    if (canvas.width !== across || canvas.height !== down) { canvas.width = across; canvas.height = down }
+    const pen = canvas.getContext("2d")
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0)
+    pen.clearRect(0, 0, wide, high)
+    pen.lineWidth = pen.globalAlpha = 1
+    pen.setLineDash([])
+    return pen
+  }
+
+  return {
+    on, redraw, theme, fit,
+    hear({ data, setTriggerValue }) { fire = setTriggerValue; seen = data.seen; sent = Math.max(sent, seen) },
+    send(name, edit) { sentAt = performance.now(); fire(name, { ...edit, n: ++sent }) },
+    waits: (most = Infinity) => seen < sent && performance.now() - sentAt < most,   // for an answer, so many ms at most
+    lastSent: () => sent,
+    end() { listeners.abort(); watcher.disconnect(); cancelAnimationFrame(frame) },
+  }
+}
