@@ -1,4 +1,4 @@
-// Losses and what they make of a posterior, as bayes_engine/decision/loss.py has it: R(a|x) = Σ_j λ_aj P(c_j|x),
+// Losses and what they make of a posterior, as bayes_engine/decision/risk.py has it: R(a|x) = Σ_j λ_aj P(c_j|x),
 // h*(x) = argmin_a R(a|x), ties by name; and the shift of a posterior to a prior of use, as bayes_engine/ledger.py.
 
 const TIE = 1e-12                     // two risks closer than this times the largest |λ| are tied
