@@ -34,12 +34,13 @@ from bayes_engine.covariance import (
     shrunk,
 )
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import NotASubset, ParameterError, TableError
-from bayes_engine.factors import LOG_2PI, Factor, Row
+from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.gaussian import BLOCK, Discriminant, LinearFactor, QuadraticFactor
 from bayes_engine.language import Listing, Word
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, normalize
+from bayes_engine.models import gaussian_left_out as left_out
 from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import Statistics
@@ -212,6 +213,12 @@ class GaussianDiscriminant(GenerativeClassifier):
             decision = decide(normalize(joint[rest]), LossMatrix.zero_one(tuple(self.classes_.tolist())))
             index[rest] = decision.position
         return np.asarray(self.classes_.take(index))
+
+    def _removals(self, labels: Labels) -> left_out.Removals:
+        """What goes with each row that is left out."""
+        return left_out.removals(
+            self.stats_.class_weight, labels, lambda left: self._prior_of(left, self.target_.levels)
+        )
 
     # plumbing ---------------------------------------------------------------------------------------------------
 
@@ -414,29 +421,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return np.asarray(values - self.xbar_)
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        """All rows at once: without row i, S_w loses k z zᵀ, z its offset from its class mean and k = w n/(n − w), so
-        its inverse follows by Sherman & Morrison (Ann. Math. Stat. 21, 1950)."""
         assert self.stats_.scatter is not None
         f, d = self._linear, len(self.schema_)
         plain = not self.shrinkage and self.covariance == "full" and len(f.columns) == d
         within = inverse_root(self.stats_.scatter.within) if plain else f.root
         if not plain or within.rank < d:
             return super()._leave_one_out(X, labels)
-        own, w, left, k, ratio, prior = _without(self, labels)
-        weight, rows = self.stats_.class_weight, np.arange(X.n)
-        degrees_left = weight.sum() - w - self._ddof * (left > 0).sum(axis=1)
-        whiten = within.whiten
-        z = (matrix(X) - self.means_[own]) @ whiten  # (n, d) in units of S_w
-        q = (z**2).sum(axis=1)
-        rest = 1.0 - k * q
-        to = np.empty((X.n, len(weight)))
-        for c, mean in enumerate((self.means_ - self.means_[0]) @ whiten):
-            a = z + ((self.means_[own] - self.means_[0]) @ whiten) - mean
-            to[:, c] = (a**2).sum(axis=1) + k * (a * z).sum(axis=1) ** 2 / np.where(rest > 0, rest, 1.0)
-        to[rows, own] = ratio**2 * q / np.where(rest > 0, rest, 1.0)
-        log_det = within.log_det + log(np.maximum(rest, 0.0))
-        joint = prior - 0.5 * (degrees_left[:, None] * to + (log_det - d * np.log(degrees_left) + d * LOG_2PI)[:, None])
-        return self._mend(joint, X, labels, (rest < 1e-10) | (left[rows, own] == 0))
+        weight = self.stats_.class_weight
+        joint, undone = left_out.linear(matrix(X), self.means_, within, weight, self._removals(labels), self._ddof)
+        return self._mend(joint, X, labels, undone)
 
     def _mend(self, joint: Array, X: Table, labels: Labels, rows: NDArray[np.bool_]) -> Array:
         """The few rows whose removal changes more than a rank: their class is gone, or a direction lost its spread."""
@@ -577,54 +570,17 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
         return replace(ledger, rows=(ledger.rows[0], *split))
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        """All rows at once, as in LDA: a row's removal touches its own class only. A row without which its class's
-        covariance has no inverse has no posterior: -inf."""
-        d = len(self.schema_)
         plain = not self.shrinkage and self.pooling == 0 and self.covariance == "full"
-        if not plain or len(self._quadratic.columns) < d:
+        if not plain or len(self._quadratic.columns) < len(self.schema_):
             return super()._leave_one_out(X, labels)
-        own, _, left, k, ratio, prior = _without(self, labels)
         assert self.stats_.scatter is not None
-        joint = np.empty((X.n, len(self.classes_)))
-        values, rows = matrix(X), np.arange(X.n)
-        lost = np.zeros(X.n, dtype=bool)
-        for c, mean in enumerate(self.means_):
-            n_c, n_left = self.stats_.class_weight[c] - self._ddof, left[:, c] - self._ddof
-            if self.stats_.class_weight[c] == 0:
-                root, n_c = self._quadratic.roots[c], 1.0
-            else:
-                root = inverse_root(self.stats_.scatter.m2[c])
-            q = (((values - mean) @ root.whiten) ** 2).sum(axis=1)
-            mine = own == c
-            rest = np.where(mine, 1.0 - k * q, 1.0)
-            gone = mine & ((rest < 1e-10) | (n_left <= 0))
-            lost |= gone
-            rest, degrees = np.where(gone, 1.0, rest), np.where(mine & ~gone, n_left, n_c)
-            distance = degrees * np.where(mine, ratio**2, 1.0) * q / rest
-            joint[:, c] = -0.5 * (distance + root.log_det + np.log(rest) - d * np.log(degrees) + d * LOG_2PI)
-        joint += prior
-        joint[rows[lost]] = -np.inf
-        return joint
+        weight, m2 = self.stats_.class_weight, self.stats_.scatter.m2
+        roots = [inverse_root(m2[c]) if weight[c] else root for c, root in enumerate(self._quadratic.roots)]
+        degrees = np.where(weight == 0, 1.0, weight - self._ddof)
+        return left_out.quadratic(matrix(X), self.means_, roots, degrees, self._removals(labels), self._ddof)
 
 
 # parts ----------------------------------------------------------------------------------------------------------------
-
-
-def _without(model: GaussianDiscriminant, labels: Labels) -> tuple[Any, Array, Array, Array, Array, Array]:
-    """For every row left out: its class, its weight w, the class weights left (n, C), k = w n/(n − w), n/(n − w), and
-    the log prior (n, C)."""
-    assert labels.codes is not None
-    own, rows = labels.codes, np.arange(len(labels.codes))
-    w = np.ones(len(own)) if labels.weight is None else labels.weight
-    weight = model.stats_.class_weight
-    left = np.repeat(weight[None, :], len(own), axis=0)
-    left[rows, own] -= w
-    if (left[rows, own] < -1e-9 * w).any():
-        raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
-    left[rows, own] *= left[rows, own] > 1e-9 * w
-    safe = np.where(left[rows, own] > 0, left[rows, own], 1.0)
-    prior = log(model._prior_of(left, model.target_.levels))
-    return own, w, left, w * weight[own] / safe, weight[own] / safe, prior
 
 
 def _leading(scores: Array) -> tuple[NDArray[Any], NDArray[np.bool_]]:
