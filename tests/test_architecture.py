@@ -225,6 +225,50 @@ def test_a_model_states_two_verbs() -> None:
     assert marked == ["_count", "_estimate"]
 
 
+def classes_of_models() -> dict[str, ast.ClassDef]:
+    files = sorted((ROOT / "bayes_engine/models").glob("*.py"))
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in files]
+    return {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def own_names(node: ast.ClassDef) -> set[str]:
+    """The methods and class attributes of a class, without its parameters' types."""
+    names = {f.name for f in node.body if isinstance(f, ast.FunctionDef)}
+    for line in node.body:
+        if isinstance(line, ast.AnnAssign) and line.value is not None:
+            names.add(ast.unparse(line.target))
+        elif isinstance(line, ast.Assign):
+            names |= {ast.unparse(target) for target in line.targets}
+    return {name for name in names if not name.startswith("__")}
+
+
+def ancestors(name: str, classes: dict[str, ast.ClassDef]) -> set[str]:
+    bases = {ast.unparse(base) for base in classes[name].bases} & classes.keys()
+    return bases.union(*(ancestors(base, classes) for base in bases))
+
+
+@pytest.mark.parametrize("base", ["GenerativeClassifier", "MatrixClassifier", "GaussianDiscriminant", "SemiNaive"])
+def test_a_base_lists_the_hooks_that_are_overridden(base: str) -> None:
+    classes = classes_of_models()
+    below = [name for name in classes if base in ancestors(name, classes)]
+    overridden = {hook for name in below for hook in own_names(classes[name]) & own_names(classes[base])}
+    if base != "GenerativeClassifier":
+        overridden -= own_names(classes["GenerativeClassifier"])
+    told = ast.get_docstring(classes[base]) or ""
+    hooks = {hook for hook in overridden if hook.startswith("_") or hook in ("takes_text", "takes_sparse")}
+    assert len(below) > 1 and not {hook for hook in hooks if f"`{hook}`" not in told}
+
+
+def test_models_stand_three_classes_below_the_base_at_most() -> None:
+    classes = classes_of_models()
+
+    def depth(name: str) -> int:
+        return 1 + max((depth(base) for base in ancestors(name, classes)), default=0)
+
+    generative = [name for name in classes if "GenerativeClassifier" in ancestors(name, classes)]
+    assert {name for name in generative if depth(name) - depth("GenerativeClassifier") > 3} == set()
+
+
 @pytest.mark.parametrize(
     ("path", "code"),
     [

@@ -35,7 +35,17 @@ from bayes_engine.table.schema import Schema, Variable, middle, sort_levels
 
 
 class GenerativeClassifier(Deciding, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the classifiers: statistics that merge by addition, factors estimated from them, rows that add up."""
+    """Base of the classifiers: statistics that merge by addition, factors estimated from them, rows that add up.
+
+    A subclass states the two verbs `_count` and `_estimate`. What else it may override, each said where it stands:
+
+    - what it is: `estimation_parameters`, `structural`, `takes_text`, and as class attributes the parameters it fixes;
+    - what a first fit chooses from the rows: `_choose`;
+    - the class prior: `_prior_rule`, `_prior_of`, `_prior`;
+    - rows coming in: `_frame`, `_declared`, `_kinds`, `_way_to_cut`, `_initial_schema`, `_observed`, `_first_read`,
+      `_table`;
+    - what is read off: `_joint`, `_rows`, `_status`, `_posterior`, and `_leave_one_out` where a closed form is known.
+    """
 
     estimation_parameters: ClassVar[frozenset[str]] = frozenset()
     """The parameters that act in `_estimate` alone: the ones `with_params` may change without a recount."""

@@ -46,7 +46,11 @@ LEAST_SHARE = 1e-9
 
 
 class MatrixClassifier(GenerativeClassifier):
-    """A classifier of numeric matrices in scikit-learn's manner: one dtype, no missing cell, columns by position."""
+    """A classifier of numeric matrices in scikit-learn's manner: one dtype, no missing cell, columns by position.
+
+    Hooks beside those of `GenerativeClassifier`: `takes_sparse`, `not_negative`, and `_largest`, the most probable
+    class of every row, which need not go over all classes.
+    """
 
     missing = "error"
     unseen = "error"
@@ -248,44 +252,34 @@ def _epsilon(stats: Statistics, share: float) -> float:
     return share * max(float(column.m2[0] / column.weight[0]) for column in whole)
 
 
-class _Smoothed(MatrixClassifier):
-    """What the four with pseudo-counts share: α and the class prior."""
-
-    estimation_parameters: ClassVar[frozenset[str]] = frozenset({"alpha", "force_alpha", "fit_prior", "class_prior"})
-
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-
-    @property
-    def _prior_rule(self) -> Any:
-        return self.class_prior if self.class_prior is not None else None if self.fit_prior else "uniform"
-
-    def _alpha(self, stats: Statistics) -> Array:
-        """α, () or (V,). Raises ParameterError where it is no pseudo-count."""
-        alpha = np.asarray(self.alpha)
-        if alpha.ndim and alpha.shape != (self.n_features_in_,):
-            raise ParameterError(
-                "When alpha is an array, it should contain one number for each feature: {n} for {d} features",
-                n=alpha.size,
-                d=self.n_features_in_,
-            )
-        for extreme in (alpha.min(), alpha.max()) if alpha.ndim else (self.alpha,):
-            checked_alpha(extreme, float(stats.class_weight.sum()))
-        checked = alpha.astype(float)
-        if not self.force_alpha and checked.min() < LEAST_ALPHA:
-            say("alpha is below {least} and becomes that; keep it with force_alpha=True", least=f"{LEAST_ALPHA:.0e}")
-            checked = np.maximum(checked, LEAST_ALPHA)
-        return checked
-
-    @property
-    def class_log_prior_(self) -> Array:
-        """(C,) log P(c)."""
-        return log(self._prior(self.stats_).p)
+SMOOTHING = frozenset({"alpha", "force_alpha", "fit_prior", "class_prior"})
+"""The parameters of the four with pseudo-counts that act in the estimate."""
 
 
-class CategoricalNB(_Smoothed):
+def _rule_of(model: CategoricalNB | _TermNB) -> Any:
+    """The class prior asked for: its numbers, or None for the frequencies, or "uniform"."""
+    return model.class_prior if model.class_prior is not None else None if model.fit_prior else "uniform"
+
+
+def _alpha_of(model: CategoricalNB | _TermNB, stats: Statistics) -> Array:
+    """α, () or (V,). Raises ParameterError where it is no pseudo-count."""
+    alpha = np.asarray(model.alpha)
+    if alpha.ndim and alpha.shape != (model.n_features_in_,):
+        raise ParameterError(
+            "When alpha is an array, it should contain one number for each feature: {n} for {d} features",
+            n=alpha.size,
+            d=model.n_features_in_,
+        )
+    for extreme in (alpha.min(), alpha.max()) if alpha.ndim else (model.alpha,):
+        checked_alpha(extreme, float(stats.class_weight.sum()))
+    checked = alpha.astype(float)
+    if not model.force_alpha and checked.min() < LEAST_ALPHA:
+        say("alpha is below {least} and becomes that; keep it with force_alpha=True", least=f"{LEAST_ALPHA:.0e}")
+        checked = np.maximum(checked, LEAST_ALPHA)
+    return checked
+
+
+class CategoricalNB(MatrixClassifier):
     """P(x_j = s | c) = (n_cs + α)/(n_c + α S_j) for columns of whole numbers 0 … S_j − 1.
 
     Parameters
@@ -303,7 +297,7 @@ class CategoricalNB(_Smoothed):
     (['a'], [2, 3])
     """
 
-    estimation_parameters: ClassVar[frozenset[str]] = _Smoothed.estimation_parameters | {"unseen"}
+    estimation_parameters: ClassVar[frozenset[str]] = SMOOTHING | {"unseen"}
     not_negative = True
 
     def __init__(
@@ -388,13 +382,22 @@ class CategoricalNB(_Smoothed):
     def _estimate(self, stats: Statistics) -> Factor:
         checked_word("unseen", self.unseen, ("error", "ignore", "smooth"))
         checked_alpha(self.alpha, float(stats.class_weight.sum()))  # one number: columns have other categories
-        alpha = float(self._alpha(stats))
+        alpha = float(_alpha_of(self, stats))
         parts = []
         for variable in stats.schema:
             counts = stats.counts.tables[variable.name][:, 1:]
             added, unseen = table_estimate(counts, alpha, "all", self.unseen)
             parts.append(TableFactor(variable, stats.target.name, counts, added, unseen))
         return Sum((self._prior(stats), Tables(tuple(parts))))
+
+    @property
+    def _prior_rule(self) -> Any:
+        return _rule_of(self)
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """(C,) log P(c)."""
+        return log(self._prior(self.stats_).p)
 
     @property
     def category_count_(self) -> list[Array]:
@@ -417,10 +420,19 @@ def _in_a_byte(block: NDArray[Any]) -> bool:
     return block.dtype.kind in "iu" and 0 <= int(np.bitwise_or.reduce(block, axis=None)) < 256
 
 
-class _TermNB(_Smoothed):
+class _TermNB(MatrixClassifier):
     """Naive Bayes of a matrix of terms, dense or CSR, from the sums of each term by class."""
 
+    estimation_parameters: ClassVar[frozenset[str]] = SMOOTHING
     takes_sparse = True
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    @property
+    def _prior_rule(self) -> Any:
+        return _rule_of(self)
 
     def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
         assert isinstance(X, Matrix)
@@ -451,6 +463,11 @@ class _TermNB(_Smoothed):
             return self.factor_.rows(X)
         *prior, terms = self.factor_.parts
         return Sum((*prior, terms.of(given))).rows(X)
+
+    @property
+    def class_log_prior_(self) -> Array:
+        """(C,) log P(c)."""
+        return log(self._prior(self.stats_).p)
 
     @property
     def feature_count_(self) -> Array:
@@ -492,7 +509,7 @@ class MultinomialNB(_TermNB):
 
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
-        smoothed = stats.terms.sums + self._alpha(stats)
+        smoothed = stats.terms.sums + _alpha_of(self, stats)
         smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, 1.0)  # not one word: uniform
         present = log(smoothed) - log(smoothed.sum(axis=1, keepdims=True))
         return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present)))
@@ -543,7 +560,7 @@ class BernoulliNB(_TermNB):
 
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
-        alpha, weight = self._alpha(stats), stats.class_weight[:, None]
+        alpha, weight = _alpha_of(self, stats), stats.class_weight[:, None]
         total = weight + 2.0 * alpha
         none = total == 0  # a class without rows or pseudo-counts: one half
         there, not_there = (np.where(none, 0.5, n + alpha) for n in (stats.terms.sums, stats.terms.absent))
@@ -586,7 +603,7 @@ class ComplementNB(_TermNB):
     ['pets']
     """
 
-    estimation_parameters: ClassVar[frozenset[str]] = _Smoothed.estimation_parameters | {"norm"}
+    estimation_parameters: ClassVar[frozenset[str]] = SMOOTHING | {"norm"}
     not_negative = True
 
     def __init__(
@@ -607,7 +624,7 @@ class ComplementNB(_TermNB):
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
         self._prior(stats)  # a prior that is none is refused here too
-        sums, alpha = stats.terms.sums, self._alpha(stats)
+        sums, alpha = stats.terms.sums, _alpha_of(self, stats)
         others = sums.sum(axis=0) + alpha - sums  # in scikit-learn's order, with its digits
         others = np.where(others > 0, others, stats.terms.others + alpha)  # a small alpha was lost beside large sums
         if not (others > 0).all():

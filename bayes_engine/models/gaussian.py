@@ -75,7 +75,10 @@ def one_thread() -> Any:
 
 
 class GaussianDiscriminant(GenerativeClassifier):
-    """What LDA and QDA share: complete numeric rows counted as one scatter a class, shrinkage, priors."""
+    """What LDA and QDA share: complete numeric rows counted as one scatter a class, shrinkage, priors.
+
+    A model states `_gaussian`, its factor. Hook beside those of `GenerativeClassifier`: `_check` of the parameters.
+    """
 
     structural: ClassVar[tuple[str, ...]] = ("ledoit_wolf_",)
     missing = "marginalize"

@@ -59,6 +59,10 @@ AVERAGING = ("factored", "joint")
 class SemiNaive(GenerativeClassifier):
     """What the semi-naive models share: pair statistics, families along a graph, and leave-one-out given the graph.
 
+    A model states its `_structure`. Hooks beside those of `GenerativeClassifier`: `_wider`, the families of more than
+    two columns that are counted; `_directed`, the factor along a graph; `_check` of the parameters; `_prior_without`,
+    the class prior without each row.
+
     Parameters that all of them take, log terms in nats; `fit`, `predict` and the rest raise as `GenerativeClassifier`:
 
     alpha : pseudo-count of every level of a conditional table (eq. 7.20), or another prior: as in `NaiveBayes`.
