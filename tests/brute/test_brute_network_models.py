@@ -11,6 +11,7 @@ import pytest
 
 from bayes_engine import TAN, BayesianNetwork, BayesianNetworkClassifier, NaiveBayes
 from bayes_engine.factors.network import HIDDEN, Network
+from bayes_engine.models import network_query
 from bayes_engine.structure.graph import DAG
 
 NAMES = ("a", "b", "c", "d", "kind")
@@ -143,7 +144,7 @@ def test_rows_with_missing_cells_are_not_dropped() -> None:
     model = BayesianNetwork([("a", "b"), ("b", "c")]).fit(frame[["a", "b", "c"]])
     assert float(model.stats_.counts.tables["c"].sum()) == pytest.approx(len(frame))
     assert model.trace_ is not None and model.trace_.converged
-    places = model._places(frame[["a", "b", "c"]])
+    places = network_query.places_of(model.network_, model.schema_, (), frame[["a", "b", "c"]])
     assert (places == HIDDEN).any()
 
 
