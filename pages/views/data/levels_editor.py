@@ -1,0 +1,60 @@
+"""The order of a column's levels, and levels without a row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.language import _
+from pages import active
+from pages.runtime.escape import clean, md
+from pages.runtime.state import bound, current
+from pages.views.data import columns
+from pages.views.data.attempts import attempt
+
+
+def levels_editor(table: active.InUse) -> None:
+    """The order of a column's levels, and levels without a row."""
+    discrete = [j for j, v in enumerate(table.schema) if v.discrete]
+    if not discrete:
+        return
+    names = [v.name for v in table.schema]
+    with st.expander(_("Levels: their order, and levels that no row has yet"), icon=":material/reorder:"):
+        chosen = current().seen("levels_of", discrete[-1])
+        column, level, new = st.columns([1, 2, 1], gap="medium", vertical_alignment="bottom")
+        at = column.selectbox(_("Column"), discrete, format_func=lambda j: clean(table.column(names[j])),
+                              **bound("levels_of", chosen if chosen in discrete else discrete[-1],
+                                      lambda s, j: s.showing(levels_of=j, level_at=0)))  # fmt: skip
+        variable = table.schema.variables[at]
+        place = min(max(current().seen("level_at", 0), 0), len(variable.levels) - 1)
+        with level:
+            picked = st.selectbox(
+                _("Level"), range(len(variable.levels)),
+                format_func=lambda k: f"{k + 1} · {clean(table.level(variable.name, variable.levels[k]), 40)}",
+                **bound("level_at", place, lambda s, k: s.showing(level_at=k)),
+            )  # fmt: skip
+        with new:
+            st.text_input(_("New level"), key="new_level", placeholder=_("its name"),
+                          on_change=_add, args=(at, variable.levels))  # fmt: skip
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            for step, label, icon in ((-1, _("Earlier"), "arrow_upward"), (1, _("Later"), "arrow_downward")):
+                there = picked + step
+                st.button(label, icon=f":material/{icon}:", key=f"level_{step}",
+                          disabled=not 0 <= there < len(variable.levels),
+                          on_click=_move, args=(at, variable.levels, picked, there))  # fmt: skip
+            order = " → ".join(md(table.level(variable.name, v), 24) for v in variable.levels[:12])
+            st.caption(order + (" → …" if len(variable.levels) > 12 else ""))
+
+
+def _move(at: int, levels: tuple[Any, ...], here: int, there: int) -> None:
+    moved = list(levels)
+    moved.insert(there, moved.pop(here))
+    attempt(lambda state: columns.with_levels(state, at, tuple(moved)).showing(level_at=there))
+
+
+def _add(at: int, levels: tuple[Any, ...]) -> None:
+    name = str(st.session_state.get("new_level", "")).strip()
+    st.session_state["new_level"] = ""
+    if name and name not in map(str, levels):
+        attempt(lambda state: columns.with_levels(state, at, (*levels, name)))

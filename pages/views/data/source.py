@@ -1,0 +1,74 @@
+"""Where the table comes from: a file of one's own or a worked example, and how the file was read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bayes_engine.datasets import dataset_info
+from bayes_engine.language import _, current_language
+from bayes_engine.table.read import MAX_BYTES, Reading
+from pages import active
+from pages.active import reading
+from pages.runtime.escape import md
+from pages.runtime.state import State, change, current
+
+
+def drop() -> None:
+    """Where a file is given. One that is no table is said, and what was on screen stays."""
+    st.file_uploader(_("Your own table"), key="upload_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
+    if why := reading.refused("upload_file"):
+        st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
+    st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF. The table stays in this session; nothing of it is in "
+                 "a link."))  # fmt: skip
+
+
+def _take() -> None:
+    """Take over the file that was dropped; one that is no table leaves everything as it is."""
+    reading.take_in("upload_file", active.look, _in_use)
+
+
+def _in_use(name: str, content: bytes, found: Reading) -> None:
+    mark = active.keep_upload(active.Upload(name, content, (), found))
+    if current().table != f"upload:{mark}":  # else a link or a reload asked for this very file: what it says stands
+        change(lambda state: state.on_table(f"upload:{mark}"))
+
+
+def gallery() -> None:
+    """The worked examples, a card each."""
+    names, across = active.offered(), 3 if current().table.startswith("upload:") else 4
+    for start in range(0, len(names), across):
+        for cell, name in zip(st.columns(across, gap="small"), names[start : start + across], strict=False):
+            with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
+                _card(name)
+
+
+def _card(name: str) -> None:
+    info, frame = dataset_info(name), active.embedded(name).frame
+    title = f"**{md(info.text('title', current_language()))}**"
+    chosen = current().table == name
+    st.button(f":primary[{title} :material/check:]" if chosen else title, key=f"use_{name}", type="tertiary",
+              on_click=change, args=(lambda state: state.on_table(name),))  # fmt: skip
+    st.caption(md(info.text("question", current_language()), 120))
+    size = _("{n} rows × {d} columns").format(n=f"{frame.shape[0]:,}", d=frame.shape[1])
+    st.caption(f"{frame.shape[0]:,} × {frame.shape[1]}",
+               help=f"{size}\n\n{md(info.source, 400)}\n\n{md(info.licence, 200)}")  # fmt: skip
+
+
+def origin(table: active.InUse) -> None:
+    """What the table is called and where it comes from: of a data set its summary, of a file how it was read."""
+    st.subheader(md(table.title), divider="gray")
+    if table.info:
+        st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"
+                   f"{md(table.info.source, 400)} · {md(table.info.licence, 200)}")  # fmt: skip
+    if table.reading:
+        given = st.session_state["uploads"][current().table.removeprefix("upload:")]
+        reading.notes(table.reading.report, given, "read", _reread)
+        reading.how_read(given, "read", _reread)
+
+
+def _reread(state: State, before: Reading, after: Reading) -> State:
+    """The state after its file was read otherwise: changes of columns stay where the columns are the same."""
+    same = list(before.frame.columns) == list(after.frame.columns)
+    return replace(state, case=(), row=-1, columns=state.columns if same else (), repairs=state.repairs if same else ())

@@ -1,0 +1,51 @@
+"""Which column is to be decided, and how many rows each of its classes has."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from pages import active
+from pages.runtime.escape import clean, md
+from pages.runtime.links import go
+from pages.runtime.state import State, bound
+from pages.views.data import columns
+from pages.views.data.attempts import attempted
+
+
+def choose(table: active.InUse) -> None:
+    """The choice of the target, and what was left out of the rows because of it."""
+    names = [v.name for v in table.schema]
+    target = table.schema.target
+    at = names.index(target.name) if target else None
+    st.selectbox(
+        _("Target: what is to be decided"), range(len(names)), format_func=lambda j: clean(table.column(names[j])),
+        placeholder=_("choose the column that holds the classes"),
+        **bound("target", at, _with_target),
+    )  # fmt: skip
+    if table.parts:
+        st.caption("  \n".join(note.local(md) for note in table.parts.notes))
+        go("pages/model.py", _("Look at the model"), ":material/tune:")
+
+
+def _with_target(state: State, position: int | None) -> State:
+    if position is None:
+        return state
+    return attempted(state, lambda state: columns.with_role(state, position, "target"))
+
+
+def class_counts(table: active.InUse) -> None:
+    """The rows of each class."""
+    if table.parts is None:
+        return
+    counts = table.parts.y.value_counts()
+    shown = pd.DataFrame({"class": [clean(table.class_(c)) for c in table.classes],
+                          "rows": [int(counts[c]) for c in table.classes]})  # fmt: skip
+    st.dataframe(
+        shown, hide_index=True, height=min(38 + 35 * len(shown), 282), alt=_("rows of each class"),
+        column_config={
+            "class": st.column_config.TextColumn(_("class"), width=80),
+            "rows": st.column_config.ProgressColumn(_("rows"), format="%d", max_value=len(table.parts.y)),
+        },
+    )  # fmt: skip
