@@ -1,0 +1,69 @@
+"""The working beneath the decision: worked out as asked, with its numbers or as blanks to be filled in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.workbench.derivation.derive import Working, derive, rounded
+from pages import active
+from pages.runtime.state import current
+from pages.views.case import derivation, fill_in, super_parents
+from pages.views.case.editor import Study
+from pages.views.case.super_parents import Under
+
+
+@dataclass(frozen=True)
+class Worked:
+    """The `exact` working of a case, of a mean of models that `under` one of them, and whether its terms are to be
+    filled in."""
+
+    exact: Working
+    under: Under | None
+    filling: bool
+
+    @property
+    def factors(self) -> Working:
+        """The working whose factors are shown."""
+        return self.under.working if self.under else self.exact
+
+
+def work_out(one: Study) -> Worked:
+    """The working of the case. Raises BayesEngineError where it has none."""
+    filling = current().seen("fill", False)
+    judging = one.model if filling else one.judging  # what is filled in is counted
+    losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
+    exact = derive(judging, one.case, losses, prior_of_use, one.table.classes)
+    under = super_parents.choose(one)
+    worked = Worked(exact, under, filling)
+    return Worked(exact, under, filling and not worked.factors.additive)
+
+
+def working(one: Study, worked: Worked) -> None:
+    """The factors, the sums and what can be copied; or blanks in place of the numbers."""
+    st.header(_("The working"))
+    digits = derivation.controls(one, worked.factors, filling=worked.filling)
+    derivation.choose_classes(one, worked.factors)
+    if worked.filling:
+        if worked.under:
+            super_parents.choice(one, worked.under)
+        fill_in.blanks(one, worked.factors)
+    else:
+        _numbers(one, worked, digits)
+
+
+def _numbers(one: Study, worked: Worked, digits: str) -> None:
+    exact, under = worked.exact, worked.under
+    precision = 8 if digits == "full" else 4
+    if under:
+        super_parents.overview(one, under, exact, precision)
+    if digits == "hand":
+        derivation.by_hand(one, worked.factors)
+    shown = rounded(worked.factors) if digits == "hand" else worked.factors
+    derivation.factor_table(one, shown, precision)
+    final = exact if under else shown
+    derivation.sums(one, final, precision)
+    before = super_parents.lines(one, under, exact, precision) if under else None
+    derivation.copies(one, shown, final, precision, before)
