@@ -1,0 +1,114 @@
+"""Where the second file is given, whose rows are classified: named in the state by its digest, kept by the session."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from bayes_engine.language import _
+from bayes_engine.table.read import MAX_BYTES
+from bayes_engine.table.roles import put
+from bayes_engine.workbench.incoming.batch import template_csv
+from bayes_engine.workbench.incoming.incoming import names_alike
+from bayes_engine.workbench.incoming.pieces import Cells
+from pages import active
+from pages.active import reading
+from pages.active.second_file import SecondFile, look
+from pages.runtime.escape import md
+from pages.runtime.state import change, current
+
+
+def drop() -> None:
+    """Where the file is given. One that is no table is said, and what was on screen stays."""
+    st.file_uploader(_("A second file"), key="second_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
+    if why := reading.refused("second_file"):
+        st.error(_("This file could not be read: {why}.").format(why=why))
+
+
+def _take() -> None:
+    reading.take_in("second_file", look, _in_use)
+
+
+def _in_use(name: str, content: bytes, found: Cells) -> None:
+    mark = active.digest(content)
+    st.session_state["second"] = (mark, SecondFile(name, content, (), found))
+    if current().seen("second", "") != mark:
+        change(lambda state: state.showing(second=mark, read_second=(), second_alike=False))
+
+
+def given() -> SecondFile | None:
+    """The second file the state names, if this session has it, read as the state wants."""
+    mark, upload = st.session_state.get("second", ("", None))
+    if upload is None or current().seen("second", "") != mark:
+        return None
+    upload.read_as(active.overrides(current(), "read_second"))
+    found: SecondFile = upload
+    return found
+
+
+def wanted(table: active.InUse) -> None:
+    """What the file has to hold, and one to fill in."""
+    names = table.features.names
+    st.markdown(
+        _(
+            "A file with the columns {names}, in any order. Other columns come back untouched; if {target} is among "
+            "them, right and wrong decisions are counted."
+        ).format(
+            names=_(", ").join(f"**{md(name, 30)}**" for name in names[:12]) + (" …" if names[12:] else ""),
+            target=f"**{md(table.target.name, 30)}**",
+        )
+    )
+    if table.amount_column:
+        st.markdown(
+            _("Its column {column} multiplies each row's losses; without it they are taken per unit.").format(
+                column=f"**{md(table.amount_column, 30)}**"
+            )
+            if active.losses(table).by_amount is None
+            else _("Its column {column} multiplies some of each row's losses: a row is decided at its own.").format(
+                column=f"**{md(table.amount_column, 30)}**"
+            )
+        )
+    st.download_button(
+        _("A file to fill in"),
+        template_csv(_needed(table)),
+        "rows.csv",
+        "text/csv",
+        key="template",
+        icon=":material/download:",
+        on_click="ignore",
+        help=_("The header the model expects, and two rows of the table as examples."),
+    )
+
+
+def _needed(table: active.InUse) -> pd.DataFrame:
+    """The columns that a file has to have: the features, and the one that multiplies losses."""
+    assert table.parts is not None
+    amount = table.parts.amount
+    return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
+
+
+def offer_alike(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> None:
+    """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
+    wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
+    near = names_alike(upload.reading.names, wanted)
+    if not near:
+        return
+    taken = current().seen("second_alike", False)
+    told = _("; ").join(
+        (_("'{other}' is taken as '{column}'") if taken else _("'{other}' could be '{column}'")).format(
+            other=md(other, 40), column=md(name, 40)
+        )
+        for name, other in list(near.items())[:12]
+    ) + (" …" if len(near) > 12 else "")
+    icon = "check" if taken else "warning"
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown(
+            f":material/{icon}: " + _("Names that differ only in case, spaces or width: {pairs}.").format(pairs=told),
+            width="content",
+        )
+        st.button(
+            _("Leave them out") if taken else _("Take them"),
+            key="alike",
+            on_click=change,
+            args=(lambda state: state.showing(second_alike=not taken),),
+        )

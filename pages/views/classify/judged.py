@@ -1,0 +1,115 @@
+"""The rows of the second file as the model sees them, and what is decided for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import streamlit as st
+
+from bayes_engine.decision.loss import Decision, LossMatrix
+from bayes_engine.language import Message
+from bayes_engine.table.notes import Note, listed, note
+from bayes_engine.workbench.doctor.finding import Repair
+from bayes_engine.workbench.incoming.batch import Scored, Tally, score_file, tally
+from bayes_engine.workbench.incoming.incoming import (
+    CellRules,
+    IncomingFile,
+    Reception,
+    Treatment,
+    names_alike,
+    no_amounts,
+)
+from pages import active
+from pages.active.second_file import SecondFile
+from pages.runtime import jobs
+from pages.runtime.cache import kept
+from pages.runtime.state import current
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The `rows` of a file and their joints under a model, and what is decided for each under losses and a prior of
+    use."""
+
+    table: active.InUse
+    fitted: active.Fitted
+    upload: SecondFile
+    rows: IncomingFile
+    scored: Scored
+    loss: LossMatrix
+    prior_of_use: Mapping[Any, float] | None
+    decision: Decision
+
+    @cached_property
+    def tally(self) -> Tally:
+        """How often each action was decided, and how it did where the file says what is true."""
+        return tally(self.rows, self.decision, self.loss, self.table.classes, amount=self.rows.amount)
+
+
+def judge(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> Judged:
+    """The file under the losses and the prior of use that stand.
+
+    Raises SchemaMismatch where the file has none of the model's columns, or no amounts where the losses need them.
+    """
+    loss, prior_of_use = active.losses(table), active.prior_of_use(table)
+    rows, scored = _scored_rows(table, fitted, upload, loss)
+    decision = scored.decide(loss, prior_of_use, amount=rows.amount)
+    return Judged(table, fitted, upload, rows, scored, loss, prior_of_use, decision)
+
+
+def _scored_rows(
+    table: active.InUse, fitted: active.Fitted, upload: SecondFile, loss: LossMatrix
+) -> tuple[IncomingFile, Scored]:
+    """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
+    if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
+        raise no_amounts(table.amount_column)
+    return _scored(mark(upload), table.key, fitted.spec, current().seen("second_alike", False), table, fitted, upload)
+
+
+def _names(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> set[str]:
+    """The columns that the file has, under the names the model knows."""
+    names = upload.reading.names
+    alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
+    return {*names, *(alike if current().seen("second_alike", False) else ())}
+
+
+def mark(upload: SecondFile) -> str:
+    """The file, and how it is read."""
+    decimal = dict(upload.overrides).get("decimal", "")
+    return f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}|{decimal}"
+
+
+@kept(max_entries=4)
+def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.InUse, _fitted: active.Fitted,
+            _upload: SecondFile) -> tuple[IncomingFile, Scored]:  # fmt: skip
+    model, table = _fitted.model, _table
+    units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
+    tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
+
+    treated, left = active.treated(table)
+
+    def work() -> tuple[IncomingFile, Scored]:
+        rules = CellRules(
+            unseen=model.unseen, missing=model.missing, units=units, tokens=tokens or None, treated=treated,
+            decimal=dict(_upload.overrides).get("decimal") or None,
+        )  # fmt: skip
+        reception = Reception(
+            _upload.reading, model.schema_, table.target, rules, amount=table.amount_column, alike=alike
+        )
+        rows, found = score_file(_fitted.judging, reception)
+        return replace(rows, notes=(*_mended(treated, left), *rows.notes)), found
+
+    return jobs.run(("classify", mark, key, spec, alike), work, Message("classifying the rows of the file"))
+
+
+def _mended(treated: Mapping[str, Treatment], left: Sequence[Repair]) -> Iterator[Note]:
+    """What was done to the cells because it was done to the table's, and what was not."""
+    if treated:
+        yield note("cells are mended as the table's were, in columns: {names}", names=listed(tuple(treated), 12))
+    far = [repair.column for repair in left if repair.what == "outliers-missing"]
+    if far:
+        yield note("cells far from all others were made missing in the table, and are taken as they are here, in "
+                   "columns: {names}", "warning", names=listed(far, 12))  # fmt: skip
