@@ -1,0 +1,64 @@
+"""The page Model's view Class-conditionals: the model and its knobs, what it believes of a column, its numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from pages import active
+from pages.active import shelf
+from pages.components import pixels
+from pages.runtime.escape import md
+from pages.runtime.state import finish
+from pages.views.model import (
+    class_conditionals,
+    class_pictures,
+    estimation,
+    knobs,
+    parameter_count,
+    saved_model,
+    structures,
+)
+from pages.views.model.likelihood_choice import which
+
+
+def conditionals(table: active.InUse) -> None:
+    """The model is chosen and fitted; where a knob forbids the fit, the page ends with the knobs and why."""
+    spec = shelf.choose_model(table)
+    try:
+        fitted = active.fit(table, spec)
+    except BayesEngineError as error:  # a knob forbids the fit: it can be turned back here
+        knobs.panel(table, spec, tuple(1.0 / len(table.classes) for _label in table.classes))
+        st.error(error.message.local(md))
+        finish()
+    knobs.panel(table, spec, tuple(fitted.prior[c] for c in table.classes))
+    structures.found(table, fitted)
+
+    pictures = st.container()
+    columns, figure = st.columns(class_conditionals.widths(fitted), gap="medium")
+    with columns:
+        column = class_conditionals.choose_column(table, fitted)
+    if image := pixels.picture(table):
+        with pictures:
+            class_pictures.class_pictures(table, fitted, image, column.name)
+    try:
+        with figure:
+            found = class_conditionals.believed(table, fitted, column)
+    except BayesEngineError as error:  # one value in every row: no factor
+        figure.info(error.message.local(md))
+    else:
+        with figure:
+            class_conditionals.draw(table, fitted, found)
+        class_conditionals.behind(table, fitted, found)
+        estimation.estimated(table, fitted, found)
+
+    prior, numbers = st.columns([5, 6], gap="medium")
+    with prior:
+        parameter_count.prior(table, fitted)
+    with numbers:
+        parameter_count.how_many(table, fitted)
+    if spec.family in active.NAIVE:
+        which(table)
+    saved_model.to_keep(table, fitted)
+    for note in active.notes_of(table, fitted):
+        st.caption(":material/info: " + note.local(md))
