@@ -7,9 +7,8 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.active.ready import unfit
-from pages.runtime.state import bound, current
-from pages.views.projection import discriminants, projection
-from pages.views.projection.equivalence import equivalence
+from pages.views.projection import projection
+from pages.views.projection.sections import sections
 
 table = active.table_in_use()
 st.title(_("Onto which line do the classes come apart?"))
@@ -34,30 +33,4 @@ else:
     if line is not None:
         projection.draw_line(table, pair, line)
         projection.tell(table, pair, line)
-
-# one question at a time below it
-everything = tuple(v.name for v in columns)
-sections = {"demo": _("Fisher = LDA = Bayes?")}
-if pair is not None:
-    sections |= {"dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
-if pair is not None and len(table.classes) > 2:
-    sections = {"planes": _("All columns on two directions"), **sections}
-first = next(iter(sections))
-section = current().seen("section", first)
-section = section if section in sections else first
-if len(sections) > 1:
-    st.segmented_control(
-        _("Look further"),
-        list(sections),
-        format_func=sections.get,
-        required=True,
-        **bound("section", section, lambda s, name: s.showing(section=name)),
-    )
-if section == "demo":
-    equivalence()
-elif section == "planes":
-    projection.tried(lambda: discriminants.on_planes(table, everything))
-elif section == "dial" and pair is not None:
-    projection.tried(lambda: discriminants.dial(table, pair, everything))
-elif section == "naive":
-    projection.tried(lambda: discriminants.before_naive(table, everything))
+sections(table, pair)
