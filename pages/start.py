@@ -5,13 +5,12 @@ boot()
 import streamlit as st
 
 from bayes_engine.datasets import dataset_info, dataset_names
-from bayes_engine.decision.loss import judge
 from bayes_engine.language import _, current_language
 from pages import active
-from pages.active import words
 from pages.active.ready import ready
 from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, explain_case, no_axes, region_plane
+from pages.components.verdict import verdict
 from pages.runtime.escape import md
 from pages.runtime.links import go
 from pages.runtime.state import change
@@ -21,12 +20,7 @@ asked = md(table.info.text("question", current_language()), 120) if table.as_tol
 st.title(asked or _("What should be decided here?"))
 fitted, axes = ready(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted, axes)
-verdict = judge(ledger, active.case_losses(table))
-with st.container(key="settles_verdict"):
-    if verdict.position[0] < 0:
-        st.warning(_("No posterior: {why}.").format(why=words.status(int(ledger.status[0]))))
-    else:
-        st.markdown(words.verdict(table, ledger, verdict))
+verdict(table, ledger)
 
 picture, knobs = st.columns([3, 2], gap="medium")
 with picture:

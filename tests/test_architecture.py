@@ -34,6 +34,8 @@ FLOORS = (
 PAGE_FLOORS = ({"runtime"}, {"active"}, {"components"}, {"shell", "views"})
 """Of the packages of the pages; above them all stand the page scripts and app.py."""
 PUBLIC = set(bayes_engine.__all__)
+MOST_LINES = 60
+"""Of a page script: pick, call, show, explain."""
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 
 HOMES = {  # a package: where it may be imported, as the beginnings of paths
@@ -216,6 +218,11 @@ def test_a_page_begins_with_boot() -> None:
     pages = {page.name: ast.parse(page.read_text(encoding="utf-8")).body[:2] for page in (ROOT / "pages").glob("*.py")}
     begun = ["from pages.shell.router import boot", "boot()"]
     assert not [name for name, lines in pages.items() if [*map(ast.unparse, lines)] != begun]
+
+
+def test_a_page_is_short() -> None:
+    long = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in (ROOT / "pages").glob("*.py")}
+    assert {name: n for name, n in long.items() if n > MOST_LINES} == {}
 
 
 def test_a_model_states_two_verbs() -> None:
