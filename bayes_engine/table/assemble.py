@@ -135,34 +135,39 @@ def _without_blanks(names: list[str], usual: int, most: int, notes: list[Note]) 
 def _first_table(grid: R, header: int | Literal[False] | None, notes: list[Note]) -> R:
     """The grid up to where a second table begins."""
     above = 0 if not header else int(np.searchsorted(grid.lines, header))
-    at = second_table(grid.part(above))
-    if at is None:
+    begin = second_table(grid.part(above))
+    if begin is None:
         return grid
-    at += above
-    line = int(grid.lines[at])
-    if header is None and at <= 5 and len(grid.lines) - at > 3 * at and grid.lines[at] - grid.lines[at - 1] > 1:
+    begin += above
+    line = int(grid.lines[begin])
+    if (
+        header is None
+        and begin <= 5
+        and len(grid.lines) - begin > 3 * begin
+        and grid.lines[begin] - grid.lines[begin - 1] > 1
+    ):
         return grid  # a few lines above the table: what is told of it, said where the table is placed
     notes.append(note("a second table seems to begin in line {line} ('{text}'): it is left out, with {n} lines",
-                      "warning", line, line=line, text=_shown(grid, at), n=len(grid.lines) - at)
+                      "warning", line, line=line, text=_shown(grid, begin), n=len(grid.lines) - begin)
                  .offering(offer("Read the second table", "header", line), KEEP))  # fmt: skip
-    return grid.part(0, at, int(grid.widths[:at].max()))
+    return grid.part(0, begin, int(grid.widths[:begin].max()))
 
 
 def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Place:
     """Where the table lies: as told, or as found; below a far smaller one, unless that is to be kept."""
     if header is None or header is False:
-        found = locate(grid)
+        place = locate(grid)
         if header is None and trim and (beneath := second_table(grid)) is not None:
             below = locate(grid.part(beneath))
-            found = Place(None if below.header is None else beneath + below.header, beneath + below.first,
+            place = Place(None if below.header is None else beneath + below.header, beneath + below.first,
                           tuple(beneath + i for i in below.units))  # fmt: skip
         if header is False:
-            return Place(None, found.first if found.header is None or found.lone else found.header)
-        return found
-    at = np.flatnonzero(grid.lines == header)
-    if not at.size:
+            return Place(None, place.first if place.header is None or place.lone else place.header)
+        return place
+    positions = np.flatnonzero(grid.lines == header)
+    if not positions.size:
         raise ReadError("line {line} is empty or not in the file, so it cannot hold the column names", line=header)
-    return Place(int(at[0]), int(at[0]) + 1)
+    return Place(int(positions[0]), int(positions[0]) + 1)
 
 
 def _note_place(grid: Records, place: Place, notes: list[Note]) -> None:
@@ -235,9 +240,9 @@ def _filled_end(grid: Records, first: int, last: int) -> int:
     """Where the records end above those of nothing: the first cell is empty, the others hold at most blanks."""
     begun = np.flatnonzero(grid.first.iloc[first:last].ne("").to_numpy(dtype=bool))
     least = first + (int(begun[-1]) + 1 if len(begun) else 0)
-    at = np.arange(last - 1, least - 1, -1)
-    told = (i for i, row in _rows_at(grid, at[grid.reach()[at] > 0]) if any(map(str.strip, row)))
-    return next(told, least - 1) + 1
+    candidates = np.arange(last - 1, least - 1, -1)
+    filled = (i for i, row in _rows_at(grid, candidates[grid.reach()[candidates] > 0]) if any(map(str.strip, row)))
+    return next(filled, least - 1) + 1
 
 
 _REMARK = re.compile(r"[#†‡]|\*+ |\(.*\)$|[-=_]{3,}$")
@@ -266,15 +271,15 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     def above(k: int) -> list[str]:
         return [str(cell) for cell in grid.first.iloc[first : min(begin + k, first + 200)]]
 
-    def apart(row: Sequence[str], told: Sequence[str]) -> bool:
+    def apart(row: Sequence[str], cells_above: Sequence[str]) -> bool:
         """Whether a line behind an empty one holds words that are no cell of the first column, as it was told."""
-        if _typed(told):
+        if _typed(cells_above):
             return bool(row[0]) and row[0] not in MISSING_AMONG_NUMBERS and not _value(row[0])
-        return unlike(_LABEL, row[0], told)
+        return unlike(_LABEL, row[0], cells_above)
 
-    def unlike(sign: re.Pattern[str], cell: str, told: Sequence[str]) -> bool:
+    def unlike(sign: re.Pattern[str], cell: str, cells_above: Sequence[str]) -> bool:
         """Whether a cell begins with a sign as no cell above it does."""
-        return sign.match(cell) is not None and not any(map(sign.match, told))
+        return sign.match(cell) is not None and not any(map(sign.match, cells_above))
 
     def alone(k: int) -> bool:
         few = len(rows[k]) < usual and (not any(map(_value, rows[k])) or unlike(_LABEL, rows[k][0], above(k)))
@@ -283,17 +288,19 @@ def _above_footer(grid: Records, first: int, last: int, usual: int) -> int:
     end = len(rows)
     for k in range(end - 1, -1, -1) if sum(set_off) <= max(len(rows) // 2, 1) else ():  # else every row is set off
         if set_off[k] and filled[k]:
-            told = above(k)
-            if not all(n < usual and apart(row, told) for row, n in zip(rows[k:end], filled[k:end], strict=True) if n):
+            cells_above = above(k)
+            if not all(
+                n < usual and apart(row, cells_above) for row, n in zip(rows[k:end], filled[k:end], strict=True) if n
+            ):
                 break
             end = k
-    at = end
-    while usual >= 3 and at > 0 and alone(at - 1):
-        at -= 1
-    joined = at < end and not set_off[at] and not unlike(_REMARK, rows[at][0], above(at))
-    if joined and (_value(rows[at][0]) or not _typed(above(at))):
-        at = end  # a word below words may be a row of which the rest is missing
-    return begin + at
+    footer = end
+    while usual >= 3 and footer > 0 and alone(footer - 1):
+        footer -= 1
+    joined = footer < end and not set_off[footer] and not unlike(_REMARK, rows[footer][0], above(footer))
+    if joined and (_value(rows[footer][0]) or not _typed(above(footer))):
+        footer = end  # a word below words may be a row of which the rest is missing
+    return begin + footer
 
 
 def _above_totals(grid: Records, first: int, last: int, usual: int) -> int:
@@ -302,8 +309,10 @@ def _above_totals(grid: Records, first: int, last: int, usual: int) -> int:
     end = last
     while usual >= 3 and end > max(first + 3, last - 3):
         row = [cell.strip() for cell in _row(grid, end - 1)]
-        at = next((j for j, cell in enumerate(row) if cell), 0)
-        if not _TOTAL.fullmatch(row[at].rstrip(" :：")) or ("" not in row[at:] and len(row) >= usual):
+        first_filled = next((j for j, cell in enumerate(row) if cell), 0)
+        if not _TOTAL.fullmatch(row[first_filled].rstrip(" :：")) or (
+            "" not in row[first_filled:] and len(row) >= usual
+        ):
             break
         end -= 1
     others = (str(cell).strip().rstrip(" :：") for cell in grid.first.iloc[first:end])
@@ -334,20 +343,21 @@ def _fit(widths: NDArray[np.intp], reach: NDArray[np.intp], lines: NDArray[np.in
     if spare.all():
         notes.append(note("every row ends with a delimiter too many; nothing is lost"))
         return False
-    at = lines[short]
-    if len(at):
+    affected = lines[short]
+    if len(affected):
         notes.append(note("rows with fewer fields than the header: {n} (line {lines}); the cells that are not there "
-                          "are missing", "warning", int(at[0]), n=len(at), lines=lines_of(at)))  # fmt: skip
-    at = lines[long]
+                          "are missing", "warning", int(affected[0]), n=len(affected),
+                          lines=lines_of(affected)))  # fmt: skip
+    affected = lines[long]
     if (long & ~spare).any():
         notes.append(note("rows with more fields than the header: {n} (line {lines}); what is beyond is in the column "
-                          "'extra': check whether these rows are shifted", "warning", int(at[0]), n=len(at),
-                          lines=lines_of(at)))  # fmt: skip
+                          "'extra': check whether these rows are shifted", "warning", int(affected[0]), n=len(affected),
+                          lines=lines_of(affected)))  # fmt: skip
         return True
-    if len(at):
+    if len(affected):
         notes.append(note("rows with an empty cell too many: {n} (line {lines}); the one at the end is left out: "
-                          "check whether these rows are shifted", "warning", int(at[0]), n=len(at),
-                          lines=lines_of(at)))  # fmt: skip
+                          "check whether these rows are shifted", "warning", int(affected[0]), n=len(affected),
+                          lines=lines_of(affected)))  # fmt: skip
     return False
 
 
@@ -377,8 +387,8 @@ def locate(grid: Records) -> Place:
     Place(header=1, first=3, units=(2,), lone=False)
     """
     widths = grid.widths
-    said = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
-    usual = int(np.bincount(widths[said] if said.any() else widths).argmax())
+    uncommented = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
+    usual = int(np.bincount(widths[uncommented] if uncommented.any() else widths).argmax())
     head = grid.rows(0, min(_at_once(grid), 200))
     filled = [sum(cell.strip() != "" for cell in row) for row in head]
     need = max(min(usual, 2), int(np.median(filled)) // 2)
@@ -431,10 +441,16 @@ def second_table(grid: Records) -> int | None:
     width = int(grid.widths[start])
     again = np.flatnonzero(grid.first.eq(names[0]).to_numpy(dtype=bool) & (grid.widths != width))
     after_gap = np.flatnonzero(np.diff(grid.lines, prepend=grid.lines[0]) > 1)
-    at = np.union1d(again, after_gap[:100])
-    for i, row in _rows_at(grid, at[(at >= start + 2) & (at <= n - 2) & (grid.widths[at] > 1)]):
-        told = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
-        if grid.widths[i] != width and len(told) > 1 and 2 * sum(a == b for a, b in told) > max(len(told), width - 1):
+    candidates = np.union1d(again, after_gap[:100])
+    for i, row in _rows_at(
+        grid, candidates[(candidates >= start + 2) & (candidates <= n - 2) & (grid.widths[candidates] > 1)]
+    ):
+        pairs = [(a, b) for a, b in zip(names, row, strict=False) if b.strip()]
+        if (
+            grid.widths[i] != width
+            and len(pairs) > 1
+            and 2 * sum(a == b for a, b in pairs) > max(len(pairs), width - 1)
+        ):
             return i
         padded = len(row) == width and not row[-1].strip()  # all rows of a spreadsheet are as wide as the widest
         if padded:
@@ -460,10 +476,10 @@ def _cut_rows(grid: Records, first: int, last: int) -> list[list[str]]:
     return [row[:width] for row, width in zip(grid.rows(first, last), grid.widths[first:last], strict=True)]
 
 
-def _rows_at(grid: R, at: NDArray[np.intp]) -> Iterator[tuple[int, list[str]]]:
+def _rows_at(grid: R, positions: NDArray[np.intp]) -> Iterator[tuple[int, list[str]]]:
     """These records with their positions, which rise or fall, read many at once."""
     step = _at_once(grid)
-    for some in (at[k : k + step] for k in range(0, len(at), step)):
+    for some in (positions[k : k + step] for k in range(0, len(positions), step)):
         which = np.zeros(len(grid.widths), dtype=bool)
         which[some] = True
         part = grid.kept(which)
@@ -487,13 +503,13 @@ def _value(cell: str) -> bool:
 
 def _names(row: Sequence[str]) -> bool:
     """True where a row could be names: some text, no value, nothing twice."""
-    told = [cell.strip() for cell in row if cell.strip()]
-    return bool(told) and not any(map(_value, told)) and len(set(told)) == len(told)
+    cells = [cell.strip() for cell in row if cell.strip()]
+    return bool(cells) and not any(map(_value, cells)) and len(set(cells)) == len(cells)
 
 
 def _typed(column: Sequence[str]) -> bool:
-    told = [cell for cell in column if cell.strip() not in MISSING_AMONG_NUMBERS]
-    return bool(told) and sum(map(_value, told)) >= 0.8 * len(told)
+    known = [cell for cell in column if cell.strip() not in MISSING_AMONG_NUMBERS]
+    return bool(known) and sum(map(_value, known)) >= 0.8 * len(known)
 
 
 def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> float:
@@ -503,13 +519,17 @@ def _votes(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> fl
     cells = [cell.strip() for cell in row[:usual]]
     years = [int(c) for c in cells if re.fullmatch(r"\d{1,4}", c)]
     if len(years) >= 3 and years == list(range(years[0], years[0] + len(years))):
-        said = next((j for j, c in enumerate(cells) if c and not _value(c)), None)
-        if said == 0 or (said is not None and years[0] >= 1000 and cells[said] not in {r[said].strip() for r in below}):
+        first_word = next((j for j, c in enumerate(cells) if c and not _value(c)), None)
+        if first_word == 0 or (
+            first_word is not None
+            and years[0] >= 1000
+            and cells[first_word] not in {r[first_word].strip() for r in below}
+        ):
             return 1.0  # country, 2019, 2020, 2021
     if _numbered(cells):
         columns = [(c, {r[j].strip() for r in below} - {""}) for j, c in enumerate(cells) if c]
-        above_words = any(c.isdecimal() and told and not any(map(_value, told)) for c, told in columns)
-        if above_words or not any(c in told for c, told in columns):
+        above_words = any(c.isdecimal() and values and not any(map(_value, values)) for c, values in columns)
+        if above_words or not any(c in values for c, values in columns):
             return 1.0
     votes = 0.0
     for j, cell in enumerate(cells):
@@ -548,10 +568,10 @@ def _units(row: Sequence[str], below: Sequence[Sequence[str]], usual: int) -> bo
         (over if _typed(column) else beside).append(cell.strip())
         if cell.strip() and cell in column:
             return False
-    told = [cell for cell in over if cell]
-    if not told or any(_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in told):
+    filled = [cell for cell in over if cell]
+    if not filled or any(_value(c) or c in MISSING_AMONG_NUMBERS or len(c) > 16 for c in filled):
         return False
-    return len(told) > 1 or not any(beside)
+    return len(filled) > 1 or not any(beside)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def written(column: pd.Series) -> pd.Series:
     """A column as text: a format that brings its types writes its cells as a spreadsheet's are."""
     if isinstance(column.dtype, pd.StringDtype) and not column.hasnans:
         return column
-    parts = (column.iloc[at : at + CELLS] for at in range(0, max(len(column), 1), CELLS))
+    parts = (column.iloc[start : start + CELLS] for start in range(0, max(len(column), 1), CELLS))
     return pd.concat([part.astype(object).where(part.notna(), "").map(cell_text).astype("str") for part in parts])
 
 
@@ -78,15 +78,17 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
     given = [str(c) for c in frame.columns]
     frame.columns = pd.Index(unique_names(given, notes))
     types = pd.api.types
-    for at, name in enumerate(frame.columns):
-        if given[at] in long and given.count(given[at]) == 1:
-            found = convert_column(pd.Series(long[given[at]], frame.index, name=name, dtype="str"), ".", at=at)
-            frame[name] = found.values
-            notes += found.notes
+    for position, name in enumerate(frame.columns):
+        if given[position] in long and given.count(given[position]) == 1:
+            converted = convert_column(
+                pd.Series(long[given[position]], frame.index, name=name, dtype="str"), ".", position=position
+            )
+            frame[name] = converted.values
+            notes += converted.notes
             continue
         kind = frame[name].dtype
         if isinstance(kind, np.dtype) and kind.kind == "f" and np.isinf(frame[name]).any():
-            notes.append(infinite_note(name, at))
+            notes.append(infinite_note(name, position))
         if isinstance(kind, pd.CategoricalDtype) or (isinstance(kind, np.dtype) and kind.kind in "biufM"):
             continue
         if isinstance(kind, pd.DatetimeTZDtype):
@@ -94,20 +96,20 @@ def parquet(data: bytes, max_bytes: int, notes: list[Note]) -> pd.DataFrame:
             notes.append(note("column '{column}': times of the zone {zone} are counted back to UTC", column=name,
                               zone=str(kind.tz)))  # fmt: skip
             continue
-        said = types.infer_dtype(frame[name], skipna=True) if len(frame[name].dropna()) else "empty"
+        content = types.infer_dtype(frame[name], skipna=True) if len(frame[name].dropna()) else "empty"
         if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind):
             frame[name] = frame[name].astype(float)
-        elif said == "empty":
+        elif content == "empty":
             frame[name] = pd.Series(np.nan, index=frame.index, dtype=float)
             notes.append(note("column '{column}' is empty: every cell is missing", "warning", column=name))
-        elif said == "decimal":
+        elif content == "decimal":
             frame[name] = frame[name].astype(float)
             notes.append(note("column '{column}' ({kind}) is read as numbers", column=name, kind="decimal"))
-        elif said == "date" and (when := _days(frame[name])) is not None:
+        elif content == "date" and (when := _days(frame[name])) is not None:
             frame[name] = when
-        elif said == "boolean":
+        elif content == "boolean":
             frame[name] = frame[name].astype(object).where(frame[name].notna(), np.nan)
-        elif not types.is_datetime64_any_dtype(kind) and said != "string":
+        elif not types.is_datetime64_any_dtype(kind) and content != "string":
             frame[name] = frame[name].where(frame[name].notna(), None).map(str, na_action="ignore").astype("str")
             notes.append(note("column '{column}' ({kind}) is shown as text", "warning", column=name, kind=str(kind)))
     return frame
@@ -152,8 +154,8 @@ class Declared(NamedTuple):
         """The cells of every row from `begin` on, which is in this line, and its weight; a sparse row, {index value,
         …}, has zero or the first level where it says nothing."""
         usual = ["0" if level is None else level[0] for level in self.levels]
-        for at, found in enumerate(_LINE.finditer(text, begin), start=line):
-            row = found[1].strip()
+        for line_number, match in enumerate(_LINE.finditer(text, begin), start=line):
+            row = match[1].strip()
             if not row or row.startswith("%"):
                 continue
             weighed = _WEIGHT.search(row)
@@ -163,10 +165,10 @@ class Declared(NamedTuple):
                 row = _REMARKED.sub(r"\1", row).rstrip()
             if "," not in row and "\t" in row:
                 row = row.replace("\t", ",")
-            cells = _sparse(row, usual, at) if row.startswith("{") else _arff_cells(row)
+            cells = _sparse(row, usual, line_number) if row.startswith("{") else _arff_cells(row)
             if len(cells) != len(usual):
                 raise ReadError("line {line} of the ARFF data has {n} cells for {width} attributes; mend the line",
-                                line=at, n=len(cells), width=len(usual))  # fmt: skip
+                                line=line_number, n=len(cells), width=len(usual))  # fmt: skip
             yield cells, float(weighed[1]) if weighed else None
 
     def weight(self, notes: list[Note]) -> str:
@@ -183,11 +185,11 @@ def declared(text: str, notes: list[Note]) -> Declared:
     assert begins is not None  # it would be no ARFF
     word = r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+)"""
     attribute = rf"^[ \t]*@attribute[ \t]+(?:{word})[ \t]*(\{{[^\n]*\}}|\w+)"
-    found = re.findall(attribute, text[: begins.start()], flags=re.IGNORECASE | re.MULTILINE)
-    if not found:
+    attributes = re.findall(attribute, text[: begins.start()], flags=re.IGNORECASE | re.MULTILINE)
+    if not attributes:
         raise ReadError("the ARFF file declares no @attribute; write it again")
-    names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in found], notes)
-    kinds = [kind for *_, kind in found]
+    names = unique_names([re.sub(r"\\(.)", r"\1", a or b or c) for a, b, c, _ in attributes], notes)
+    kinds = [kind for *_, kind in attributes]
     if "relational" in (within := [kind.lower() for kind in kinds]):
         raise ReadError("column '{column}' of the ARFF file is relational, a table within each cell, which cannot be "
                         "read here; write it as one flat table", column=names[within.index("relational")])  # fmt: skip
@@ -213,9 +215,9 @@ def arff(text: str, notes: list[Note], typed: bool = True) -> pd.DataFrame:
     if not n:
         raise no_rows()
     columns: dict[str, pd.Series] = {}
-    for at, (name, kind, level) in enumerate(zip(head.names, head.kinds, head.levels, strict=True)):
-        column = pd.concat(parts[at], ignore_index=True).rename(name)
-        parts[at] = []
+    for position, (name, kind, level) in enumerate(zip(head.names, head.kinds, head.levels, strict=True)):
+        column = pd.concat(parts[position], ignore_index=True).rename(name)
+        parts[position] = []
         if not typed:
             columns[name] = column.where(column != "?", "")
         elif level is not None:
@@ -225,13 +227,13 @@ def arff(text: str, notes: list[Note], typed: bool = True) -> pd.DataFrame:
                                 column=name, value=str(strange.iloc[0]))  # fmt: skip
             columns[name] = pd.Series(pd.Categorical(column.where(column != "?", None), categories=level))
         elif kind.lower() in ("numeric", "real", "integer"):
-            numbers = convert_column(column, ".", ("?",), at=at)
+            numbers = convert_column(column, ".", ("?",), position=position)
             if not (pd.api.types.is_numeric_dtype(numbers.values.dtype) or column[column != "?"].map(is_number).all()):
                 raise ReadError("column '{column}' is declared {kind}, but holds text", column=name, kind=kind)
             columns[name] = numbers.values
             notes += numbers.notes
         elif kind.lower() == "date":
-            dates = convert_column(column, None, ("?",), at=at)
+            dates = convert_column(column, None, ("?",), position=position)
             columns[name] = dates.values
             notes += [n for n in dates.notes if n.severity == "warning"]
         else:

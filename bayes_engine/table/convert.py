@@ -101,13 +101,13 @@ def convert(
     texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
     columns, waiting = dict[str, Column](), dict[str, pd.Series]()
     types = types or {}
-    for at, name in enumerate(steps(list(texts))):
+    for position, name in enumerate(steps(list(texts))):
         text = texts.pop(name)
-        columns[name] = convert_column(text, decimal, missing, types.get(at, "auto"), at)
+        columns[name] = convert_column(text, decimal, missing, types.get(position, "auto"), position)
         if columns[name].doubtful:
             waiting[name] = text
     marks = {column.mark for column in columns.values()}
-    place = {name: at for at, name in enumerate(columns)}
+    place = {name: position for position, name in enumerate(columns)}
     if decimal is None and "," in marks and "." not in marks:  # the doubtful columns follow the certain ones
         comma = {name: convert_column(text, ",", missing, types.get(place[name], "auto"), place[name])
                  for name, text in waiting.items()}  # fmt: skip
@@ -118,7 +118,7 @@ def convert(
                   if pd.api.types.is_numeric_dtype(columns[name].values.dtype)
                   and not text.str.contains(",").any() and text.str.contains(r"\.\d").any()]  # fmt: skip
     absent = {name: column.absent for name, column in columns.items()}
-    taken = sorted({token for found in absent.values() for token in found if token})
+    taken = sorted({token for counts in absent.values() for token in counts if token})
     notes = [also_missing(n, taken) for n in notes] + missing_notes(absent)
     frame = pd.DataFrame({name: column.values for name, column in columns.items()})
     return frame, notes, decimal or ("," if "," in marks else ".")
@@ -126,37 +126,37 @@ def convert(
 
 def convert_column(
     column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
-    at: int = 0,
+    position: int = 0,
 ) -> Column:  # fmt: skip
-    """One column of text, typed; `at` is its position, of which the offers speak. See `convert`."""
+    """One column of text, typed; the offers speak of its `position`. See `convert`."""
     name = str(column.name)
-    if read_as == "auto" and decimal != "," and len(column) >= _LONG and (swift := _swift(column)) is not None:
-        return swift
+    if read_as == "auto" and decimal != "," and len(column) >= _LONG and (fast := _fast_numbers(column)) is not None:
+        return fast
     codes, levels = pd.factorize(column)
     spelled: list[str] = np.asarray(levels, dtype=object).tolist()
     if read_as != "text" and any(not s.isascii() and INVISIBLE.search(s) for s in spelled):
         plain = pd.Series(
             np.array([INVISIBLE.sub("", s) for s in spelled], dtype=object)[codes], column.index, name=name
         )
-        found = convert_column(plain, decimal, missing, read_as, at)
-        if found.values.dtype.kind in "ifM":
-            return found._replace(notes=(*found.notes, invisible_note(column, at)))
+        converted = convert_column(plain, decimal, missing, read_as, position)
+        if converted.values.dtype.kind in "ifM":
+            return converted._replace(notes=(*converted.notes, invisible_note(column, position)))
     bare = [s.strip() for s in spelled]
     texts = Spellings(column, codes, spelled, bare)
     if read_as == "text":
-        kept = _text(texts, (), at, plainly=True)
+        kept = _text(texts, (), position, plainly=True)
         return kept._replace(notes=(note("column '{column}' is kept as text, as chosen", column=name)
-                                    .offering(by_rule(at)),))  # fmt: skip
+                                    .offering(by_rule(position)),))  # fmt: skip
     tokens = MISSING_AMONG_NUMBERS if missing is None else ("", *missing)
     known = [b not in tokens for b in bare]
     rest = [b for b, k in zip(bare, known, strict=True) if k]
     absent = _absent(bare, tokens, codes)
     if not rest and missing is None and len({b for b in bare if b not in ALWAYS_MISSING}) > 1:
-        return _text(texts, missing, at)  # None and NA side by side are names of something
+        return _text(texts, missing, position)  # None and NA side by side are names of something
     if not rest:
-        return _empty(column, bare, at)
+        return _empty(column, bare, position)
     if read_as == "number":
-        return _chosen_numbers(column, codes, bare, known, decimal, absent, at)
+        return _chosen_numbers(column, codes, bare, known, decimal, absent, position)
     identifier = identifier_among(rest)
     phone = None if identifier else telephone_among(rest, np.bincount(codes, minlength=len(bare))[known])
     numbers = None
@@ -167,11 +167,11 @@ def convert_column(
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", _spread(codes, known))
         if isinstance(when, Dates):
             times = pd.Series(_per_row(when.values, known, codes), index=column.index)
-            return Column(times, tuple(date_notes(name, when, at)), absent)
+            return Column(times, tuple(date_notes(name, when, position)), absent)
         if read_as != "auto":
-            text = _text(texts, missing, at, plainly=True)
-            return text._replace(notes=(no_dates_note(name, rest, when, by_rule(at)),))
-        text = _text(texts, missing, at, identifier=identifier, phone=phone)
+            text = _text(texts, missing, position, plainly=True)
+            return text._replace(notes=(no_dates_note(name, rest, when, by_rule(position)),))
+        text = _text(texts, missing, position, identifier=identifier, phone=phone)
         return text if when is None else text._replace(notes=(no_dates_note(name, rest, when), *text.notes))
 
     values = _per_row(numbers.values, known, codes) + 0.0  # −0.0 becomes 0.0: one value, not two
@@ -181,14 +181,14 @@ def convert_column(
     doubtful = numbers.mark is None and re.search("[.,]", joined) is not None
     extreme = "e" in joined or "E" in joined or max(map(len, rest)) > 15  # else it is a float64 to the last digit
     notes = (
-        *number_notes(name, numbers, decimal, at),
-        *code_notes(name, rest, at),
-        *(altered(column, values, at) if extreme else ()),
+        *number_notes(name, numbers, decimal, position),
+        *code_notes(name, rest, position),
+        *(altered(column, values, position) if extreme else ()),
     )
     return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
-def _swift(column: pd.Series) -> Column | None:
+def _fast_numbers(column: pd.Series) -> Column | None:
     """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
     (tested equal), without a look at every spelling. None where they must decide."""
     try:
@@ -235,17 +235,17 @@ def _spread(codes: NDArray[np.intp], known: list[bool]) -> NDArray[np.intp]:
 
 def _absent(bare: list[str], tokens: Sequence[str], codes: NDArray[np.intp]) -> dict[str, int]:
     """How many cells hold each of the tokens that mean missing."""
-    found = [(i, b) for i, b in enumerate(bare) if b in tokens]
-    counts = np.bincount(codes, minlength=len(bare)) if found else ()
+    matches = [(i, b) for i, b in enumerate(bare) if b in tokens]
+    counts = np.bincount(codes, minlength=len(bare)) if matches else ()
     absent: dict[str, int] = {}
-    for i, token in found:
+    for i, token in matches:
         absent[token] = absent.get(token, 0) + int(counts[i])
     return absent
 
 
 def _chosen_numbers(
     column: pd.Series, codes: NDArray[np.intp], bare: list[str], known: list[bool], decimal: Mark | None,
-    absent: dict[str, int], at: int,
+    absent: dict[str, int], position: int,
 ) -> Column:  # fmt: skip
     """A column of which a person said that it holds numbers: what is none is missing, and told."""
     name = str(column.name)
@@ -255,12 +255,12 @@ def _chosen_numbers(
     lost = [cell for cell, value in zip(rest, read, strict=True) if np.isnan(value)]
     if lost:
         n = int(np.isnan(values).sum()) - sum(absent.values())
-        told = note("column '{column}' is read as numbers, as chosen; cells that are none and so are missing: {n} "
+        main_note = note("column '{column}' is read as numbers, as chosen; cells that are none and so are missing: {n} "
                     "({values})", "warning", column=name, n=n, values=listed(lost))  # fmt: skip
     else:
-        told = note("column '{column}' is read as numbers, as chosen", column=name)
+        main_note = note("column '{column}' is read as numbers, as chosen", column=name)
     signs = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(left))
-    notes = (told.offering(by_rule(at)), *((signs,) if left else ()), *altered(column, values, at))
+    notes = (main_note.offering(by_rule(position)), *((signs,) if left else ()), *altered(column, values, position))
     return Column(pd.Series(values, index=column.index), notes, absent,
                   mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
 
@@ -268,7 +268,7 @@ def _chosen_numbers(
 def _text(
     texts: Spellings,
     missing: Sequence[str] | None,
-    at: int,
+    position: int,
     *,
     identifier: str | None = None,
     phone: str | None = None,
@@ -286,13 +286,13 @@ def _text(
         spelled = bare  # the cells are padded, as between the bars of a drawn table
         column = pd.Series(np.array(bare, dtype=object)[codes], index=column.index, name=column.name)
         notes.append(note("column '{column}': the spaces around every cell are left out", column=name)
-                     .offering(as_text(at)))  # fmt: skip
+                     .offering(as_text(position)))  # fmt: skip
     truth = None if plainly else next((pair for pair in _TRUTH if set(kept) == pair), None)
     if truth is not None:
         lookup = np.array([np.nan if b in tokens else b.lower() == "true" for b in bare], dtype=object)
         values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
         notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept))
-                     .offering(as_text(at)))  # fmt: skip
+                     .offering(as_text(position)))  # fmt: skip
         return Column(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
@@ -308,21 +308,21 @@ def _text(
                      .offering(offer("It means missing", "missing", tuple(doubtful))))  # fmt: skip
     if identifier is not None:
         notes.append(note("column '{column}' stays text, because '{example}' as a number would lose digits", "warning",
-                          column=name, example=identifier).offering(as_numbers(at)))  # fmt: skip
+                          column=name, example=identifier).offering(as_numbers(position)))  # fmt: skip
     elif phone is not None:
         notes.append(note("column '{column}' stays text, because '{example}' and the like are telephone numbers",
-                          "warning", column=name, example=phone).offering(as_numbers(at)))  # fmt: skip
+                          "warning", column=name, example=phone).offering(as_numbers(position)))  # fmt: skip
     else:
-        notes += spelling_notes(name, spelled, bare, kept, at)
+        notes += spelling_notes(name, spelled, bare, kept, position)
     return Column(values, tuple(notes), absent)
 
 
-def _empty(column: pd.Series, bare: list[str], at: int) -> Column:
+def _empty(column: pd.Series, bare: list[str], position: int) -> Column:
     name = str(column.name)
-    told = [b for b in bare if b]
-    if told:
-        said = note("column '{column}' holds nothing but {tokens}, read as missing", "warning", column=name,
-                    tokens=listed(told)).offering(as_text(at))  # fmt: skip
+    tokens = [b for b in bare if b]
+    if tokens:
+        empty_note = note("column '{column}' holds nothing but {tokens}, read as missing", "warning", column=name,
+                    tokens=listed(tokens)).offering(as_text(position))  # fmt: skip
     else:
-        said = note("column '{column}' is empty: every cell is missing", "warning", column=name)
-    return Column(pd.Series(np.nan, index=column.index, dtype=float), (said,), {})
+        empty_note = note("column '{column}' is empty: every cell is missing", "warning", column=name)
+    return Column(pd.Series(np.nan, index=column.index, dtype=float), (empty_note,), {})

@@ -77,8 +77,8 @@ def dates(
     `month_first` where a person says that these are dates; `rows` (the position of every row's cell) helps where the
     order is in doubt: a column in order of time is read so.
 
-    >>> found = dates(["3/4/2024", "13/4/2024"])
-    >>> found.values[0], found.order, found.doubtful
+    >>> read = dates(["3/4/2024", "13/4/2024"])
+    >>> read.values[0], read.order, read.doubtful
     (np.datetime64('2024-04-03T00:00:00.000000'), 'day', False)
     >>> dates(["30.02.2024"]), dates(["2024-02-03", "03/02/2024"]), dates(["Rome"])
     ('30.02.2024', '', None)
@@ -91,8 +91,8 @@ def dates(
     if all(map(_ISO.fullmatch, plain)):
         return _made(cells, list(plain), "", False)
     form = next(f for f in _FORMS if f.fullmatch(plain[0]))
-    found = [form.fullmatch(cell) for cell in plain]
-    parts = [m for m in found if m is not None]
+    matches = [form.fullmatch(cell) for cell in plain]
+    parts = [m for m in matches if m is not None]
     if len(parts) < len(cells) or len({m["zone"] is None for m in parts}) > 1:
         return ""
     if form is _NAMED:
@@ -154,8 +154,8 @@ def _month(name: str, first: bool, months: Sequence[str]) -> int:
         return 0
     plain = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
     plain = {"mrz": "marz", "maerz": "marz", "mrt": "maart"}.get(plain, plain)
-    found = [k for k, full in enumerate(months, 1) if full.startswith(plain)]
-    return found[0] if len(found) == 1 else 0
+    matching = [k for k, full in enumerate(months, 1) if full.startswith(plain)]
+    return matching[0] if len(matching) == 1 else 0
 
 
 def _iso(match: re.Match[str], month_first: bool, months: Sequence[str] = ()) -> str:

@@ -87,7 +87,7 @@ def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str
     text = head.decode("utf-8" if encoding == TWICE else encoding, "replace").removeprefix("\ufeff")
     if encoding == TWICE:
         with suppress(UnicodeError):
-            text = _once(text)
+            text = _undo_double_encoding(text)
     lines = list(enumerate(re.split(r"\r\n|\n|\r", text), 1))
     telling = [(k, line) for k, line in lines[n:] if not line.isascii()]
     return [*lines[:n], *telling[:n]]
@@ -193,9 +193,9 @@ def _decoded(data: bytes, encoding: str, errors: str = "strict") -> Iterator[str
     with suppress(UnicodeError):
         b"\0".decode(encoding)  # raises LookupError on what is no encoding of text
     decoder = codecs.getincrementaldecoder(encoding)(errors)
-    for at in range(0, len(data), _CHUNK):
+    for start in range(0, len(data), _CHUNK):
         tick()
-        yield decoder.decode(data[at : at + _CHUNK], at + _CHUNK >= len(data))
+        yield decoder.decode(data[start : start + _CHUNK], start + _CHUNK >= len(data))
 
 
 def _utf8(data: bytes, encoding: str, errors: str = "strict") -> bytes:
@@ -224,10 +224,10 @@ def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes
     """(text, encoding): told → BOM → UTF-16 by its NULs → strict UTF-8 → damaged UTF-8 → a guess, strictly decoded."""
     if encoding is not None:
         return _strictly(data, encoding), encoding
-    for bom, found in _BOMS:
+    for bom, candidate in _BOMS:
         if data.startswith(bom):
-            data = _whole(data, {"utf-16": 2, "utf-32": 4}.get(found, 1), found, notes)
-            return _strictly(data, found).removeprefix(_MARK), found
+            data = _whole(data, {"utf-16": 2, "utf-32": 4}.get(candidate, 1), candidate, notes)
+            return _strictly(data, candidate).removeprefix(_MARK), candidate
     nul = np.frombuffer(data[:65536], dtype=np.uint8) == 0
     if nul.any() and len(data) > 1:
         if (guess := _wide(nul)) and (text := _text_of(data, guess, notes)):
@@ -246,18 +246,18 @@ def _recode(data: bytes, encoding: str | None, notes: list[Note]) -> tuple[bytes
         data = filled
     if _unprintable(data):
         raise ReadError("the file is binary, not a CSV or text table; save the table as CSV or xlsx")
-    for pattern, found in _SEVEN_BITS:
+    for pattern, candidate in _SEVEN_BITS:
         if data.isascii() and re.search(pattern, data):
             with suppress(UnicodeError):
-                text = _utf8(data, found)
-                if found != "utf-7" or _in_seven_bits(data, text.decode()):
-                    notes.append(_encoding_note(text, found).offering(*_plain_offer(data, found)))
-                    return text, found
+                text = _utf8(data, candidate)
+                if candidate != "utf-7" or _in_seven_bits(data, text.decode()):
+                    notes.append(_encoding_note(text, candidate).offering(*_plain_offer(data, candidate)))
+                    return text, candidate
     if _reads(data, "utf-8"):
-        notes += _twice_note(data)
+        notes += _double_encoding_note(data)
         return data, "utf-8"
-    if (both := _both(data, notes)) is not None:
-        return both, "utf-8"
+    if (mixed := _mixed_encodings(data, notes)) is not None:
+        return mixed, "utf-8"
     head = data[: 4 * MOST].decode("utf-8", "replace")[:MOST]
     sound = sum(ord(c) > 127 for c in head) - head.count("\ufffd")
     if sound > 5 * head.count("\ufffd") and sound > 5 * (n := _damage(data)):
@@ -317,14 +317,14 @@ def _wide(nul: NDArray[np.bool_]) -> str:
 
 def _text_of(data: bytes, encoding: str, notes: list[Note]) -> bytes | None:
     """The text in an encoding of 2 or 4 bytes a character; None where it is none."""
-    told: list[Note] = []
+    own_notes: list[Note] = []
     try:
-        text = _utf8(_whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, told), encoding)
+        text = _utf8(_whole(data, 4 if encoding.startswith("utf-32") else 2, encoding, own_notes), encoding)
     except UnicodeError:
         return None
     if b"\0" in text.rstrip(b"\0") or _unprintable(text):
         return None
-    notes += told
+    notes += own_notes
     return text
 
 
@@ -337,16 +337,16 @@ def _whole(data: bytes, width: int, encoding: str, notes: list[Note]) -> bytes:
     return data[: len(data) - over] if over else data
 
 
-def _both(data: bytes, notes: list[Note]) -> bytes | None:
+def _mixed_encodings(data: bytes, notes: list[Note]) -> bytes | None:
     """The text of a file of which some lines are UTF-8 and the others another encoding, as of files joined into one;
     None where it is not so."""
     rest = io.BytesIO()
-    at = list[int]()
+    other_lines = list[int]()
     sound = False
     for k, line in enumerate(_LINE.finditer(data), 1):
         if not _is_utf8(line[0]):
             rest.write(line[0])
-            at.append(k)
+            other_lines.append(k)
         elif not line[0].isascii():
             sound = True
     if not sound:
@@ -360,8 +360,8 @@ def _both(data: bytes, notes: list[Note]) -> bytes | None:
         text.write(line[0] if _is_utf8(line[0]) else line[0].decode(other).encode())
     first = next(_LINE.finditer(bad))[0]
     notes.append(note("two encodings in one file: line {lines} as {encoding}, all others as utf-8 (line {line} reads "
-                      "'{text}')", "warning", at[0], lines=lines_of(at), encoding=other, line=at[0],
-                      text=first.decode(other).strip()[:40]))  # fmt: skip
+                      "'{text}')", "warning", other_lines[0], lines=lines_of(other_lines), encoding=other,
+                      line=other_lines[0], text=first.decode(other).strip()[:40]))  # fmt: skip
     return text.getvalue()
 
 
@@ -389,7 +389,7 @@ def _reads(data: bytes, encoding: str) -> bool:
     return True
 
 
-def _once(text: str) -> str:
+def _undo_double_encoding(text: str) -> str:
     """What a text means that was encoded twice; raises UnicodeError where it was not."""
     return text.translate(_BYTES).encode("latin-1").decode("utf-8")
 
@@ -398,7 +398,7 @@ _BYTES = {ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not 
 """The characters of cp1252 that latin-1 has not, as the bytes they were."""
 
 
-def _twice_note(data: bytes) -> list[Note]:
+def _double_encoding_note(data: bytes) -> list[Note]:
     """Whether a text seems to have been encoded twice, with the way to have it right."""
     if data.isascii():
         return []
@@ -412,13 +412,14 @@ def _twice_note(data: bytes) -> list[Note]:
         return []
     try:
         for line in _NOT_ASCII.finditer(data):
-            _once(line[0].decode())
+            _undo_double_encoding(line[0].decode())
     except UnicodeError:
         return []
     cell = next(m[0].decode() for m in re.finditer(rb"[^,;\t|\r\n]+", data) if not m[0].isascii())
     return [note("the text seems to have been encoded twice before it was saved: '{cell}' may mean '{meant}'",
-                 "warning", cell=cell[:40], meant=_once(cell)[:40])
-            .offering(offer("Undo it: '{meant}'", "encoding", TWICE, meant=_once(cell)[:24]))]  # fmt: skip
+                 "warning", cell=cell[:40], meant=_undo_double_encoding(cell)[:40])
+            .offering(offer("Undo it: '{meant}'", "encoding", TWICE,
+                            meant=_undo_double_encoding(cell)[:24]))]  # fmt: skip
 
 
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f][^\r\n]*+")
@@ -430,8 +431,8 @@ def _others(data: bytes, read: Mapping[str, tuple[bytes, str]]) -> list[Offer]:
     offers: list[Offer] = []
     seen = {next(iter(read.values()))[0]}
     for encoding in dict.fromkeys(("gb18030", "cp1252", *read, "big5", "cp1251", "cp932")):
-        if len(offers) < 3 and (found := read.get(encoding) or _survey(data, encoding)) is not None:
-            digest, text = found
+        if len(offers) < 3 and (surveyed := read.get(encoding) or _survey(data, encoding)) is not None:
+            digest, text = surveyed
             cell = next((c[0] for c in re.finditer(r"[^,;\t|\r\n]+", text) if not c[0].isascii()), "")
             readable = not any(c == "\ufffd" or unicodedata.category(c) in ("Cc", "Cn", "Co") for c in cell)
             if digest not in seen and cell and readable:
@@ -445,7 +446,7 @@ def _strictly(data: bytes, encoding: str) -> bytes:
         if encoding != TWICE:
             return _utf8(data, encoding)
         out = io.BytesIO()
-        out.writelines(_once(line[0].decode()).encode() for line in _LINE.finditer(data))
+        out.writelines(_undo_double_encoding(line[0].decode()).encode() for line in _LINE.finditer(data))
         return out.getvalue()
     except LookupError:
         raise ReadError("there is no encoding '{encoding}'; try utf-8, gb18030 or cp1252", encoding=encoding) from None
@@ -461,7 +462,7 @@ def _fault(data: bytes, encoding: str) -> int:
     try:
         text = data.decode("utf-8" if encoding == TWICE else encoding)
         if encoding == TWICE:
-            _once(text)
+            _undo_double_encoding(text)
     except UnicodeError as error:
         return int(getattr(error, "start", 0))
     return 0
@@ -469,35 +470,35 @@ def _fault(data: bytes, encoding: str) -> int:
 
 def _guesses(data: bytes) -> list[str]:
     """Encodings to try, likeliest first. Few characters are too few for a detector: then common Chinese is first."""
-    lines = (found[0] for found in re.finditer(rb"[^\r\n]+", data))
-    telling = b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
-    high = bytes(b for b in telling if b > 127)
-    pairs = re.sub(rb"[\xb0-\xd7][\xa1-\xfe]", b"", telling)
+    lines = (match[0] for match in re.finditer(rb"[^\r\n]+", data))
+    sample = b"\n".join(islice((line for line in lines if not line.isascii()), 100_000))[:200_000]
+    high = bytes(b for b in sample if b > 127)
+    pairs = re.sub(rb"[\xb0-\xd7][\xa1-\xfe]", b"", sample)
     chinese = ["gb18030"] if pairs.isascii() and not len(high) % 2 else []
     guessed: list[str] = []
     try:
-        detected = importlib.import_module("chardet").detect(telling)["encoding"]
+        detected = importlib.import_module("chardet").detect(sample)["encoding"]
         guessed = [codecs.lookup(detected).name] if detected else []
     except (ImportError, LookupError):
         pass
     guessed = ["gb18030" if g in ("gb2312", "gbk", "hz") else g for g in guessed if g not in ("ascii", "utf-8")]
     few = len(high) < 40
-    guessed = [*_western(telling, guessed[0] if guessed else ""), *guessed]
+    guessed = [*_western(sample, guessed[0] if guessed else ""), *guessed]
     return [*(chinese if few else []), *guessed, *chinese, "gb18030", "cp1252", "latin-1"]
 
 
 _WESTERN = frozenset("áàâäãåæçéèêëíìîïñóòôöõøœúùûüßÁÀÂÄÃÅÆÇÉÈÊËÍÌÎÏÑÓÒÔÖÕØŒÚÙÛÜ€£§°µ²³×“”‘’„–—«»…·•®©")
 
 
-def _western(telling: bytes, detected: str) -> list[str]:
+def _western(sample: bytes, detected: str) -> list[str]:
     """The encoding of Western Europe in which every character is a common one, where the detector saw Latin letters or
     a mixture of scripts within words: of a few accents it cannot tell code pages apart."""
     try:
-        text = telling.decode(detected or "cp1252")
+        text = sample.decode(detected or "cp1252")
     except (UnicodeDecodeError, LookupError):
         return []
     with suppress(UnicodeDecodeError):
-        if telling and {c for c in telling.decode("cp1252") if not c.isascii()} <= _SIGNS:
+        if sample and {c for c in sample.decode("cp1252") if not c.isascii()} <= _SIGNS:
             return ["cp1252"]  # quotes, dashes and the euro's sign between plain letters
     words = [w for w in re.findall(r"[^\W\d_]+", text) if not w.isascii()]
     odd = [w for w in words if not all("LATIN" in unicodedata.name(c, "") for c in w)]
@@ -506,7 +507,7 @@ def _western(telling: bytes, detected: str) -> list[str]:
         return []  # whole words of another script
     for encoding in ("cp1252", "mac_roman", "cp850"):
         with suppress(UnicodeDecodeError):
-            text = telling.decode(encoding)
+            text = sample.decode(encoding)
             if all(c in _WESTERN for c in text if ord(c) > 127) and not _SLIPS.search(text):
                 return [encoding]
     return []
@@ -521,8 +522,8 @@ _SLIPS = re.compile(
 
 
 def _encoding_note(data: bytes, encoding: str) -> Note:
-    found = re.finditer(rb"[^,;\t|\r\n]+", data)
-    odd = list(islice(((m.start(), m[0].decode().strip()[:40]) for m in found if not m[0].isascii()), 4))
+    matches = re.finditer(rb"[^,;\t|\r\n]+", data)
+    odd = list(islice(((m.start(), m[0].decode().strip()[:40]) for m in matches if not m[0].isascii()), 4))
     cells = [(data.count(b"\n", 0, start) + 1, cell) for start, cell in odd]
     if not cells:
         return note("encoding guessed: {encoding}; choose another if the text looks wrong", "warning",
@@ -566,7 +567,7 @@ def _refuse_foreign_text(data: bytes) -> None:
 
 def _tabular(text: str) -> bool:
     """Whether the first lines hold the same mark equally often, as those of a table do of which a name is a tag."""
-    lines = [found[0] for found in islice(re.finditer(r"[^\r\n]+", text), 20)]
+    lines = [match[0] for match in islice(re.finditer(r"[^\r\n]+", text), 20)]
     return len(lines) > 2 and any(len(n := {line.count(mark) for line in lines}) == 1 and n != {0} for mark in ",;\t|")
 
 

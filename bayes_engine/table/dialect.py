@@ -69,22 +69,22 @@ class Grid(NamedTuple):
         if self.columns > len(self.cells):
             full = self.cells.to_numpy(dtype=object)[:, ::-1] != ""
             return np.where(full.any(axis=1), self.columns - full.argmax(axis=1), 0).astype(np.intp)
-        found = np.zeros(len(self.cells), dtype=np.intp)
+        lengths = np.zeros(len(self.cells), dtype=np.intp)
         left = np.arange(len(self.cells))
         for j in range(self.columns - 1, -1, -1):
             filled = self.cells.iloc[left, j].ne("").to_numpy(dtype=bool)
-            found[left[filled]] = j + 1
+            lengths[left[filled]] = j + 1
             if not (left := left[~filled]).size:
                 break
-        return found
+        return lengths
 
     def like(self, row: Sequence[str], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        at = np.flatnonzero(among)
+        candidates = np.flatnonzero(among)
         for j, cell in enumerate([*row, *[""] * (self.columns - len(row))][: self.columns]):
-            if not (at := at[self.cells.iloc[at, j].eq(cell).to_numpy(dtype=bool)]).size:
+            if not (candidates := candidates[self.cells.iloc[candidates, j].eq(cell).to_numpy(dtype=bool)]).size:
                 break
         same = np.zeros(len(self.cells), dtype=bool)
-        same[at] = not any(row[self.columns :])
+        same[candidates] = not any(row[self.columns :])
         return same
 
     def empty(self, columns: Sequence[int]) -> list[int]:
@@ -141,17 +141,17 @@ def cut(text: str, delimiter: str | None, quote: str | None, notes: list[Note]) 
     >>> grid.cells[1].tolist(), dialect.delimiter, dialect.quote
     (['city', 'Oslo', 'Rome'], '|', "'")
     """
-    data, told = prepared(text.encode(), delimiter, quote, notes)
+    data, given = prepared(text.encode(), delimiter, quote, notes)
     text = data.decode()
-    dialect = sniff(text, told, quote)
+    dialect = sniff(text, given, quote)
     grid = tokenize(text, dialect)
-    if dialect.delimiter == "" and told is None and whole_lines(data, len(grid.widths)) and not grid.odd:
+    if dialect.delimiter == "" and given is None and whole_lines(data, len(grid.widths)) and not grid.odd:
         inner = "\n".join(map(str, grid.first)) + "\n"
         again = sniff(inner, None, quote)
         if again.delimiter:
             dialect, grid = again, tokenize(inner, again)
             notes.append(unwrapped_note())
-    notes += told_of(dialect, grid.odd, told, quote)
+    notes += dialect_notes(dialect, grid.odd, given, quote)
     return grid, dialect
 
 
@@ -167,19 +167,19 @@ def prepared(data: bytes, delimiter: str | None, quote: str | None, notes: list[
     if delimiter and set(delimiter) & {"\n", "\r"}:
         raise ReadError("the end of a line cannot be the delimiter; choose the mark that stands between two cells")
     data = data.rstrip(b"\x1a\x00\x0c")
-    told = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', data[:200].decode(errors="ignore"))
-    if told:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
-        data = data[len(told.string[: told.end(1)].encode()) :].lstrip(b'" \t')
-        if delimiter is None and told[1].encode() in data:
-            delimiter = told[1]
+    declaration = re.match(r'"?sep=(.)"?[ \t]*(?:\r\n|\n|\r)', data[:200].decode(errors="ignore"))
+    if declaration:  # Excel's way of naming the delimiter; the line stays, blank, so that line numbers hold
+        data = data[len(declaration.string[: declaration.end(1)].encode()) :].lstrip(b'" \t')
+        if delimiter is None and declaration[1].encode() in data:
+            delimiter = declaration[1]
         elif delimiter is None:
             notes.append(note("the first line says that the delimiter is '{delimiter}', which stands nowhere below; it "
-                              "was sought", "warning", 1, delimiter=told[1]))  # fmt: skip
-    data = _unruled(data, notes)
+                              "was sought", "warning", 1, delimiter=declaration[1]))  # fmt: skip
+    data = _without_rules(data, notes)
     return _plainly_quoted(data, notes) if quote is None else data, delimiter
 
 
-def told_of(dialect: Dialect, odd: Sequence[int], delimiter: str | None, quote: str | None) -> list[Note]:
+def dialect_notes(dialect: Dialect, odd: Sequence[int], delimiter: str | None, quote: str | None) -> list[Note]:
     """What there is to say of a dialect, where `delimiter` and `quote` were told or None, and of odd quotes."""
     notes = []
     if odd:
@@ -212,22 +212,22 @@ def stretches(data: bytes, size: int) -> Iterator[bytes]:
     >>> list(stretches(b"a\r\nb\r\nc", 2))
     [b'a\r\n', b'b\r\n', b'c']
     """
-    at = 0
-    while at < len(data):
-        end = line_end(data, at + size)
-        yield data[at:end]
-        at = end
+    start = 0
+    while start < len(data):
+        end = line_end(data, start + size)
+        yield data[start:end]
+        start = end
 
 
-def line_end(data: bytes, at: int) -> int:
-    """Where the first line ends that does not end before `at`."""
-    found = _LINE_END.search(data, at - 1)
-    return found.end() if found else len(data)
+def line_end(data: bytes, position: int) -> int:
+    """Where the first line ends that does not end before this position."""
+    match = _LINE_END.search(data, position - 1)
+    return match.end() if match else len(data)
 
 
 def lines_at(text: AnyStr, starts: Sequence[int]) -> NDArray[np.intp]:
     """The lines, counted from 1, of these places in a text."""
-    breaks = [found.end() for found in re.finditer(_as(text, r"\r\n|\n|\r"), text)]
+    breaks = [match.end() for match in re.finditer(_as(text, r"\r\n|\n|\r"), text)]
     return np.searchsorted(breaks, starts, side="right").astype(np.intp) + 1
 
 
@@ -239,7 +239,7 @@ _RULE = re.compile(rb"^[ \t]*[+|]?[ \t]*[:=-]{3,}:?(?:[ \t]*[+|][ \t]*[:=-]{3,}:
 """A line drawn between rows, as SQL clients and Markdown write it."""
 
 
-def _unruled(data: bytes, notes: list[Note]) -> bytes:
+def _without_rules(data: bytes, notes: list[Note]) -> bytes:
     """The text with the lines that are drawn between its rows left blank, so that the numbers of the lines hold."""
     head = data[:_SAMPLE]
     if b"---" not in head and b"===" not in head:
@@ -248,12 +248,12 @@ def _unruled(data: bytes, notes: list[Note]) -> bytes:
     line = 0
     out = io.BytesIO()
 
-    def drawn(found: re.Match[bytes]) -> bytes:
+    def drawn(match: re.Match[bytes]) -> bytes:
         nonlocal first, n, line
-        if not re.search(b"[+|]", found[0]):
-            return found[0]
+        if not re.search(b"[+|]", match[0]):
+            return match[0]
         if not n:
-            first, line = found[0], breaks + found.string.count(b"\n", 0, found.start()) + 1
+            first, line = match[0], breaks + match.string.count(b"\n", 0, match.start()) + 1
         n += 1
         return b""
 
@@ -335,8 +335,8 @@ def _patterns(dialect: Dialect, as_bytes: bool) -> tuple[str, str]:
     )
 
 
-def records(text: AnyStr, dialect: Dialect, at: int = 0) -> Iterator[tuple[int, list[AnyStr], bool]]:
-    r"""(offset, cells, regular) of every record that is not empty, from the one that begins at `at` on, which is cut
+def records(text: AnyStr, dialect: Dialect, position: int = 0) -> Iterator[tuple[int, list[AnyStr], bool]]:
+    r"""(offset, cells, regular) of every record that is not empty, from the one at this position on, which is cut
     off where it has more cells than any table. Bytes are UTF-8: of them no more is looked at than was asked for.
 
     >>> [cells for _, cells, _ in records('a,"b, ""c"" d"\r\n\n1,"2\n', Dialect())]
@@ -349,20 +349,20 @@ def records(text: AnyStr, dialect: Dialect, at: int = 0) -> Iterator[tuple[int, 
     delimiter, quote, escape = (_as(text, mark) for mark in (dialect.delimiter, dialect.quote, dialect.escape))
     escaped, itself = re.compile(re.escape(escape) + _as(text, "(.)"), re.DOTALL), _as(text, r"\1")
     spaced = dialect.skip_space and bool(quote)
-    while at < len(text):
-        start, regular = at, True
+    while position < len(text):
+        start, regular = position, True
         row: list[AnyStr] = []
         raw: AnyStr | None = nothing
-        if whole := line.match(text, at):
+        if whole := line.match(text, position):
             row = whole[1].split(delimiter, MAX_COLUMNS) if delimiter else [whole[1]]
             row = [cell.lstrip(blank) for cell in row] if spaced else row
-            raw, at = row[-1], whole.end()
+            raw, position = row[-1], whole.end()
         else:
             end = delimiter
             while end == delimiter and (end or not row) and len(row) <= MAX_COLUMNS:
-                match = field.match(text, at)
+                match = field.match(text, position)
                 assert match is not None
-                quoted, raw, end, at = match["quoted"], match["raw"], match["end"], match.end()
+                quoted, raw, end, position = match["quoted"], match["raw"], match["end"], match.end()
                 if match["loose"] is not None:
                     row.append(match["loose"].replace(quote * 2, quote))
                     regular = False
@@ -417,12 +417,12 @@ def tokenize(text: str, dialect: Dialect) -> Grid:
     """The whole text as a grid. Raises ReadError where it would be larger than any table."""
     if is_plain(dialect) and (grid := regular(text.encode(), dialect)) is not None:
         return grid._replace(cells=_in_one(grid.cells))
-    found = aligned(text, aligned_at([text])) if dialect.delimiter == ALIGNED else records(text, dialect)
+    parsed = aligned(text, aligned_at([text])) if dialect.delimiter == ALIGNED else records(text, dialect)
     starts: list[int] = []
     widths: list[int] = []
     odd: list[int] = []
     blocks: list[pd.DataFrame] = []
-    while block := list(islice(found, _ROWS)):  # a column of strings is far smaller than a list of them
+    while block := list(islice(parsed, _ROWS)):  # a column of strings is far smaller than a list of them
         tick(block[0][0], len(text))
         odd += [len(starts) + i for i, (_, _, regular) in enumerate(block) if not regular]
         starts += [start for start, _, _ in block]
@@ -496,16 +496,16 @@ def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
     array = np.frombuffer(data, dtype=np.uint8)
     edge = np.zeros(256, dtype=bool)  # what may stand before an opening and after a closing quote
     edge[[ord(c) for c in "\r\n" + dialect.delimiter + dialect.quote]] = True
-    found = []
+    parts = []
     quotes_before = stops_before = breaks_before = 0
-    for at in range(0, len(array), _PIECE):
-        piece = array[at : at + _PIECE]
-        breaks = np.flatnonzero((piece == 10) | (piece == 13)) + at
+    for offset in range(0, len(array), _PIECE):
+        piece = array[offset : offset + _PIECE]
+        breaks = np.flatnonzero((piece == 10) | (piece == 13)) + offset
         breaks = breaks[(array[breaks] == 10) | (array[np.minimum(breaks + 1, len(array) - 1)] != 10)]  # \r\n ends once
-        stops = np.flatnonzero(piece == ord(dialect.delimiter)) + at if dialect.delimiter else breaks[:0]
+        stops = np.flatnonzero(piece == ord(dialect.delimiter)) + offset if dialect.delimiter else breaks[:0]
         ends = breaks
         if dialect.quote:
-            quotes = np.flatnonzero(piece == ord(dialect.quote)) + at
+            quotes = np.flatnonzero(piece == ord(dialect.quote)) + offset
             opening, closing = quotes[quotes_before % 2 :: 2], quotes[1 - quotes_before % 2 :: 2]
             before = opening[opening > 0] - 1
             before -= dialect.skip_space & (array[before] == 32)  # one blank may stand between delimiter and quote
@@ -514,11 +514,11 @@ def _counted(data: bytes, dialect: Dialect) -> _Counted | None:
             ends, stops = (p[(np.searchsorted(quotes, p) + quotes_before) % 2 == 0] for p in (breaks, stops))
             quotes_before += len(quotes)
         cells, lines = stops_before + np.searchsorted(stops, ends), breaks_before + np.searchsorted(breaks, ends) + 1
-        found.append((ends, cells, lines))
+        parts.append((ends, cells, lines))
         stops_before, breaks_before = stops_before + len(stops), breaks_before + len(breaks)
     if quotes_before % 2:
         return None
-    ends, cells, lines = (np.concatenate(part) for part in zip(*found, strict=True))
+    ends, cells, lines = (np.concatenate(part) for part in zip(*parts, strict=True))
     starts = np.append(0, ends[:-1] + 1)
     lengths = ends - starts
     widths = np.diff(cells, prepend=0) + 1
@@ -589,14 +589,14 @@ def sniff(text: str, delimiter: str | None = None, quote: str | None = None) -> 
             after = rf" *(?:{re.escape(d) or '$'}|[\r\n]|\Z|{re.escape(q)})"
             escaped = q and re.search(rf"\\{re.escape(q)}(?!{after})", sample)
             dialect = Dialect(d, q, "\\" if escaped else "")
-            found = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
-            rows = [cells for _, cells, _ in found][:400]
+            parsed = list(aligned(sample, aligned_at([sample])) if d == ALIGNED else records(sample, dialect))
+            rows = [cells for _, cells, _ in parsed][:400]
             inner = [cell for row in rows for cell in row[1:]]
             spaced = sum(c[:1] == " " for c in inner) + (sample.count(f"{d} {q}") if q else 0)
             if d not in ("", " ", "\t", ALIGNED) and inner and spaced >= 0.9 * len(inner):
                 dialect = replace(dialect, skip_space=True)
                 rows = [cells for _, cells, _ in records(sample, dialect)][:400]
-            score = _score(rows, dialect, all(fine for _, _, fine in found))
+            score = _score(rows, dialect, all(fine for _, _, fine in parsed))
             if d == " " and steady and len(lines) > 2 and quote is None:
                 score *= 0.6  # another mark stands in every line as often: blanks are within its cells
             if score > most * 1.001:

@@ -62,7 +62,11 @@ def cuts_for(
     checked_method(method, bins)
     if method == "mdlp":
         return mdlp_cuts(x, codes, n_classes, weight)
-    return equal_width_cuts(_said(x, weight), bins) if method == "equal-width" else quantile_cuts(x, bins, weight)
+    return (
+        equal_width_cuts(_counted_values(x, weight), bins)
+        if method == "equal-width"
+        else quantile_cuts(x, bins, weight)
+    )
 
 
 def checked_method(method: str, bins: int) -> None:
@@ -85,7 +89,7 @@ def equal_width_cuts(x: ArrayLike, bins: int) -> tuple[float, ...]:
     >>> equal_width_cuts([0.0, 1.0, np.nan, 4.0], 4)
     (1.0, 2.0, 3.0)
     """
-    values = _said(x, None)
+    values = _counted_values(x, None)
     if len(values) == 0:
         return ()
     low, high = values.min(), values.max()
@@ -101,7 +105,7 @@ def quantile_cuts(x: ArrayLike, bins: int, weight: ArrayLike | None = None) -> t
     ((2.5, 4.5), (3.5,))
     """
     mass = _ones(x) if weight is None else np.asarray(weight, dtype=float)
-    values, back = np.unique(_said(x, mass), return_inverse=True)
+    values, back = np.unique(_counted_values(x, mass), return_inverse=True)
     if len(values) < 2:
         return ()
     below = np.cumsum(np.bincount(back, mass[_counts(x, mass)]))
@@ -144,19 +148,19 @@ def mdlp_trace(x: ArrayLike, codes: ArrayLike, n_classes: int, weight: ArrayLike
     (1.5, 0.3113, 1.0572, False)
     """
     blocks = _blocks(x, codes, n_classes, weight)
-    found: list[Split] = []
+    splits: list[Split] = []
     waiting = [(0, blocks.tally.shape[1])]
     while waiting:
         tick()
         first, end = waiting.pop()
         if end - first < 2:
             continue
-        at, gain, threshold, n = _best(blocks.tally[:, first:end])
+        cut_block, gain, threshold, n = _best(blocks.tally[:, first:end])
         accepted = gain > threshold and gain > TIE
-        found.append(Split(float(blocks.cuts[first + at]), gain, threshold, n, accepted))
+        splits.append(Split(float(blocks.cuts[first + cut_block]), gain, threshold, n, accepted))
         if accepted:
-            waiting += [(first + at + 1, end), (first, first + at + 1)]
-    return tuple(found)
+            waiting += [(first + cut_block + 1, end), (first, first + cut_block + 1)]
+    return tuple(splits)
 
 
 def interval_names(cuts: tuple[float, ...]) -> tuple[str, ...]:
@@ -215,11 +219,14 @@ def _best(tally: Array) -> tuple[int, float, float, float]:
     n = float(total.sum())
     left = np.cumsum(tally[:, :-1], axis=1)
     gains = (_bits(total) - _bits(left) - _bits(np.maximum(total[:, None] - left, 0.0))) / n
-    at = int((gains >= gains.max() - TIE).argmax())
+    cut_block = int((gains >= gains.max() - TIE).argmax())
     code_length = math.log2(3 ** len(total) - 2) - len(total) * float(_bits(total)) / n
-    for side in (tally[:, : at + 1].sum(axis=1), tally[:, at + 1 :].sum(axis=1)):  # anew: a difference is never quite 0
+    for side in (
+        tally[:, : cut_block + 1].sum(axis=1),
+        tally[:, cut_block + 1 :].sum(axis=1),
+    ):  # anew: a difference is never quite 0
         code_length += int(np.count_nonzero(side)) * float(_bits(side) / side.sum())
-    return at, max(float(gains[at]), 0.0), (math.log2(max(n - 1.0, 1.0)) + code_length) / n, n
+    return cut_block, max(float(gains[cut_block]), 0.0), (math.log2(max(n - 1.0, 1.0)) + code_length) / n, n
 
 
 def _bits(tally: Array) -> Array:
@@ -250,7 +257,7 @@ def _counts(x: ArrayLike, weight: ArrayLike | None) -> NDArray[np.bool_]:
     return finite if weight is None else finite & np.greater(weight, 0)
 
 
-def _said(x: ArrayLike, weight: ArrayLike | None) -> Array:
+def _counted_values(x: ArrayLike, weight: ArrayLike | None) -> Array:
     return np.asarray(x, dtype=float)[_counts(x, weight)]
 
 

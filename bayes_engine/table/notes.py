@@ -27,8 +27,8 @@ from bayes_engine.table.numbers import (
     Numbers,
     common_unit,
     is_number,
-    loss,
     pointed,
+    precision_loss,
 )
 
 Severity = Literal["info", "warning"]
@@ -71,10 +71,10 @@ class Note:
         return replace(self, offers=offers)
 
 
-def note(template: str, severity: Severity = "info", at: int | None = None, /, **params: object) -> Note:
-    """A Note on line `at`, whose column is the parameter `column`, where there is one."""
+def note(template: str, severity: Severity = "info", line: int | None = None, /, **params: object) -> Note:
+    """A Note on this `line`, whose column is the parameter `column`, where there is one."""
     column = params.get("column")
-    return Note(Message(template, params), severity, None if column is None else str(column), at)
+    return Note(Message(template, params), severity, None if column is None else str(column), line)
 
 
 def listed(values: Sequence[str], most: int = 6) -> Listing:
@@ -88,26 +88,26 @@ def lines_of(lines: Sequence[int] | NDArray[np.intp]) -> Listing:
     return Listing([*(str(int(line)) for line in lines[:5]), *(["…"] if len(lines) > 5 else [])])
 
 
-def as_text(at: int) -> Offer:
+def as_text(position: int) -> Offer:
     """To leave the column at this position as it is written."""
-    return offer("Keep as text", "types", ((at, "text"),))
+    return offer("Keep as text", "types", ((position, "text"),))
 
 
-def as_numbers(at: int) -> Offer:
+def as_numbers(position: int) -> Offer:
     """To read the column at this position as numbers; what is none is missing."""
-    return offer("Read as numbers", "types", ((at, "number"),))
+    return offer("Read as numbers", "types", ((position, "number"),))
 
 
-def by_rule(at: int) -> Offer:
+def by_rule(position: int) -> Offer:
     """To take back what was chosen for the column at this position."""
-    return offer("Read it by rule again", "types", ((at, "auto"),))
+    return offer("Read it by rule again", "types", ((position, "auto"),))
 
 
-def number_notes(name: str, numbers: Numbers, decimal: Mark | None, at: int) -> list[Note]:
+def number_notes(name: str, numbers: Numbers, decimal: Mark | None, position: int) -> list[Note]:
     """How a column's numbers are read, where they are not written as a program writes them.
 
-    >>> said = number_notes("x", Numbers(np.array([1.5]), False, ",", "1,5", 1.5), None, at=0)
-    >>> [str(n.message) for n in said]
+    >>> notes = number_notes("x", Numbers(np.array([1.5]), False, ",", "1,5", 1.5), None, position=0)
+    >>> [str(n.message) for n in notes]
     ["column 'x': the decimal mark is a comma ('1,5' is read as 1.5)"]
     """
     notes = []
@@ -116,72 +116,74 @@ def number_notes(name: str, numbers: Numbers, decimal: Mark | None, at: int) -> 
         if "," in written or "." in written:
             notes.append(note("column '{column}': the decimal mark is a comma ('{example}' is read as {value})",
                               column=name, example=written, value=value)
-                         .offering(offer("The decimal mark is a point", "decimal", "."), as_text(at)))  # fmt: skip
+                         .offering(offer("The decimal mark is a point", "decimal", "."),
+                                   as_text(position)))  # fmt: skip
     elif "," in written and numbers.mark == ".":
         notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value})",
-                          column=name, example=written, value=value).offering(as_text(at)))  # fmt: skip
+                          column=name, example=written, value=value).offering(as_text(position)))  # fmt: skip
     elif "," in written:
         doubt: Severity = "info" if decimal == "." else "warning"
         notes.append(note("column '{column}': commas are thousands separators ('{example}' is read as {value}); if "
                           "they are decimal commas, choose decimal=','", doubt, column=name, example=written,
                           value=value)
-                     .offering(offer("The decimal mark is a comma", "decimal", ","), as_text(at)))  # fmt: skip
+                     .offering(offer("The decimal mark is a comma", "decimal", ","), as_text(position)))  # fmt: skip
     if numbers.unit == "%":
         share = f"{numbers.reads / 100:.15g}"
         notes.append(note("column '{column}' is in percent: '{example}' is read as {value}, not as {share}",
-                          column=name, example=written, value=value, share=share).offering(as_text(at)))  # fmt: skip
+                          column=name, example=written, value=value, share=share)
+                     .offering(as_text(position)))  # fmt: skip
     elif numbers.unit:
         notes.append(note("column '{column}': the currency sign '{sign}' is left out, the numbers are kept",
-                          column=name, sign=numbers.unit).offering(as_text(at)))  # fmt: skip
+                          column=name, sign=numbers.unit).offering(as_text(position)))  # fmt: skip
     if not np.isfinite(numbers.values).all():
-        notes.append(infinite_note(name, at))
+        notes.append(infinite_note(name, position))
     if numbers.behind and all(n.message.params.get("example") != numbers.behind[0] for n in notes):
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=numbers.behind[0],
-                          value=f"{numbers.behind[1]:.15g}").offering(as_text(at)))  # fmt: skip
+                          value=f"{numbers.behind[1]:.15g}").offering(as_text(position)))  # fmt: skip
     if not notes and not PLAIN_CHARACTERS.issuperset(written):
         notes.append(note("column '{column}': '{example}' is read as {value}", column=name, example=written,
-                          value=value).offering(as_text(at)))  # fmt: skip
+                          value=value).offering(as_text(position)))  # fmt: skip
     return notes
 
 
-def infinite_note(name: str, at: int) -> Note:
+def infinite_note(name: str, position: int) -> Note:
     """That a column, at this position, holds infinite numbers."""
     return note("column '{column}' holds infinite numbers; rows with one cannot be classified", "warning",
-                column=name).offering(as_text(at))  # fmt: skip
+                column=name).offering(as_text(position))  # fmt: skip
 
 
-def code_notes(name: str, rest: list[str], at: int) -> list[Note]:
+def code_notes(name: str, rest: list[str], position: int) -> list[Note]:
     """That a number is read from what may be a code, or a telephone number where no cell gives a reason for signs."""
     if (code := next(filter(CODE.fullmatch, rest), None)) is not None:
         return [note("column '{column}': '{example}' is read as {value}; if it is a code, keep the column as text",
                      "warning", column=name, example=code, value=f"{float(code):.15g}")
-                .offering(as_text(at))]  # fmt: skip
+                .offering(as_text(position))]  # fmt: skip
     phone = next((cell for cell in rest if cell[0] == "+" and PHONE.fullmatch(cell)), None)
     if phone is None or any(cell[0] in "-−(" for cell in rest):
         return []
     return [note("column '{column}': '{example}' is read as a number, without its plus sign; if it is a telephone "
                  "number, keep the column as text", "warning", column=name, example=phone)
-            .offering(as_text(at))]  # fmt: skip
+            .offering(as_text(position))]  # fmt: skip
 
 
-def point_note(name: str, text: pd.Series, at: int) -> Note:
+def point_note(name: str, text: pd.Series, position: int) -> Note:
     """What a point was taken for that may as well separate thousands."""
     cells = text.str.replace(INVISIBLE, "", regex=True).str.strip()
     written, value = next((cell, x) for cell in cells if re.search(r"\.\d", cell) and (x := pointed(cell)) is not None)
     return note("column '{column}': the point is the decimal mark ('{example}' is read as {value}); if it separates "
                 "thousands, choose decimal=','", "warning", column=name, example=written,
                 value=f"{value:.15g}"
-                ).offering(offer("The decimal mark is a comma", "decimal", ","), as_text(at))  # fmt: skip
+                ).offering(offer("The decimal mark is a comma", "decimal", ","), as_text(position))  # fmt: skip
 
 
-def invisible_note(column: pd.Series, at: int) -> Note:
+def invisible_note(column: pd.Series, position: int) -> Note:
     """That numbers or dates are read from cells that hold characters nobody sees."""
     rows = np.flatnonzero(column.str.contains(INVISIBLE))
     return note("column '{column}': cells with invisible characters, which are left out: {n}, the first in row {row}",
-                column=str(column.name), n=len(rows), row=int(rows[0]) + 1).offering(as_text(at))  # fmt: skip
+                column=str(column.name), n=len(rows), row=int(rows[0]) + 1).offering(as_text(position))  # fmt: skip
 
 
-def altered(column: pd.Series, values: NDArray[Any], at: int = 0) -> list[Note]:
+def altered(column: pd.Series, values: NDArray[Any], position: int = 0) -> list[Note]:
     """What is said of cells whose numbers are no float64: too near to 0, too large, or of more digits than it keeps.
 
     >>> [str(n.message) for n in altered(pd.Series(["1", "1e-400"], name="x"), np.array([1.0, 0.0]))]
@@ -192,12 +194,14 @@ def altered(column: pd.Series, values: NDArray[Any], at: int = 0) -> list[Note]:
         return []
     codes, cells = pd.factorize(column.iloc[rows])
     firsts = rows[np.unique(codes, return_index=True)[1]]
-    kinds = np.array([loss(str(cell), float(values[i])) for cell, i in zip(cells, firsts.tolist(), strict=True)])
+    kinds = np.array(
+        [precision_loss(str(cell), float(values[i])) for cell, i in zip(cells, firsts.tolist(), strict=True)]
+    )
 
     def where(kind: str) -> dict[str, Any]:
-        found = rows[(kinds == kind)[codes]]
-        first = int(found[0])
-        return {"column": str(column.name), "n": len(found), "row": first + 1,
+        affected = rows[(kinds == kind)[codes]]
+        first = int(affected[0])
+        return {"column": str(column.name), "n": len(affected), "row": first + 1,
                 "value": str(column.iloc[first]).strip()[:40], "read": f"{values[first]:.17g}"}  # fmt: skip
 
     notes = []
@@ -210,26 +214,26 @@ def altered(column: pd.Series, values: NDArray[Any], at: int = 0) -> list[Note]:
     if "rounded" in kinds:
         notes.append(note("column '{column}': numbers of more digits than can be kept, rounded: {n}, the first in row "
                           "{row} ('{value}' is read as {read})", "warning", **where("rounded")))  # fmt: skip
-    return [told.offering(as_text(at)) for told in notes]
+    return [remark.offering(as_text(position)) for remark in notes]
 
 
-def date_notes(name: str, when: Dates, at: int) -> list[Note]:
+def date_notes(name: str, when: Dates, position: int) -> list[Note]:
     """How a column's dates are read."""
     params = {"column": name, "example": when.example, "value": when.reads}
     if when.order == "day":
-        told = note("column '{column}': dates, read as day, month, year ('{example}' is {value})", **params)
+        order_note = note("column '{column}': dates, read as day, month, year ('{example}' is {value})", **params)
     elif when.order == "month":
-        told = note("column '{column}': dates, read as month, day, year ('{example}' is {value})", **params)
+        order_note = note("column '{column}': dates, read as month, day, year ('{example}' is {value})", **params)
     else:
-        told = note("column '{column}': dates ('{example}' is {value})", **params)
-    offers = [as_text(at)]
+        order_note = note("column '{column}': dates ('{example}' is {value})", **params)
+    offers = [as_text(position)]
     if when.doubtful:
-        told = replace(told, severity="warning")
+        order_note = replace(order_note, severity="warning")
         if when.order == "day":
-            offers.insert(0, offer("The month stands first", "types", ((at, "date_month_first"),)))
+            offers.insert(0, offer("The month stands first", "types", ((position, "date_month_first"),)))
         else:
-            offers.insert(0, offer("The day stands first", "types", ((at, "date"),)))
-    notes = [told.offering(*offers)]
+            offers.insert(0, offer("The day stands first", "types", ((position, "date"),)))
+    notes = [order_note.offering(*offers)]
     if when.zone:
         notes.append(note("column '{column}': times of other zones are counted back to UTC", column=name))
     return notes
@@ -238,23 +242,23 @@ def date_notes(name: str, when: Dates, at: int) -> list[Note]:
 def no_dates_note(name: str, rest: list[str], why: str | None, *offers: Offer) -> Note:
     """Why a column whose cells look like dates, or that is to be dates, is none (see `dates`)."""
     if why == "":
-        said = note("column '{column}' writes its dates in different ways, so it stays text", "warning", column=name)
+        reason = note("column '{column}' writes its dates in different ways, so it stays text", "warning", column=name)
     elif why is None:
         strange = next((cell for cell in rest if not DATE.fullmatch(cell)), rest[0])
-        said = note("column '{column}' holds '{value}', which is no date, so it stays text", "warning",
+        reason = note("column '{column}' holds '{value}', which is no date, so it stays text", "warning",
                     column=name, value=strange)  # fmt: skip
     else:
-        said = note("column '{column}' looks like dates, but '{value}' is none, so it stays text", "warning",
+        reason = note("column '{column}' looks like dates, but '{value}' is none, so it stays text", "warning",
                     column=name, value=why).offering(offer("It means missing", "missing", (why,)))  # fmt: skip
-    return said.offering(*said.offers, *offers)
+    return reason.offering(*reason.offers, *offers)
 
 
-def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str], at: int) -> list[Note]:
+def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[str], position: int) -> list[Note]:
     """What the distinct spellings of a text column suggest: half a number, half a date, yes and no, two spellings of
     one. `bare` are the spellings without the spaces around them, `kept` those of them that do not mean missing.
 
     >>> cells = ["12 cm", "13 cm"]
-    >>> [str(n.message) for n in spelling_notes("x", cells, cells, cells, at=0)]
+    >>> [str(n.message) for n in spelling_notes("x", cells, cells, cells, position=0)]
     ["column 'x' holds numbers with the unit 'cm' ('12 cm'), and stays text"]
     """
     if {k.casefold() for k in kept} <= _YES_NO and len(kept) > 2:
@@ -263,7 +267,7 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[st
     notes = []
     if len(kept) > 1 and (unit := common_unit(kept)):
         return [note("column '{column}' holds numbers with the unit '{unit}' ('{example}'), and stays text", "warning",
-                     column=name, unit=unit, example=kept[0]).offering(as_numbers(at))]  # fmt: skip
+                     column=name, unit=unit, example=kept[0]).offering(as_numbers(position))]  # fmt: skip
     numbers = [is_number(k) for k in kept]
     if any(numbers) and 2 * sum(numbers) >= len(kept):
         strange = [k for k, number in zip(kept, numbers, strict=True) if not number]
@@ -271,13 +275,13 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[st
             notes.append(note("column '{column}' holds numbers and text ({values}), so it stays text; if these mean "
                               "missing, add them to the missing tokens", "warning", column=name,
                               values=listed(strange))
-                         .offering(offer("These mean missing", "missing", tuple(strange)), as_numbers(at))
+                         .offering(offer("These mean missing", "missing", tuple(strange)), as_numbers(position))
                          if len(strange) <= 6 else
                          note("column '{column}' holds numbers and text ({values}), so it stays text", "warning",
-                              column=name, values=listed(strange)).offering(as_numbers(at)))  # fmt: skip
+                              column=name, values=listed(strange)).offering(as_numbers(position)))  # fmt: skip
         else:
             notes.append(note("column '{column}' writes its numbers in different ways ({values}), so it stays text",
-                              "warning", column=name, values=listed(kept)).offering(as_numbers(at)))  # fmt: skip
+                              "warning", column=name, values=listed(kept)).offering(as_numbers(position)))  # fmt: skip
     elif any(map(DATE.fullmatch, kept)):
         strange = [k for k in kept if not DATE.fullmatch(k)]
         if strange and 2 * len(strange) <= len(kept):
@@ -297,11 +301,11 @@ def spelling_notes(name: str, spelled: list[str], bare: list[str], kept: list[st
     return notes
 
 
-def also_missing(said: Note, taken: Sequence[str]) -> Note:
+def also_missing(kept_note: Note, taken: Sequence[str]) -> Note:
     """A note that a word was kept as a value, offering to take it as missing besides all that is taken so."""
     offers = tuple(o._replace(value=tuple(sorted({*taken, *o.value}))) if o.keyword == "missing" else o
-                   for o in said.offers)  # fmt: skip
-    return replace(said, offers=offers)
+                   for o in kept_note.offers)  # fmt: skip
+    return replace(kept_note, offers=offers)
 
 
 def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
@@ -311,24 +315,24 @@ def missing_notes(absent: Mapping[str, Mapping[str, int]]) -> list[Note]:
     >>> [str(n.message) for n in missing_notes({"a": {"": 2}, "b": {"": 3, "NA": 1}})]
     ["column 'b': cells read as missing: 1 ('NA')", "empty cells, read as missing: 5, in 2 columns: 'b' (3), 'a' (2)"]
     """
-    words = {name: {t: n for t, n in found.items() if t} for name, found in absent.items()}
-    words = {name: found for name, found in words.items() if found}
+    words = {name: {t: n for t, n in counts.items() if t} for name, counts in absent.items()}
+    words = {name: counts for name, counts in words.items() if counts}
     if len(words) <= _NAMED:
-        place = {name: at for at, name in enumerate(absent)}
+        place = {name: position for position, name in enumerate(absent)}
         notes = [note("column '{column}': cells read as missing: {n} ({tokens})", "warning", column=name,
-                      n=sum(found.values()), tokens=listed(list(found)))
+                      n=sum(counts.values()), tokens=listed(list(counts)))
                  .offering(offer("It is a value here: keep the column as text", "types", ((place[name], "text"),)))
-                 for name, found in words.items()]  # fmt: skip
+                 for name, counts in words.items()]  # fmt: skip
     else:
         notes = []
-        taken = list(dict.fromkeys(t for found in words.values() for t in found))
+        taken = list(dict.fromkeys(t for counts in words.values() for t in counts))
         for token in taken:
-            cells = {name: found[token] for name, found in words.items() if token in found}
+            cells = {name: counts[token] for name, counts in words.items() if token in counts}
             others = tuple(t for t in taken if t != token)
             notes.append(note("cells with '{token}', read as missing: {n}; by column: {columns}", "warning",
                               token=token, n=sum(cells.values()), columns=_counts(cells))
                          .offering(offer("It is a value", "missing", others)))  # fmt: skip
-    empty = {name: found[""] for name, found in absent.items() if "" in found}
+    empty = {name: counts[""] for name, counts in absent.items() if "" in counts}
     if len(empty) == 1:
         notes += [note("column '{column}': empty cells, read as missing: {n}", column=c, n=n) for c, n in empty.items()]
     elif empty:

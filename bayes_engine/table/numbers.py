@@ -88,8 +88,8 @@ def is_number(cell: str) -> bool:
 def plain_numbers(cells: list[str]) -> Numbers | None:
     """Numbers as a program writes them: 5, -0.25, 1e5. None where not every cell is one.
 
-    >>> found = plain_numbers(["5", "-0.25", "1e5"])
-    >>> found.values.tolist(), found.mark, plain_numbers(["5", "12 %"])
+    >>> read = plain_numbers(["5", "-0.25", "1e5"])
+    >>> read.values.tolist(), read.mark, plain_numbers(["5", "12 %"])
     ([5.0, -0.25, 100000.0], '.', None)
     """
     characters = set().union(*(set(c) for c in cells)) if len(cells) < 64 else set("".join(cells))
@@ -108,17 +108,17 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> Numbers | None:
     """Numbers as people write them: 1.234,56, 1,100,000, 12 %, $5, (3), −4, inf. None where not every cell is one, or
     no one style fits them all.
 
-    >>> found = dressed_numbers(["1.234,56 €", "(3 €)"], None)
-    >>> found.values.tolist(), found.mark, found.unit, dressed_numbers(["1,5", "2.5.1"], None)
+    >>> read = dressed_numbers(["1.234,56 €", "(3 €)"], None)
+    >>> read.values.tolist(), read.mark, read.unit, dressed_numbers(["1,5", "2.5.1"], None)
     ([1234.56, -3.0], ',', '€', None)
     """
     matches = []
     for cell in cells:
-        found = _DRESSED.fullmatch(cell.translate(_UNIFORM))
-        infinite = None if found else INFINITE.fullmatch(cell)
-        if not (found or infinite) or (found and not _signed_once(found)):
+        match = _DRESSED.fullmatch(cell.translate(_UNIFORM))
+        infinite = None if match else INFINITE.fullmatch(cell)
+        if not (match or infinite) or (match and not _signed_once(match)):
             return None
-        matches.append(found)
+        matches.append(match)
     dressed = [m for m in matches if m is not None]
     units = {((m["before"] or "") + (m["after"] or "")).replace("％", "%").replace("￥", "¥") for m in dressed}
     if not dressed or len(units) > 1:
@@ -150,11 +150,11 @@ def numbers_among(cells: list[str], decimal: Mark | None) -> tuple[NDArray[np.fl
     ([1.5, 20.0], ',', ['cm'], [3.0, nan])
     """
     unit = common_unit(cells)
-    found = [_DRESSED.fullmatch(cell.removesuffix(unit).strip().translate(_UNIFORM)) for cell in cells]
+    matches = [_DRESSED.fullmatch(cell.removesuffix(unit).strip().translate(_UNIFORM)) for cell in cells]
     styles: tuple[Mark, ...] = (".", ",") if decimal is None else (decimal,)
-    mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in found))
-    values = np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in found])
-    left = sorted({unit, *(m[side] or "" for m in found if m for side in ("before", "after"))} - {""})
+    mark = max(styles, key=lambda s: sum(m is not None and _STYLE[s].fullmatch(m["body"]) is not None for m in matches))
+    values = np.array([_value(m, mark) if m and _STYLE[mark].fullmatch(m["body"]) else np.nan for m in matches])
+    left = sorted({unit, *(m[side] or "" for m in matches if m for side in ("before", "after"))} - {""})
     return values, mark, left
 
 
@@ -164,8 +164,8 @@ def pointed(cell: str) -> float | None:
     >>> pointed("1.234"), pointed("$1.5"), pointed("no. 5")
     (1.234, 1.5, None)
     """
-    found = _DRESSED.fullmatch(cell.translate(_UNIFORM))
-    return _value(found, ".") if found else None
+    match = _DRESSED.fullmatch(cell.translate(_UNIFORM))
+    return _value(match, ".") if match else None
 
 
 def _signed_once(match: re.Match[str]) -> bool:
@@ -188,9 +188,9 @@ def identifier_among(cells: list[str]) -> str | None:
     ('007', None)
     """
     joined = "\n".join(cells)
-    found = re.search(r"^[+-]?(?:0\d+|\d{16,})$", joined, re.MULTILINE)
-    plain = found is not None and re.search(r"[^\d+\-\n]", joined) is None
-    return found.group() if found is not None and plain else None
+    identifier = re.search(r"^[+-]?(?:0\d+|\d{16,})$", joined, re.MULTILINE)
+    plain = identifier is not None and re.search(r"[^\d+\-\n]", joined) is None
+    return identifier.group() if identifier is not None and plain else None
 
 
 def telephone_among(cells: list[str], times: NDArray[np.intp]) -> str | None:
@@ -203,11 +203,11 @@ def telephone_among(cells: list[str], times: NDArray[np.intp]) -> str | None:
     """
     if not any(cell.startswith("+") for cell in cells):
         return None
-    found = np.array([PHONE.fullmatch(cell) is not None for cell in cells])
-    if not found.any() or any(cell[0] in "-−(" and is_number(cell) for cell in cells):
+    is_phone = np.array([PHONE.fullmatch(cell) is not None for cell in cells])
+    if not is_phone.any() or any(cell[0] in "-−(" and is_number(cell) for cell in cells):
         return None
     long = all(len(re.sub(r"\D", "", cell)) >= 7 and not re.search(r"[.,%eE]", cell) for cell in cells)
-    return cells[int(found.argmax())] if long or times[found].sum() >= 0.9 * times.sum() else None
+    return cells[int(is_phone.argmax())] if long or times[is_phone].sum() >= 0.9 * times.sum() else None
 
 
 def common_unit(cells: Sequence[str]) -> str:
@@ -220,10 +220,11 @@ def common_unit(cells: Sequence[str]) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def loss(cell: str, value: float) -> Literal["", "flat", "infinite", "rounded"]:
+def precision_loss(cell: str, value: float) -> Literal["", "flat", "infinite", "rounded"]:
     """What became of a cell's number that is read as 0 or as 2**53 and more.
 
-    >>> loss("1e-400", 0.0), loss("1e400", np.inf), loss("9007199254740993", 2.0**53), loss("0.00", 0.0)
+    >>> cells = (("1e-400", 0.0), ("1e400", np.inf), ("9007199254740993", 2.0**53), ("0.00", 0.0))
+    >>> tuple(precision_loss(cell, value) for cell, value in cells)
     ('flat', 'infinite', 'rounded', '')
     """
     mantissa, *power = re.split("[eE]", cell.translate(_UNIFORM), maxsplit=1)

@@ -97,22 +97,22 @@ def read_table(
     ([1.5, 2.5], ["column 'size': the decimal mark is a comma ('1,5' is read as 1.5)"])
     """
     notes: list[Note] = []
-    found, recipe = _opened(source, encoding, delimiter, quote, sheet, typed, max_bytes, notes)
-    if isinstance(found, Grid):
-        frame, line = assemble(found, header, recipe.delimiter, notes, trim=trim)
+    contents, recipe = _opened(source, encoding, delimiter, quote, sheet, typed, max_bytes, notes)
+    if isinstance(contents, Grid):
+        frame, line = assemble(contents, header, recipe.delimiter, notes, trim=trim)
         mark: Mark = decimal or "."
-        del found
+        del contents
         wanted = _positions(dict(types), list(frame.columns))
         if typed:
             texts = {str(name): text for name, text in frame.items()}
             del frame
-            frame, told, mark = convert(texts, decimal, missing, wanted, points_in_doubt=recipe.delimiter == ";")
-            notes += told
+            frame, type_notes, mark = convert(texts, decimal, missing, wanted, points_in_doubt=recipe.delimiter == ";")
+            notes += type_notes
         recipe = replace(recipe, header=line, decimal=mark, missing=None if missing is None else tuple(missing),
                          types=tuple(wanted.items()), trim=trim)  # fmt: skip
     else:
-        wanted = _positions(dict(types), list(found.columns)) if typed else {}
-        frame, notes = _otherwise(found, wanted, decimal, missing, notes)
+        wanted = _positions(dict(types), list(contents.columns)) if typed else {}
+        frame, notes = _otherwise(contents, wanted, decimal, missing, notes)
         recipe = replace(recipe, types=tuple(wanted.items()))
     if not typed:
         frame = frame.apply(written)
@@ -135,7 +135,7 @@ def _positions(types: Mapping[int | str, ReadAs], names: list[str]) -> dict[int,
         else:
             raise ReadError("there is no column '{column}'; the columns are {known}", column=str(column),
                             known=", ".join(f"'{n}'" for n in names[:20]))  # fmt: skip
-    return {at: kind for at, kind in sorted(wanted.items()) if kind != "auto"}
+    return {position: kind for position, kind in sorted(wanted.items()) if kind != "auto"}
 
 
 def _otherwise(
@@ -143,11 +143,11 @@ def _otherwise(
     notes: list[Note],
 ) -> tuple[pd.DataFrame, list[Note]]:  # fmt: skip
     """The columns of a format that brings its types, some of which a person wants to be read otherwise."""
-    columns = {at: convert_column(written(frame.iloc[:, at]), decimal, missing, kind, at)
-               for at, kind in wanted.items()}  # fmt: skip
-    names = {str(frame.columns[at]) for at in columns}
+    columns = {position: convert_column(written(frame.iloc[:, position]), decimal, missing, kind, position)
+               for position, kind in wanted.items()}  # fmt: skip
+    names = {str(frame.columns[position]) for position in columns}
     notes = [n for n in notes if n.column not in names] + [n for column in columns.values() for n in column.notes]
-    return frame.assign(**{str(frame.columns[at]): column.values for at, column in columns.items()}), notes
+    return frame.assign(**{str(frame.columns[position]): column.values for position, column in columns.items()}), notes
 
 
 def _set_aside(schema: Schema, n: int) -> list[Note]:

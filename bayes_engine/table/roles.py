@@ -70,13 +70,13 @@ def take_apart(frame: pd.DataFrame, schema: Schema) -> Parts:
         known &= weight > 0
     whole = bool(known.all())  # then nothing of a long table is copied
     kept = frame if whole else frame.loc[known]
-    found = kept[target.name].nunique()
-    if found < 2:
+    n_classes = kept[target.name].nunique()
+    if n_classes < 2:
         raise TableError(
             "the target '{column}' holds {n} class(es) in the rows with a value; a classifier needs two. Choose "
             "another target, or add rows",
             column=target.name,
-            n=int(found),
+            n=int(n_classes),
         )
     groups = _named(schema, "group")
     amount = _measure(frame, schema, "amount")

@@ -312,8 +312,8 @@ def _coded(variable: Variable, frame: pd.DataFrame) -> bool:
     if variable.kind not in NUMERIC:
         return False
     codes = frame[variable.name].dropna()
-    found = codes.unique().astype(float)
-    return 2 <= len(found) <= min(MAX_CLASSES, len(codes) / 3) and bool((found == np.round(found)).all())
+    distinct = codes.unique().astype(float)
+    return 2 <= len(distinct) <= min(MAX_CLASSES, len(codes) / 3) and bool((distinct == np.round(distinct)).all())
 
 
 def _infer(name: str, column: pd.Series) -> Variable:

@@ -104,7 +104,9 @@ class Sheet:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self._sheet.write(_END.encode())
         self._sheet.close()
         self._archive.close()
@@ -146,6 +148,6 @@ def _cut(text: str) -> str:
     return text if len(units) <= 2 * MAX_TEXT else units[: 2 * MAX_TEXT].decode("utf-16-le", "ignore")
 
 
-def _escape(found: re.Match[str]) -> str:
-    text = found.group()
+def _escape(match: re.Match[str]) -> str:
+    text = match.group()
     return _NAMED.get(text) or f"_x{ord(text):04X}_"

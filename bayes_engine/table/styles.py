@@ -42,22 +42,22 @@ class Look:
 
     def over(self, column: pd.Series, tokens: Sequence[str] | None) -> None:
         """One more block."""
-        found = convert_column(column, None, tokens)
-        if not _is_numbers(found.values):
+        converted = convert_column(column, None, tokens)
+        if not _is_numbers(converted.values):
             self.numeric = False
             codes, spelled, _absent = _spelled(column, tokens)
             if not len(spelled):
                 return
-            found = convert_column(spelled, None, ())
-            if not _is_numbers(found.values):
+            converted = convert_column(spelled, None, ())
+            if not _is_numbers(converted.values):
                 self.contradictory = True
                 times = np.bincount(codes[codes >= 0], minlength=int(spelled.index[-1]) + 1)[spelled.index]
-                for way, n in zip(_ways(spelled), times.tolist(), strict=True):
+                for way, n in zip(_signs_and_marks(spelled), times.tolist(), strict=True):
                     if way is not None:
                         self.ways[way] += n
                 return
-        if n := int(found.values.notna().sum()):
-            self.ways[_sign(found), found.mark or ""] += n
+        if n := int(converted.values.notna().sum()):
+            self.ways[_sign(converted), converted.mark or ""] += n
 
     @property
     def torn(self) -> bool:
@@ -80,10 +80,11 @@ class Look:
             signs[sign] += n
         return max(sorted(signs), key=lambda s: signs[s], default="")
 
-    def style(self, mark: Mark, *, told: bool = False) -> Style:
-        """How to read the column in a file with this decimal mark; one that a person `told` holds for every column."""
-        own = mark if told else self.mark or mark
-        shown = own == "." and not told and not self.torn
+    def style(self, mark: Mark, *, chosen: bool = False) -> Style:
+        """How to read the column in a file with this decimal mark; one that is `chosen` by a person holds for every
+        column."""
+        own = mark if chosen else self.mark or mark
+        shown = own == "." and not chosen and not self.torn
         return Style("" if shown else own, self.sign, self.torn)
 
     def _marks(self, sign: str | None = None) -> Counter[str]:
@@ -106,20 +107,20 @@ _DIGITS = re.compile(r"\d(?:.*\d)?")
 _BARE = str.maketrans("％￥", "%¥", "+-−﹣－–‐‑().,．，'’ \u00a0\u202f\u2009")
 
 
-def _borne(cell: str) -> str:
+def _cell_sign(cell: str) -> str:
     """The same of one cell.
 
-    >>> [_borne(cell) for cell in ("-1,5 %", "US$ 5", "(3)", "1e5")]
+    >>> [_cell_sign(cell) for cell in ("-1,5 %", "US$ 5", "(3)", "1e5")]
     ['%', 'US$', '', '']
     """
     return _DIGITS.sub("", cell).translate(_BARE)
 
 
-def _ways(spelled: pd.Series) -> list[tuple[str, str] | None]:
+def _signs_and_marks(spelled: pd.Series) -> list[tuple[str, str] | None]:
     """Of each number the sign it bears and the decimal mark it shows beyond doubt; None of infinity."""
     point, comma = (convert_column(spelled, mark, (), "number").values.notna() for mark in (".", ","))
     return [
-        None if not (p or c) else (_borne(cell), "" if p and c else "." if p else ",")
+        None if not (p or c) else (_cell_sign(cell), "" if p and c else "." if p else ",")
         for cell, p, c in zip(spelled, point, comma, strict=True)
     ]
 
@@ -133,14 +134,14 @@ def read_numbers(
 ) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
     """(values, unreadable, what there is to say) of a column of numbers, read as a training table's would be.
 
-    >>> values, unreadable, _said = read_numbers(pd.Series(["1,5", "big", ""]), Style(","), None)
+    >>> values, unreadable, _notes = read_numbers(pd.Series(["1,5", "big", ""]), Style(","), None)
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan], [False, True, False])
     """
     if not style.torn:
-        found = convert_column(column, style.mark or None, tokens)
-        if _is_numbers(found.values):
-            return found.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), found.notes
+        converted = convert_column(column, style.mark or None, tokens)
+        if _is_numbers(converted.values):
+            return converted.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), converted.notes
     return read_mixed(column, style, tokens)
 
 
@@ -159,32 +160,32 @@ def read_mixed(
     """Numbers from a column that is not numbers throughout, with the cells that are none flagged, and what there is to
     say of the others.
 
-    >>> values, unreadable, _said = read_mixed(pd.Series(["5 %", "big"]), Style(), None)
+    >>> values, unreadable, _notes = read_mixed(pd.Series(["5 %", "big"]), Style(), None)
     >>> values.tolist(), unreadable.tolist()
     ([5.0, nan], [False, True])
-    >>> values, unreadable, _said = read_mixed(pd.Series(["1,5", "2,5 %", "2.5", "-inf"]), Style(",", torn=True), None)
+    >>> values, unreadable, _notes = read_mixed(pd.Series(["1,5", "2,5 %", "2.5", "-inf"]), Style(",", torn=True), None)
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan, -inf], [False, True, True, False])
     """
     codes, spelled, absent = _spelled(column, tokens)
     values = np.full(len(absent), np.nan)
-    told: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()
     if len(spelled):
-        found = None if style.torn else convert_column(spelled, style.mark or None, ())
-        if found is None or not _is_numbers(found.values):
-            spelled, found = _one_by_one(spelled, style)
-        values[spelled.index] = found.values
-        told = tuple(n for n in found.notes if "row" not in n.message.params)
-    return values[codes], (np.isnan(values) & ~absent)[codes], (*told, *altered(column, values[codes]))
+        converted = None if style.torn else convert_column(spelled, style.mark or None, ())
+        if converted is None or not _is_numbers(converted.values):
+            spelled, converted = _one_by_one(spelled, style)
+        values[spelled.index] = converted.values
+        notes = tuple(n for n in converted.notes if "row" not in n.message.params)
+    return values[codes], (np.isnan(values) & ~absent)[codes], (*notes, *altered(column, values[codes]))
 
 
 def _one_by_one(spelled: pd.Series, style: Style) -> tuple[pd.Series, Column]:
     """Those of the numbers that are written in this style, and what they are."""
     mark: Mark = "," if style.mark == "," else "."
-    read = convert_column(spelled, mark, (), "number").values.where(spelled.map(_borne) == style.sign)
+    read = convert_column(spelled, mark, (), "number").values.where(spelled.map(_cell_sign) == style.sign)
     endless = spelled.map(lambda cell: INFINITE.fullmatch(cell) is not None).astype(bool)
     read = read.mask(endless, [-np.inf if cell[0] in "-−" else np.inf for cell in spelled])
     fits = read.notna()
-    found = convert_column(spelled[fits], mark, ())  # for what there is to say of them
-    notes = found.notes if _is_numbers(found.values) else ()
-    return spelled[fits], found._replace(values=read[fits], notes=notes)
+    converted = convert_column(spelled[fits], mark, ())  # for what there is to say of them
+    notes = converted.notes if _is_numbers(converted.values) else ()
+    return spelled[fits], converted._replace(values=read[fits], notes=notes)

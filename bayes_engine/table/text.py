@@ -112,15 +112,15 @@ def learn_terms(column: pd.Series, rule: TextRule, known: tuple[Any, ...]) -> tu
             column=str(column.name),
             min_df=rule.min_df,
         ) from None
-    found = reader.get_feature_names_out().tolist()
+    terms_met = reader.get_feature_names_out().tolist()
     if not known:
-        return tuple(found), TermColumn(counts, missing)
+        return tuple(terms_met), TermColumn(counts, missing)
     old = set(known)
-    terms = (*known, *(t for t in found if t not in old))
+    terms = (*known, *(t for t in terms_met if t not in old))
     place = {t: v for v, t in enumerate(terms)}
     wide = counts.tocoo()
-    at = np.array([place[t] for t in found], dtype=np.intp)[wide.col]
-    return terms, TermColumn(sparse.csr_array((wide.data, (wide.row, at)), (len(texts), len(terms))), missing)
+    columns = np.array([place[t] for t in terms_met], dtype=np.intp)[wide.col]
+    return terms, TermColumn(sparse.csr_array((wide.data, (wide.row, columns)), (len(texts), len(terms))), missing)
 
 
 def as_presence(column: TermColumn) -> TermColumn:

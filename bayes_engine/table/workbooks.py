@@ -148,11 +148,11 @@ class Sheet:
     def _blocks(self, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> Iterator[Block]:
         for top, before, values in slices:
             check_size(top + len(values), before + len(values[0]))
-            for at in range(0, len(values), ROWS):
-                if at:
-                    tick(at, len(values))
-                some = values[at : at + ROWS]
-                lines = np.arange(top + at, top + at + len(some)) + 1
+            for start in range(0, len(values), ROWS):
+                if start:
+                    tick(start, len(values))
+                some = values[start : start + ROWS]
+                lines = np.arange(top + start, top + start + len(some)) + 1
                 columns: list[Sequence[str]] = [[""] * len(some)] * before
                 reach = np.zeros(len(some), dtype=np.intp)
                 for j, cells in enumerate(zip(*some, strict=True), start=before):
@@ -307,7 +307,7 @@ def workbook(data: bytes, max_bytes: int) -> Workbook | None:
         frame, book, places = _framed(data, marks.heads) if marks.heads else (b"", None, {})
         book = book or whole()
         shown = importlib.import_module("python_calamine").SheetTypeEnum.WorkSheet
-        told = [(str(sheet.name), str(sheet.visible)) for sheet in book.sheets_metadata if sheet.typ == shown]
+        sheets = [(str(sheet.name), str(sheet.visible)) for sheet in book.sheets_metadata if sheet.typ == shown]
     except ImportError:
         raise ReadError("reading a spreadsheet needs python-calamine: pip install python-calamine") from None
     except Exception as error:  # noqa: BLE001 - calamine's own errors share no public base
@@ -321,8 +321,8 @@ def workbook(data: bytes, max_bytes: int) -> Workbook | None:
         part = places.get(name)
         return None if part is None else _sliced(data, frame, part, marks.heads[part])
 
-    hidden = frozenset(name for name, seen in told if "visible" not in seen.lower().split(".")[-1])
-    return Workbook(tuple(name for name, _ in told), hidden, marks, whole, slices)
+    hidden = frozenset(name for name, seen in sheets if "visible" not in seen.lower().split(".")[-1])
+    return Workbook(tuple(name for name, _ in sheets), hidden, marks, whole, slices)
 
 
 def _opened(data: bytes) -> Any:
@@ -365,9 +365,9 @@ def _marked(data: bytes) -> _Marks:
             is_sheet, tags_alone = _is_sheet(part.filename), True
             try:
                 for text, end in _stretches(archive, part):
-                    found = _REFERENCE.findall(text)
-                    columns.update(column for column, _row in found)
-                    last = max(last, *(int(row) for _column, row in found), 0)
+                    references = _REFERENCE.findall(text)
+                    columns.update(column for column, _row in references)
+                    last = max(last, *(int(row) for _column, row in references), 0)
                     if is_sheet:
                         errors += len(_ERROR.findall(text, 0, end))
                         merged += sum(int(to) > int(row) for row, to in _MERGED.findall(text, 0, end))
@@ -409,8 +409,8 @@ def _head(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
     """A sheet up to its rows; nothing where it has none near its beginning, in an encoding that keeps ASCII."""
     with archive.open(part) as file:
         text = file.read(_READ)
-    found = _BEGIN.search(text)
-    return text[: found.end()] if found else b""
+    match = _BEGIN.search(text)
+    return text[: match.end()] if match else b""
 
 
 def _framed(data: bytes, parts: Iterable[str]) -> tuple[bytes, Any, dict[str, str]]:
@@ -455,11 +455,11 @@ def _sliced(data: bytes, frame: bytes, part: str, head: bytes) -> Iterator[Any]:
     with zipfile.ZipFile(io.BytesIO(frame)) as archive:
         step = max(SLICE, sum(p.file_size for p in archive.infolist()) // SHARE, 1)
     with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(part) as file:
-        size, at, last, rest, closed = archive.getinfo(part).file_size, len(head), 0, b"", False
-        file.read(at)
+        size, position, last, rest, closed = archive.getinfo(part).file_size, len(head), 0, b"", False
+        file.read(position)
         while not closed and (piece := file.read(step)):
-            tick(at, size)
-            at += len(piece)
+            tick(position, size)
+            position += len(piece)
             rest += piece
             closed = (end := rest.find(close)) >= 0
             if not closed and (end := rest.rfind(ends) + len(ends)) < len(ends):

@@ -266,7 +266,7 @@ class Reception:
             sure = {look.mark for look in looks.values() if look.numeric and not look.torn} - {None}
             marks = sure or {look.mark for look in looks.values()} - {None}  # for a bad cell the others pay nothing
             mark = "," if marks == {","} else "."
-        return mark, {name: look.style(mark, told=self.rules.decimal is not None) for name, look in looks.items()}
+        return mark, {name: look.style(mark, chosen=self.rules.decimal is not None) for name, look in looks.items()}
 
     def _named(self, block: pd.DataFrame) -> pd.DataFrame:
         """A block under the names of the columns, in texts that a file can hold."""

@@ -32,6 +32,7 @@ from bayes_engine.table.dialect import (
     aligned,
     aligned_at,
     check_size,
+    dialect_notes,
     is_plain,
     line_end,
     lines_at,
@@ -40,7 +41,6 @@ from bayes_engine.table.dialect import (
     regular,
     sniff,
     stretches,
-    told_of,
     unwrapped_note,
     whole_lines,
 )  # fmt: skip
@@ -171,7 +171,7 @@ def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, no
             dialect, (text, skim) = again, _skimmed(inner.getvalue(), again)
             notes.append(unwrapped_note())
     del data
-    notes += told_of(dialect, skim.odd, told, form.quote)
+    notes += dialect_notes(dialect, skim.odd, told, form.quote)
     all_of_it = _Records(text, skim, np.arange(len(skim.widths)), skim.widths, skim.lines, skim.columns)
     layout, kept, line = lay_out(all_of_it, form.header, dialect.delimiter, notes, trim=form.trim)
     recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=form.trim)
