@@ -17,7 +17,7 @@ from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import bound, change, current, dark, finish
 from pages.views.hidden import fits, parts
 from pages.views.hidden.fits import Labels
-from pages.views.hidden.player import Seen, player
+from pages.views.hidden.player import Scene, player
 
 BANDS = 30
 """Hidden rows whose labels are followed."""
@@ -39,7 +39,7 @@ def some(table: active.InUse) -> None:
     steps, total = range(len(study.trace.steps)), int(study.hidden.sum())
     classes = parts.classes(table)
     player(
-        Seen(
+        Scene(
             film,
             classes if study.named else [_("component {k}").format(k=k + 1) for k in range(len(classes))],
             names,
@@ -243,7 +243,7 @@ def none(table: active.InUse) -> None:
 def _still(table: active.InUse, film: Film, rows: list[int], names: tuple[str, str] | None) -> None:
     classes = parts.classes(table)
     player(
-        Seen(film, classes, names, rows, classes, truth=fits.truth(table, rows), same=True),
+        Scene(film, classes, names, rows, classes, truth=fits.truth(table, rows), same=True),
         key="em_none_film",
         step=0,
         on_step=parts.keep_step,

@@ -19,7 +19,7 @@ from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current, dark, finish
 from pages.views.hidden import fits, parts
 from pages.views.hidden.fits import Run
-from pages.views.hidden.player import Seen, player
+from pages.views.hidden.player import Scene, player
 
 BENEATH = ("starts", "k", "truth", "numbers")
 
@@ -43,7 +43,7 @@ def show(table: active.InUse) -> None:
         finish()
     known = current().seen("em_truth", False)
     player(
-        Seen(
+        Scene(
             film,
             [_("component {k}").format(k=k + 1) for k in range(run.k)],
             names,

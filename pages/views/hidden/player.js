@@ -2,11 +2,6 @@
 // in. Playing needs no server; a step that a person chose is reported once it has stood for a moment.
 // Words and labels from data reach the page through textContent and fillText only.
 
-const ICONS = {
-  rewind: "M3 3h2.4v12H3zM15 3v12L6.4 9z", back: "M4 3h2v12H4zM14 3.4v11.2L7 9z", play: "M5 2.6v12.8L15.4 9z", pause: "M4.5 3h3.4v12H4.5zM10.1 3h3.4v12h-3.4z",
-  forward: "M12 3h2v12h-2zM4 3.4v11.2L11 9z", end: "M12.6 3H15v12h-2.4zM3 3v12L11.6 9z",
-}
-const REST = 300                      // ms a step must stand before it is reported
 const WHOLE = 9000, SLOWEST = 650     // ms of a long run, of one iteration
 const AGAIN = 2600                    // ms of a run that starts by itself, after a change
 
@@ -24,31 +19,18 @@ export default function ({ data }) {  // a film has come
   return () => { if (films.get(film.key) === film) films.delete(film.key) }
 }
 
-const drawing = (path, box = "0 0 18 18", colour = "") => {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), shape = document.createElementNS("http://www.w3.org/2000/svg", "path")
-  svg.setAttribute("viewBox", box); shape.setAttribute("d", path)
-  if (colour) shape.setAttribute("fill", colour)
-  svg.append(shape)
-  return svg
-}
 const minus = text => text.replace(/-/g, "−")
 const shown = v => v === null || v === undefined ? "–" : minus(Math.abs(v) >= 1e6 ? v.toExponential(6) : v.toFixed(Math.abs(v) >= 1e4 ? 3 : 5))
 const small = v => v === null || v === undefined ? "–" : minus(v !== 0 && Math.abs(v) < 1e-3 ? v.toExponential(1) : v.toFixed(4))
 const signed = v => v === null || v === undefined ? "–" : (v < 0 ? "−" : "+") + small(Math.abs(v))
 
 function createPlayer(host) {
-  host.replaceChildren()
-  const probe = make("span", "probe", host)
+  const { on, theme: themeNow, fit, hear, send, waits, end } = stage(host, draw)
   const left = make("div", "", host), right = make("div", "", host)
-  const stage = make("div", "stage", left), canvas = make("canvas", "", stage), tip = make("div", "card", stage)
-  const bar = make("div", "bar", left), legend = make("ul", "legend", left), buttons = {}
-  for (const name of ["rewind", "back", "play", "forward", "end"]) {
-    buttons[name] = make("button", name === "play" ? "main" : "", bar)
-    buttons[name].type = "button"; buttons[name].dataset.act = name
-    buttons[name].append(drawing(ICONS[name]))
-  }
-  const range = make("input", "", bar), counter = make("output", "", bar)
-  range.type = "range"; range.min = 0; range.step = 1
+  const field = make("div", "stage", left), canvas = make("canvas", "", field), tip = make("div", "card", field)
+  const each = whole => clamp(whole / Math.max(last(), 1), 16, SLOWEST)
+  const bar = filmBar(host, left, { on, draw, pace: () => each(WHOLE), tell: step => send("stepped", { step }) })
+  const legend = make("ul", "legend", left)
   const numbers = make("dl", "numbers", right)
   const charts = ["whole", "near"].map(name => {
     const title = make("div", "title", right), box = make("div", "chart", right)
@@ -56,37 +38,29 @@ function createPlayer(host) {
   })
   tip.hidden = true
 
-  let data, fire, film, theme, pos = 0, playing = null, sent = 0, reported = null, timer = 0, handles = [], dragged = null, hovered = -1
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
+  let data, film, theme, handles = [], dragged = null, hovered = -1
   const last = () => film.T - 1
-  const step = () => Math.round(pos)
 
   // -- what comes in
 
   function update(component) {
     const found = films.get(component.data.key)
     if (!found || found.id !== component.data.film) return   // its film is on the way
-    data = component.data; fire = component.setTriggerValue
+    data = component.data
+    hear(component)
     const first = !film, fresh = found.id !== film?.id
     film = found
-    const wanted = data.step < 0 ? last() : clamp(data.step, 0, last())
     words(); build()
     if (fresh) {
-      stop(); reported = data.step
-      pos = wanted
-      if (!first && data.step < 0 && last() > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches) { pos = 0; play(AGAIN) }
-    } else if (data.seen >= sent && data.step !== reported) {   // another address: Back, a link
-      stop(); reported = data.step; pos = wanted
-    }
+      bar.load(last(), data.step)
+      if (!first && data.step < 0 && last() > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches) bar.play(() => each(AGAIN), false)
+    } else if (!waits()) bar.follow(data.step)
     host.dataset.film = film.id
     draw()
   }
 
   function words() {
     const w = data.words
-    for (const [name, button] of Object.entries(buttons)) button.title = button.ariaLabel = w[name]
-    range.ariaLabel = w.scrub
     charts[0].title.textContent = w.whole; charts[1].title.textContent = w.near
   }
 
@@ -97,12 +71,12 @@ function createPlayer(host) {
     handles = []
     if (!wanted) return
     handles = data.inks.slice(0, film.k).map((ink, k) => {
-      const handle = make("div", "handle", stage)
+      const handle = make("div", "handle", field)
       handle.tabIndex = 0; handle.setAttribute("role", "slider"); handle.dataset.start = k
       handle.ariaLabel = fill(data.words.start, { k: k + 1 })
       make("span", "", handle).textContent = k + 1
       handle.title = handle.ariaLabel
-      const local = event => { const r = stage.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top] }
+      const local = event => { const r = field.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top] }
       on(handle, "pointerdown", event => { if (!event.button) { handle.setPointerCapture(event.pointerId); dragged = { k, place: null }; event.preventDefault(); handle.focus() } })
       on(handle, "pointermove", event => {
         if (dragged?.k !== k) return
@@ -124,76 +98,37 @@ function createPlayer(host) {
   }
   function moved(k, [fx, fy]) {
     const [a, b] = data.sides
-    fire("moved", { k, x: a.low + fx * (a.high - a.low), y: b.low + fy * (b.high - b.low), n: ++sent })
+    send("moved", { k, x: a.low + fx * (a.high - a.low), y: b.low + fy * (b.high - b.low) })
   }
-
-  // -- time
-
-  function play(whole) {
-    if (pos >= last()) pos = 0
-    const each = clamp(whole / Math.max(last(), 1), 16, SLOWEST)
-    let before = performance.now()
-    const tick = now => {
-      pos = Math.min(pos + (now - before) / each, last()); before = now
-      const done = pos >= last()
-      if (done) { const chosen = playing?.chosen; stop(); if (chosen) report() }
-      else playing.frame = requestAnimationFrame(tick)
-      draw()
-    }
-    playing = { frame: requestAnimationFrame(tick), chosen: whole === WHOLE }
-  }
-  function stop() { if (playing) cancelAnimationFrame(playing.frame); playing = null }
-  function to(t) { stop(); pos = clamp(t, 0, last()); draw(); report() }
-  function report() {                 // −1 is the end, wherever that is
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      const value = step() === last() ? -1 : step()
-      if (value !== reported) { reported = value; fire("stepped", { step: value, n: ++sent }) }
-    }, REST)
-  }
-  on(buttons.play, "click", () => { if (playing) { stop(); pos = step(); draw(); report() } else { play(WHOLE); draw() } })
-  on(buttons.rewind, "click", () => to(0))
-  on(buttons.end, "click", () => to(last()))
-  on(buttons.back, "click", () => to(playing ? Math.floor(pos) : step() - 1))
-  on(buttons.forward, "click", () => to(playing ? Math.ceil(pos) : step() + 1))
-  on(range, "input", () => to(Number(range.value)))
 
   // -- drawing
 
   let box = { l: 0, t: 0, w: 1, h: 1, width: 1, height: 1 }
 
   function look() {
-    const style = getComputedStyle(probe), css = style.color, ground = style.backgroundColor
-    const dark = isDark(rgbOf(ground))
-    theme = { css, ground, dark, inks: data.inks.map(ink => rgbOf(dark ? ink.dark : ink.light)), font: getComputedStyle(host).fontFamily,
-      grid: dark ? "rgba(255,255,255,.11)" : "rgba(31,36,48,.09)", soft: dark ? "rgba(236,238,242,.62)" : "rgba(31,36,48,.62)" }
+    const now = themeNow()
+    theme = { ...now, inks: data.inks.map(ink => rgbOf(now.colour(ink))), grid: now.faded(0.1), soft: now.faded(0.62) }
   }
   const inkOf = (k, alpha = 1) => { const [r, g, b] = theme.inks[k % theme.inks.length]; return `rgba(${r},${g},${b},${alpha})` }
 
-  function fit(canvas, height) {
-    const parent = canvas.parentElement, ratio = window.devicePixelRatio || 1
+  function pen(canvas, height) {        // as wide as what it stands in
+    const parent = canvas.parentElement
     parent.style.height = height + "px"
-    const width = parent.clientWidth
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio)
-    }
-    const ctx = canvas.getContext("2d")
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0)
-    ctx.clearRect(0, 0, width, height)
-    return [ctx, width]
+    return [fit(canvas, parent.clientWidth, height), parent.clientWidth]
   }
 
   function draw() {
     if (!film || !data || !host.clientWidth) return
     look()
     host.classList.toggle("narrow", host.clientWidth < 560 || last() < 1)
-    bar.hidden = right.hidden = last() < 1   // one picture has nothing to play
-    const t0 = Math.floor(pos), t1 = Math.min(t0 + 1, last()), f = pos - t0
+    bar.bar.hidden = right.hidden = last() < 1   // one picture has nothing to play
+    const { pos, step } = bar, t0 = Math.floor(pos), t1 = Math.min(t0 + 1, last()), f = pos - t0
     drawStage(t0, t1, f)
-    drawBar()
-    drawNumbers(step())
+    bar.show(data.words, fill(data.words.counter, { t: step, T: last() }))
+    host.dataset.objective = film.numbers.objective[step]
+    drawNumbers(step)
     for (const chart of charts) drawChart(chart)
-    drawLegend(step())
+    drawLegend(step)
   }
 
   const form = (t, k, i) => film.forms[(t * film.k + k) * 6 + i]
@@ -218,9 +153,9 @@ function createPlayer(host) {
   const radius = () => film.grid ? clamp(box.cell * 0.36, 2, 15) : clamp(6.4 - Math.log10(Math.max(film.n, 1) / 40) * 1.7, 3, 6.6)
 
   function drawStage(t0, t1, f) {
-    const width0 = stage.clientWidth, rows = film.grid ? Math.ceil(film.n / film.grid) : 0
+    const width0 = field.clientWidth, rows = film.grid ? Math.ceil(film.n / film.grid) : 0
     const height = film.grid ? clamp(rows * Math.min(width0 / film.grid, 58) + 16, 60, 460) : clamp(width0 * (last() < 1 ? 0.64 : 0.72), 300, data.height)
-    const [ctx, width] = fit(canvas, height)
+    const [ctx, width] = pen(canvas, height)
     box = film.grid ? { l: 4, t: 8, w: width - 8, h: height - 16, cell: Math.min((width - 8) / film.grid, (height - 16) / rows), width, height }
       : { l: 52, t: 8, w: width - 60, h: height - 52, width, height }
     if (!film.grid) {
@@ -255,7 +190,7 @@ function createPlayer(host) {
       ctx.beginPath(); ctx.moveTo(box.l, y); ctx.lineTo(box.l + box.w, y); ctx.stroke()
       ctx.fillText(text, box.l - 6, y, 32)
     }
-    ctx.fillStyle = theme.css; ctx.font = `13px ${theme.font}`; ctx.textAlign = "center"; ctx.textBaseline = "bottom"
+    ctx.fillStyle = theme.inkCss; ctx.font = `13px ${theme.font}`; ctx.textAlign = "center"; ctx.textBaseline = "bottom"
     ctx.fillText(a.label, box.l + box.w / 2, box.height - 1, box.w)
     ctx.save(); ctx.translate(16, box.t + box.h / 2); ctx.rotate(-Math.PI / 2); ctx.fillText(b.label, 0, 0, box.h); ctx.restore()
   }
@@ -279,9 +214,9 @@ function createPlayer(host) {
     for (let t = 0; t <= t0; t++) ctx.lineTo(px(form(t, k, 1)), py(form(t, k, 2)))
     const x = px(between(t0, t1, f, k, 1)), y = py(between(t0, t1, f, k, 2))
     ctx.lineTo(x, y)
-    ctx.strokeStyle = theme.ground; ctx.lineWidth = 3.6; ctx.stroke()
+    ctx.strokeStyle = theme.groundCss; ctx.lineWidth = 3.6; ctx.stroke()
     ctx.strokeStyle = inkOf(k, 0.9); ctx.lineWidth = 1.6; ctx.stroke()
-    for (const [colour, wide] of [[theme.ground, 6], [inkOf(k), 3]]) {   // the mean, a cross
+    for (const [colour, wide] of [[theme.groundCss, 6], [inkOf(k), 3]]) {   // the mean, a cross
       ctx.beginPath(); ctx.moveTo(x - 7, y); ctx.lineTo(x + 7, y); ctx.moveTo(x, y - 7); ctx.lineTo(x, y + 7)
       ctx.strokeStyle = colour; ctx.lineWidth = wide; ctx.stroke()
     }
@@ -294,8 +229,8 @@ function createPlayer(host) {
       if (!Number.isFinite(x + y)) continue
       const seen = data.seen_labels?.[i], shape = paths[data.glyphs && data.truth ? data.truth[i] % GLYPHS.length : 0]
       ctx.save(); ctx.translate(x, y); ctx.scale(r, r)
-      if (seen) { ctx.strokeStyle = theme.css; ctx.lineWidth = 4.6 / r; ctx.stroke(shape) }
-      ctx.strokeStyle = theme.ground; ctx.lineWidth = (seen ? 1.6 : 2) / r; ctx.stroke(shape)
+      if (seen) { ctx.strokeStyle = theme.inkCss; ctx.lineWidth = 4.6 / r; ctx.stroke(shape) }
+      ctx.strokeStyle = theme.groundCss; ctx.lineWidth = (seen ? 1.6 : 2) / r; ctx.stroke(shape)
       ctx.fillStyle = colourAt(t0, t1, f, i); ctx.globalAlpha = film.grid || seen ? 1 : 0.9; ctx.fill(shape)
       ctx.restore()
     }
@@ -309,20 +244,6 @@ function createPlayer(host) {
       const [a, b] = data.sides
       handle.setAttribute("aria-valuetext", `${(a.low + x * (a.high - a.low)).toPrecision(4)}, ${(b.low + y * (b.high - b.low)).toPrecision(4)}`)
     })
-  }
-
-  function drawBar() {
-    const t = step()
-    range.max = last(); range.value = t; range.disabled = last() === 0
-    counter.textContent = fill(data.words.counter, { t, T: last() })
-    buttons.rewind.disabled = buttons.back.disabled = !playing && t === 0
-    buttons.forward.disabled = buttons.end.disabled = !playing && t === last()
-    buttons.play.disabled = last() === 0
-    const name = playing ? "pause" : "play"
-    if (buttons.play.dataset.now !== name) { buttons.play.dataset.now = name; buttons.play.replaceChildren(drawing(ICONS[name])) }
-    buttons.play.title = buttons.play.ariaLabel = data.words[name]
-    host.dataset.step = t; host.dataset.steps = last(); host.dataset.playing = playing ? "yes" : "no"
-    host.dataset.objective = film.numbers.objective[t]
   }
 
   function drawNumbers(t) {
@@ -346,10 +267,10 @@ function createPlayer(host) {
   }
 
   function drawChart({ name, canvas, title }) {
-    const near = name === "near", t = step()
+    const near = name === "near", t = bar.step
     title.hidden = canvas.parentElement.hidden = last() < 1 || (near && last() < 4)
     if (title.hidden) return
-    const [ctx, width] = fit(canvas, near ? 132 : 138)
+    const [ctx, width] = pen(canvas, near ? 132 : 138)
     const height = near ? 132 : 138
     const from = near ? clamp(t - 3, 0, Math.max(last() - 5, 0)) : 0, to = near ? Math.min(from + 5, last()) : last()
     const objective = film.numbers.objective, bound = film.numbers.lower_bound.map((b, i) => b === null ? null : b + film.numbers.log_prior[i])
@@ -371,12 +292,12 @@ function createPlayer(host) {
     }
     if (near || last() < 60) for (let i = from; i <= to; i++) {
       ctx.fillStyle = colour[0]; ctx.beginPath(); ctx.arc(X(i), Y(objective[i]), near ? 4 : 2.4, 0, 7); ctx.fill()
-      if (near && i > from && bound[i] !== null) { ctx.fillStyle = theme.ground; ctx.strokeStyle = colour[1]; ctx.lineWidth = 1.8; ctx.beginPath(); ctx.arc(X(i), Y(bound[i]), 3.4, 0, 7); ctx.fill(); ctx.stroke() }
+      if (near && i > from && bound[i] !== null) { ctx.fillStyle = theme.groundCss; ctx.strokeStyle = colour[1]; ctx.lineWidth = 1.8; ctx.beginPath(); ctx.arc(X(i), Y(bound[i]), 3.4, 0, 7); ctx.fill(); ctx.stroke() }
     }
-    const x = X(clamp(pos, from, to))
+    const x = X(clamp(bar.pos, from, to))
     ctx.strokeStyle = theme.soft; ctx.lineWidth = 1; ctx.setLineDash([3, 3]); ctx.beginPath(); ctx.moveTo(x, top); ctx.lineTo(x, bottom); ctx.stroke(); ctx.setLineDash([])
     const digits = clamp(2 - Math.floor(Math.log10(length)), 2, 6)
-    ctx.fillStyle = theme.css; ctx.textAlign = "right"; ctx.textBaseline = "bottom"
+    ctx.fillStyle = theme.inkCss; ctx.textAlign = "right"; ctx.textBaseline = "bottom"
     ctx.fillText(minus(high.toFixed(digits)), r, top - 3)          // above the end of the climb
     ctx.fillText(minus(low.toFixed(digits)), r - 4, bottom - 2)    // it rises: below its end there is room
   }
@@ -394,7 +315,7 @@ function createPlayer(host) {
   }
   function ringed() {
     const svg = drawing(GLYPHS[0], "-1.5 -1.5 3 3", theme.soft)
-    svg.firstChild.setAttribute("stroke", theme.css); svg.firstChild.setAttribute("stroke-width", "0.5"); svg.firstChild.setAttribute("fill", "none")
+    svg.firstChild.setAttribute("stroke", theme.inkCss); svg.firstChild.setAttribute("stroke-width", "0.5"); svg.firstChild.setAttribute("fill", "none")
     return svg
   }
 
@@ -409,7 +330,7 @@ function createPlayer(host) {
     return found
   }
   function tell(i) {
-    const { n, k, shares } = film, t = step()
+    const { n, k, shares } = film, t = bar.step
     tip.replaceChildren()
     make("div", "head", tip).textContent = fill(data.words.row, { n: data.rows[i] + 1 })
     const lines = data.inks.slice(0, k).map((ink, j) => [shares[(t * n + i) * k + j] / 255, ink.label]).sort((a, b) => b[0] - a[0]).slice(0, 4)
@@ -422,7 +343,7 @@ function createPlayer(host) {
     tip.style.left = clamp(x - w / 2, 0, Math.max(box.width - w, 0)) + "px"
     tip.style.top = (y - h - 14 >= 0 ? y - h - 14 : y + 14) + "px"
   }
-  const spot = event => { const r = stage.getBoundingClientRect(); return hit(event.clientX - r.left, event.clientY - r.top) }
+  const spot = event => { const r = field.getBoundingClientRect(); return hit(event.clientX - r.left, event.clientY - r.top) }
   on(canvas, "pointermove", event => {
     if (!film || !data) return
     hovered = spot(event)
@@ -432,9 +353,9 @@ function createPlayer(host) {
   on(canvas, "pointerleave", () => { hovered = -1; tip.hidden = true })
   on(canvas, "click", event => {
     const i = film ? spot(event) : -1
-    if (i >= 0 && data.pick) fire("picked", { row: data.rows[i], n: ++sent })
+    if (i >= 0 && data.pick) send("picked", { row: data.rows[i] })
     else if (i < 0 && handles.length) {  // a click beside the rows: the nearest start point goes there
-      const r = stage.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
+      const r = field.getBoundingClientRect(), x = event.clientX - r.left, y = event.clientY - r.top
       const place = [(x - box.l) / box.w, 1 - (y - box.t) / box.h]
       if (place.some(v => v < 0 || v > 1)) return
       const away = k => { const [a, b] = startOf(k); return (px(a) - x) ** 2 + (py(b) - y) ** 2 }
@@ -442,13 +363,5 @@ function createPlayer(host) {
     }
   })
 
-  let width = 0
-  const watcher = new ResizeObserver(() => { if (host.clientWidth !== width) { width = host.clientWidth; draw() } })
-  watcher.observe(host)
-  on(probe, "transitionend", () => draw())     // the theme has changed
-
-  return {
-    update,
-    destroy() { listeners.abort(); watcher.disconnect(); stop(); clearTimeout(timer) },
-  }
+  return { update, destroy() { bar.end(); end() } }
 }

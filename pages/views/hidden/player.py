@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +18,11 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.mixture import Film
 from bayes_engine.workbench.figures.theme import colour_of
-from pages.components.component import component, follower
+from pages.components.component import component, follower, heard, is_number, read_position, seen
+from pages.components.film import bar_words, read_step
 from pages.runtime.escape import clean
-from pages.runtime.state import said_by
 
-_film = component(__file__, "bayes_player_film")
+_film = component(__file__, "bayes_player_film", uses=("stage", "film"))
 _live = follower(
     __file__,
     "bayes_player",
@@ -31,11 +30,12 @@ _live = follower(
     draws="bayesPlayer",
     told="bayes-film",
     every=True,
+    uses=("film",),
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Scene:
     """What stands around a film: the names of the components and, in a plane, of its two axes; `rows` (n,) the numbers
     of the rows drawn, `truth` (n,) their classes among `classes`, `labelled` (n,) whether EM knows them; `right` (T,)
     hidden rows that are right, of `right_of`. `same`: a component is a class. `draggable`: the start points."""
@@ -55,7 +55,7 @@ class Seen:
 
 
 def player(
-    seen: Seen,
+    scene: Scene,
     *,
     key: str,
     step: int,
@@ -65,38 +65,29 @@ def player(
 ) -> None:
     """Show the film at `step` (−1: the end). The callbacks run before the script does: `on_step(step)` for a step that
     was chosen, `on_moved(k, x, y)` for a start point that was dragged, `on_picked(row)` for a row that was clicked."""
-    counted = f"{key}-seen"
-    digest, body = film_bytes(seen.film, key)
-    rows = frozenset(int(r) for r in seen.rows)
-    k = seen.film.shares[0].shape[1]
-
-    def heard(name: str) -> dict[str, Any]:
-        value = said_by(key, name)
-        value = value if isinstance(value, dict) else {}
-        if isinstance(value.get("n"), int):
-            st.session_state[counted] = value["n"]
-        return value
+    digest, body = film_bytes(scene.film, key)
+    rows = frozenset(int(r) for r in scene.rows)
+    last, k = len(scene.film.shares) - 1, scene.film.shares[0].shape[1]
 
     def stepped() -> None:
-        chosen = heard("stepped").get("step")
-        if type(chosen) is int and -1 <= chosen < len(seen.film.shares):
+        chosen = heard(key, "stepped", lambda edit: read_step(edit, last))
+        if chosen is not None:
             on_step(chosen)
 
     def moved() -> None:
-        value = heard("moved")
-        which, x, y = (value.get(name) for name in ("k", "x", "y"))
-        if on_moved is not None and type(which) is int and 0 <= which < k and _number(x) and _number(y):
-            on_moved(which, float(x), float(y))
+        start = heard(key, "moved", lambda edit: read_start(edit, k))
+        if start is not None and on_moved is not None:
+            on_moved(*start)
 
     def picked() -> None:
-        row = heard("picked").get("row")
-        if on_picked is not None and type(row) is int and row in rows:
+        row = heard(key, "picked", lambda edit: read_position(edit.get("row"), max(rows, default=-1) + 1))
+        if row in rows and on_picked is not None:
             on_picked(row)
 
     with st.container(gap=None):
         _live(
             key=key,
-            data=live_part(seen, key, digest, step=step, counted=st.session_state.get(counted, 0)),
+            data=live_part(scene, key, digest, step=step) | {"seen": seen(key)},
             on_stepped_change=stepped,
             on_moved_change=moved,
             on_picked_change=picked,
@@ -114,41 +105,45 @@ def film_bytes(film: Film, key: str) -> tuple[str, bytes]:
     return digest, len(text).to_bytes(4, "little") + text + body
 
 
-def live_part(seen: Seen, key: str, film: str, *, step: int, counted: int) -> dict[str, Any]:
-    """The small part, as JSON. `counted` is the number of the last event that the server has answered: an older answer
-    must not pull the film back."""
-    sides = seen.film.sides
+def read_start(edit: Mapping[str, Any], k: int) -> tuple[int, float, float] | None:
+    """(component, x, y) of a start point, of k, that a browser says was dragged; None if it is anything else.
+
+    >>> read_start({"k": 1, "x": 2, "y": 0.5}, 2), read_start({"k": 2, "x": 2, "y": 0.5}, 2)
+    ((1, 2.0, 0.5), None)
+    """
+    which, x, y = read_position(edit.get("k"), k), edit.get("x"), edit.get("y")
+    return (which, float(x), float(y)) if which is not None and is_number(x) and is_number(y) else None
+
+
+def live_part(scene: Scene, key: str, film: str, *, step: int) -> dict[str, Any]:
+    """The small part, as JSON."""
+    sides = scene.film.sides
     return {
         "key": key,
         "film": film,
         "height": 500,
         "step": step,
-        "seen": counted,
         "sides": None
-        if sides is None or seen.axes is None
+        if sides is None or scene.axes is None
         else [
-            {"label": clean(name, 60), "low": s.low, "high": s.high} for name, s in zip(seen.axes, sides, strict=True)
+            {"label": clean(name, 60), "low": s.low, "high": s.high} for name, s in zip(scene.axes, sides, strict=True)
         ],
         "inks": [
             {"label": clean(name, 40), "light": colour_of(i), "dark": colour_of(i, dark=True)}
-            for i, name in enumerate(seen.components)
+            for i, name in enumerate(scene.components)
         ],
-        "rows": [int(r) for r in seen.rows],
-        "truths": [clean(name, 40) for name in seen.classes],
-        "truth": None if seen.truth is None else [int(c) for c in seen.truth],
-        "glyphs": seen.truth is not None,
-        "same": seen.same,
-        "seen_labels": None if seen.labelled is None else [bool(v) for v in seen.labelled],
-        "right": None if seen.right is None else [int(v) for v in seen.right],
-        "right_of": seen.right_of,
-        "starts": seen.draggable,
-        "pick": seen.pickable,
-        "words": _words(seen.film),
+        "rows": [int(r) for r in scene.rows],
+        "truths": [clean(name, 40) for name in scene.classes],
+        "truth": None if scene.truth is None else [int(c) for c in scene.truth],
+        "glyphs": scene.truth is not None,
+        "same": scene.same,
+        "seen_labels": None if scene.labelled is None else [bool(v) for v in scene.labelled],
+        "right": None if scene.right is None else [int(v) for v in scene.right],
+        "right_of": scene.right_of,
+        "starts": scene.draggable,
+        "pick": scene.pickable,
+        "words": _words(scene.film),
     }
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _words(film: Film) -> dict[str, str]:
@@ -164,12 +159,9 @@ def _words(film: Film) -> dict[str, str]:
         whole = _("Log-likelihood + log prior, all iterations") if prior else _("Log-likelihood, all iterations")
     return {
         "counter": _("iteration {t} of {T}"),
-        "rewind": _("Back to the start"),
+        **bar_words(),
         "back": _("One iteration back"),
-        "play": _("Play"),
-        "pause": _("Pause"),
         "forward": _("One iteration forward"),
-        "end": _("To the end"),
         "scrub": _("Iteration"),
         "whole": whole,
         "near": _("Around this step: M climbs to the bound (○), E closes the gap (●)"),

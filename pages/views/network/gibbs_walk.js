@@ -2,11 +2,6 @@
 // drawn. See gibbs_walk.py for what comes in. Playing needs no server; a step that a person chose is reported once it has
 // stood for a moment. Words and labels from data reach the page through textContent and fillText only.
 
-const ICONS = {
-  rewind: "M3 3h2.4v12H3zM15 3v12L6.4 9z", back: "M4 3h2v12H4zM14 3.4v11.2L7 9z", play: "M5 2.6v12.8L15.4 9z", pause: "M4.5 3h3.4v12H4.5zM10.1 3h3.4v12h-3.4z",
-  forward: "M12 3h2v12h-2zM4 3.4v11.2L11 9z", sweep: "M8 3l6.4 6L8 15zM2.4 3l6.4 6-6.4 6zM14 3h2v12h-2z", end: "M12.6 3H15v12h-2.4zM3 3v12L11.6 9z",
-}
-const REST = 300                      // ms a step must stand before it is reported
 const FIRST = 650, FASTEST = 14, QUICKER = 0.94   // ms of the first update of a play, of the fastest; each is so much shorter
 const GAP = 26, ROWS = 52, TALL = 50, PAD = 10     // px between nodes of a row, between rows; a node's height; round it all
 const BENDS = [0, 24, -24, 46, -46, 72, -72, 110, -110, 150, -150]
@@ -21,30 +16,29 @@ const rich = (element, text) => {      // X_i with its index below
     return span
   }))
 }
-const icon = path => { const svg = shape("svg"); set(svg, { viewBox: "0 0 18 18" }); set(shape("path", "", svg), { d: path }); return svg }
 const short = p => p > 0 && p < 0.0001 || p < 1 && p > 0.9999 ? String(p) : p.toFixed(4)
 
 export default drawnBy(createWalk)
 
 function createWalk(host) {
-  host.replaceChildren()
-  const probe = make("span", "probe", host), left = make("div", "", host), right = make("div", "", host)
+  const { on, theme: themeNow, fit, hear, send, waits, end } = stage(host, parts => {
+    if (!data) return
+    if (parts.has("fonts")) drawnFor = ""
+    layout(); draw()
+  })
+  const left = make("div", "", host), right = make("div", "", host)
   const scroll = make("div", "scroll", left), svg = shape("svg", "net", scroll)
   const edgeLayer = shape("g", "", svg), nodeLayer = shape("g", "", svg)
-  const bar = make("div", "bar", left), title = make("div", "title", left), chart = make("div", "chart", left), canvas = make("canvas", "", chart), buttons = {}
-  for (const name of ["rewind", "back", "play", "forward", "sweep", "end"]) {
-    const button = buttons[name] = make("button", name === "play" ? "main" : "", bar)
-    button.type = "button"; button.dataset.act = name; button.append(icon(ICONS[name]))
-  }
-  const range = make("input", "", bar), counter = make("output", "", bar)
-  range.type = "range"; range.min = 0; range.step = 1
+  const bar = filmBar(host, left, {
+    on, draw, whole: true, pace: k => Math.max(FIRST * QUICKER ** k, FASTEST),
+    tell: step => send("stepped", { step }), chapter: step => (Math.floor(step / per()) + 1) * per(),
+  })
+  const title = make("div", "title", left), chart = make("div", "chart", left), canvas = make("canvas", "", chart)
   const head = make("div", "head", right), given = make("p", "given", right), levels = make("div", "levels", right), said = make("p", "said", right)
   const count = make("p", "count", right), exact = make("p", "exact", right), steps = make("ol", "steps", right)
   svg.setAttribute("role", "img")
 
-  let data, fire, nodes = [], edges = [], states = [], pos = 0, playing = null, sent = 0, reported = null, timer = 0, theme, drawnFor = ""
-  const listeners = new AbortController()
-  const on = (target, name, act) => target.addEventListener(name, act, { signal: listeners.signal })
+  let data, nodes = [], edges = [], states = [], theme, drawnFor = ""
   const last = () => data.drawn.length
   const per = () => Math.max(data.hidden.length, 1)
 
@@ -52,9 +46,10 @@ function createWalk(host) {
 
   function update(component) {
     const next = component.data, fresh = next.id !== data?.id, again = !fresh && next.look === data.look
-    data = next; fire = component.setTriggerValue
-    if (fresh) { stop(); reported = data.step; pos = clamp(data.step, 0, last()); remember() }
-    else if (data.seen >= sent && data.step !== reported) { stop(); reported = data.step; pos = clamp(data.step, 0, last()) }
+    data = next
+    hear(component)
+    if (fresh) { bar.load(last(), data.step); remember() }
+    else if (!waits()) bar.follow(data.step)
     if (!again) { words(); build() }
     layout(); draw()
   }
@@ -67,8 +62,7 @@ function createWalk(host) {
 
   function words() {
     const w = data.words
-    for (const name of Object.keys(buttons)) if (name !== "play") buttons[name].title = buttons[name].ariaLabel = w[name]
-    range.ariaLabel = w.scrub; svg.setAttribute("aria-label", w.label); rich(title, w.running)
+    svg.setAttribute("aria-label", w.label); rich(title, w.running)
     steps.replaceChildren(...data.algorithm.map(([depth, text]) => { const li = make("li", ["", "deep", "deeper"][depth]); rich(li, text); return li }))
   }
 
@@ -163,45 +157,18 @@ function createWalk(host) {
     set(e.head, { d: `M${tip.x.toFixed(1)} ${tip.y.toFixed(1)}L${(foot.x + nx).toFixed(1)} ${(foot.y + ny).toFixed(1)}L${(foot.x - nx).toFixed(1)} ${(foot.y - ny).toFixed(1)}Z` })
   }
 
-  // -- time
-
-  function play() {
-    if (pos >= last()) pos = 0
-    let before = performance.now(), each = FIRST, spent = each * 0.6
-    const tick = now => {
-      spent += now - before; before = now
-      while (spent >= each && pos < last()) { spent -= each; pos++; each = Math.max(each * QUICKER, FASTEST) }
-      if (pos >= last()) { stop(); report() } else playing = requestAnimationFrame(tick)
-      draw()
-    }
-    playing = requestAnimationFrame(tick)
-  }
-  function stop() { if (playing) cancelAnimationFrame(playing); playing = null }
-  function to(t) { stop(); pos = clamp(t, 0, last()); draw(); report() }
-  function report() {
-    clearTimeout(timer)
-    timer = setTimeout(() => { if (pos !== reported) { reported = pos; fire("stepped", { step: pos, n: ++sent }) } }, REST)
-  }
-  on(buttons.play, "click", () => { if (playing) { stop(); draw(); report() } else { play(); draw() } })
-  on(buttons.rewind, "click", () => to(0))
-  on(buttons.back, "click", () => to(pos - 1))
-  on(buttons.forward, "click", () => to(pos + 1))
-  on(buttons.sweep, "click", () => to((Math.floor(pos / per()) + 1) * per()))
-  on(buttons.end, "click", () => to(last()))
-  on(range, "input", () => to(Number(range.value)))
-
   // -- drawing
 
   function readTheme() {
-    const style = getComputedStyle(probe), dark = isDark(rgbOf(style.backgroundColor))
-    theme = { dark, ink: style.color, soft: dark ? "rgba(236,238,242,.62)" : "rgba(31,36,48,.62)", grid: dark ? "rgba(255,255,255,.11)" : "rgba(31,36,48,.09)", font: getComputedStyle(host).fontFamily }
+    const now = themeNow()
+    theme = { ...now, soft: now.faded(0.62), grid: now.faded(0.1) }
   }
   const inkOf = level => data.inks[level % data.inks.length][theme.dark ? 1 : 0]
 
   function draw() {
     if (!data || !host.clientWidth) return
     readTheme()
-    const k = pos, now = states[k], lit = k ? data.hidden[(k - 1) % per()] : -1, blanket = lit < 0 ? [] : nodes[lit].blanket
+    const k = bar.step, now = states[k], lit = k ? data.hidden[(k - 1) % per()] : -1, blanket = lit < 0 ? [] : nodes[lit].blanket
     follow(lit)
     for (const n of nodes) {
       const tones = [n.evidence ? "evidence" : "", n.query >= 0 ? "query" : "", n.j === lit ? "lit" : "", blanket.includes(n.j) ? "blanket" : ""]
@@ -218,15 +185,8 @@ function createWalk(host) {
     rich(count, t ? fill(data.words.count, { n: hits, t, p: (hits / t).toFixed(4) }) : data.words.none)
     write(exact, data.exact === null ? data.words.unknown : fill(data.words.exact, { p: short(data.exact) }))
     drawSteps(k)
-    range.max = last(); range.value = k; range.disabled = !last()
-    counter.textContent = fill(k ? data.words.counter : data.words.outset, { t: Math.ceil(k / per()), T: sweeps, i: (k - 1) % per() + 1, n: per() })
-    buttons.rewind.disabled = buttons.back.disabled = !k && !playing
-    buttons.forward.disabled = buttons.sweep.disabled = buttons.end.disabled = k === last() && !playing
-    buttons.play.disabled = !last()
-    const name = playing ? "pause" : "play"
-    if (buttons.play.dataset.now !== name) { buttons.play.dataset.now = name; buttons.play.replaceChildren(icon(ICONS[name])) }
-    buttons.play.title = buttons.play.ariaLabel = data.words[name]
-    Object.assign(host.dataset, { step: k, steps: last(), playing: playing ? "yes" : "no", lit: lit < 0 ? "" : nodes[lit].id, hits, sweep: t })
+    bar.show(data.words, fill(k ? data.words.counter : data.words.outset, { t: Math.ceil(k / per()), T: sweeps, i: (k - 1) % per() + 1, n: per() }))
+    Object.assign(host.dataset, { lit: lit < 0 ? "" : nodes[lit].id, hits, sweep: t })
     drawChart(t)
   }
 
@@ -274,17 +234,14 @@ function createWalk(host) {
   }
 
   function drawChart(t) {
-    const ratio = window.devicePixelRatio || 1, width = chart.clientWidth, height = chart.clientHeight
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio) }
-    const ctx = canvas.getContext("2d"), T = data.hits.length
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0); ctx.clearRect(0, 0, width, height)
+    const width = chart.clientWidth, height = chart.clientHeight, ctx = fit(canvas, width, height), T = data.hits.length
     const l = 30, r = width - 8, top = 8, bottom = height - 32, X = s => l + (s - 1) / Math.max(T - 1, 1) * (r - l), Y = p => bottom - p * (bottom - top)
     ctx.font = `11.5px ${theme.font}`; ctx.lineWidth = 1
     for (const v of [0, 0.5, 1]) {
       ctx.strokeStyle = theme.grid; ctx.beginPath(); ctx.moveTo(l, Math.round(Y(v)) + 0.5); ctx.lineTo(r, Math.round(Y(v)) + 0.5); ctx.stroke()
       ctx.fillStyle = theme.soft; ctx.textAlign = "right"; ctx.textBaseline = "middle"; ctx.fillText(String(v), l - 6, Y(v))
     }
-    if (data.exact !== null) { ctx.strokeStyle = theme.ink; ctx.setLineDash([5, 4]); ctx.lineWidth = 1.4; ctx.beginPath(); ctx.moveTo(l, Y(data.exact)); ctx.lineTo(r, Y(data.exact)); ctx.stroke(); ctx.setLineDash([]) }
+    if (data.exact !== null) { ctx.strokeStyle = theme.inkCss; ctx.setLineDash([5, 4]); ctx.lineWidth = 1.4; ctx.beginPath(); ctx.moveTo(l, Y(data.exact)); ctx.lineTo(r, Y(data.exact)); ctx.stroke(); ctx.setLineDash([]) }
     const colour = inkOf(1)
     const line = (from, to, alpha, wide) => {
       let n = 0
@@ -306,9 +263,5 @@ function createWalk(host) {
     ctx.textAlign = "center"; ctx.fillText(data.words.time, (l + r) / 2, height - 1)
   }
 
-  const watcher = new ResizeObserver(() => { if (data) { layout(); draw() } })
-  watcher.observe(host)
-  on(probe, "transitionend", () => draw())
-  document.fonts?.ready.then(() => { if (data && !listeners.signal.aborted) { drawnFor = ""; layout(); draw() } })
-  return { update, destroy() { listeners.abort(); watcher.disconnect(); stop(); clearTimeout(timer) } }
+  return { update, destroy() { bar.end(); end() } }
 }

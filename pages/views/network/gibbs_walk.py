@@ -11,36 +11,30 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import streamlit as st
-
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.walking import Walk
 from bayes_engine.workbench.figures.layout import layered
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
-from pages.components.component import component
+from pages.components.component import component, heard, seen
+from pages.components.film import bar_words, read_step
 from pages.runtime.cache import kept
-from pages.runtime.state import said_by
 from pages.views.network.gibbs_question import Question
 
-_walk = component(__file__, "bayes_gibbs_walk", '<div class="walk" data-testid="walk"></div>')
+_walk = component(__file__, "bayes_gibbs_walk", '<div class="walk" data-testid="walk"></div>', uses=("stage", "film"))
 
 
 def player(
     asked: Question, film: Walk, exact: float | None, *, key: str, step: int, on_step: Callable[[int], object]
 ) -> None:
     """Show the walk after `step` updates (0: the start). `on_step(step)` is called before the script runs again."""
-    counted = f"{key}-seen"
+    last = len(film.updates)
 
     def stepped() -> None:
-        value = said_by(key, "stepped")
-        value = value if isinstance(value, dict) else {}
-        if isinstance(value.get("n"), int):
-            st.session_state[counted] = value["n"]
-        chosen = value.get("step")
-        if type(chosen) is int and 0 <= chosen <= len(film.updates):
-            on_step(chosen)
+        chosen = heard(key, "stepped", lambda edit: read_step(edit, last))
+        if chosen is not None:
+            on_step(chosen if chosen >= 0 else last)
 
-    data = film_of(asked, film, exact) | {"step": step, "seen": st.session_state.get(counted, 0)}
+    data = film_of(asked, film, exact) | {"step": step, "seen": seen(key)}
     _walk(key=key, data=data, on_stepped_change=stepped)
 
 
@@ -105,13 +99,10 @@ def _algorithm() -> list[list[Any]]:
 
 def _words() -> dict[str, str]:
     return {
-        "rewind": _("Back to the start"),
+        **bar_words(),
         "back": _("One update back"),
-        "play": _("Play"),
-        "pause": _("Pause"),
         "forward": _("One update forward"),
-        "sweep": _("To the end of the sweep"),
-        "end": _("To the end"),
+        "chapter": _("To the end of the sweep"),
         "scrub": _("Update"),
         "label": _("The network with the state the chain is in"),
         "running": _("n_q / t after each sweep; the dashed line is the exact answer, the strip marks when q held"),

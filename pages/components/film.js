@@ -1,0 +1,76 @@
+// The bar of a film: to its start, a step back, play, a step on, to its end, and a slider. It moves the film itself; a
+// step that a person chose is told once it has stood for a moment. Step −1 is the end, wherever that is.
+
+const ICONS = {
+  rewind: "M3 3h2.4v12H3zM15 3v12L6.4 9z", back: "M4 3h2v12H4zM14 3.4v11.2L7 9z", play: "M5 2.6v12.8L15.4 9z", pause: "M4.5 3h3.4v12H4.5zM10.1 3h3.4v12h-3.4z",
+  forward: "M12 3h2v12h-2zM4 3.4v11.2L11 9z", chapter: "M8 3l6.4 6L8 15zM2.4 3l6.4 6-6.4 6zM14 3h2v12h-2z", end: "M12.6 3H15v12h-2.4zM3 3v12L11.6 9z",
+}
+const REST = 300                      // ms a step must stand before it is told
+const drawing = (path, box = "0 0 18 18", colour = "") => {
+  const svg = shape("svg"), part = shape("path", "", svg)
+  set(svg, { viewBox: box })
+  set(part, { d: path, ...(colour && { fill: colour }) })
+  return svg
+}
+
+// `pace(k)`: ms of the k-th step of a play. `draw()` is called wherever the film moves. `tell(step)` says what was chosen.
+// `whole`: there is nothing between two steps. `chapter(step)`: where the next chapter begins, for a button of its own.
+function filmBar(host, parent, { on, pace, draw, tell, whole = false, chapter = null }) {
+  const bar = make("div", "film", parent), buttons = {}
+  for (const name of ["rewind", "back", "play", "forward", ...(chapter ? ["chapter"] : []), "end"]) {
+    const button = buttons[name] = make("button", name === "play" ? "main" : "", bar)
+    button.type = "button"; button.dataset.act = name; button.append(drawing(ICONS[name]))
+  }
+  const range = make("input", "", bar), counter = make("output", "", bar)
+  Object.assign(range, { type: "range", min: 0, step: 1 })
+  let last = 0, pos = 0, playing = null, told = null, timer = 0
+
+  const step = () => whole ? Math.floor(pos) : Math.round(pos)
+  const named = t => t === last ? -1 : t
+  const placed = t => t < 0 ? last : clamp(t, 0, last)
+  function stop() { if (playing) { cancelAnimationFrame(playing.frame); playing = null; pos = step() } }
+  function to(t) { stop(); pos = clamp(t, 0, last); draw(); report() }
+  function report() {
+    clearTimeout(timer)
+    timer = setTimeout(() => { if (named(step()) !== told) { told = named(step()); tell(told) } }, REST)
+  }
+  function play(paced = pace, chosen = true) {
+    if (pos >= last) pos = 0
+    const from = pos
+    if (whole) pos += 0.6              // the first of whole steps comes soon
+    let before = performance.now()
+    const tick = now => {
+      pos = Math.min(pos + (now - before) / paced(Math.floor(pos - from)), last); before = now
+      if (pos >= last) { stop(); if (chosen) report() } else playing.frame = requestAnimationFrame(tick)
+      draw()
+    }
+    playing = { frame: requestAnimationFrame(tick) }
+    draw()
+  }
+  on(buttons.play, "click", () => { if (playing) to(step()); else play() })
+  on(buttons.rewind, "click", () => to(0))
+  on(buttons.end, "click", () => to(last))
+  on(buttons.back, "click", () => to(whole || !playing ? step() - 1 : Math.floor(pos)))
+  on(buttons.forward, "click", () => to(whole || !playing ? step() + 1 : Math.ceil(pos)))
+  if (chapter) on(buttons.chapter, "click", () => to(chapter(step())))
+  on(range, "input", () => to(Number(range.value)))
+
+  return {
+    play, stop, bar,
+    get pos() { return pos }, get step() { return step() }, get last() { return last },
+    load(length, at) { stop(); clearTimeout(timer); last = length; pos = placed(at); told = named(pos) },   // another film
+    follow(at) { if (named(placed(at)) !== told) { stop(); pos = placed(at); told = named(pos) } },         // another address
+    show(words, text) {
+      const t = step(), now = playing ? "pause" : "play"
+      Object.assign(range, { max: last, value: t, disabled: !last, ariaLabel: words.scrub })
+      counter.textContent = text
+      for (const [name, button] of Object.entries(buttons)) button.title = button.ariaLabel = words[name === "play" ? now : name]
+      buttons.rewind.disabled = buttons.back.disabled = !playing && t === 0
+      for (const name of ["forward", "chapter", "end"]) if (buttons[name]) buttons[name].disabled = !playing && t === last
+      buttons.play.disabled = !last
+      if (buttons.play.dataset.now !== now) { buttons.play.dataset.now = now; buttons.play.replaceChildren(drawing(ICONS[now])) }
+      Object.assign(host.dataset, { step: t, steps: last, playing: playing ? "yes" : "no" })
+    },
+    end() { stop(); clearTimeout(timer) },
+  }
+}
