@@ -88,8 +88,8 @@ class Image(_Words):
         """The pixels as columns like any other."""
         places = ({"row": i // self.cols, "col": i % self.cols} for i in range(self.rows * self.cols))
         return tuple(
-            Column(name, "count", self.meaning.format(**at), self.meaning_zh.format(**at))
-            for name, at in zip(self.names, places, strict=True)
+            Column(name, "count", self.meaning.format(**place), self.meaning_zh.format(**place))
+            for name, place in zip(self.names, places, strict=True)
         )
 
 
@@ -404,8 +404,8 @@ def _read_column(cells: pd.Series[str], column: Column, file: str) -> pd.Series[
         return cells
     wrong = (values.isna() & cells.notna()).to_numpy()
     if wrong.any():
-        at = int(wrong.argmax())
-        where = {"file": file, "line": at + 2, "column": column.name, "cell": cells.iloc[at]}
+        row_index = int(wrong.argmax())
+        where = {"file": file, "line": row_index + 2, "column": column.name, "cell": cells.iloc[row_index]}
         if column.discrete:
             raise TableError("'{file}', line {line}, column '{column}': '{cell}' is not a declared level", **where)
         raise TableError("'{file}', line {line}, column '{column}': '{cell}' is not a number", **where)
@@ -448,19 +448,19 @@ def parse_network_info(text: str, file: str, network: Network) -> NetworkInfo:
 
 def _disagreements(info: NetworkInfo, network: Network) -> list[tuple[str, str]]:
     """(key, problem) wherever the TOML names what the network does not have."""
-    found = []
+    problems = []
     if tuple(node.name for node in info.nodes) != network.names:
-        found.append(("nodes", "must be the nodes of the network, in its order"))
-        return found
+        problems.append(("nodes", "must be the nodes of the network, in its order"))
+        return problems
     for i, (node, size) in enumerate(zip(info.nodes, network.sizes, strict=True)):
         if any(len(names) not in (0, size) for names in (node.levels_en, node.levels_zh)):
-            found.append((f"nodes[{i}]", "one label per level"))
+            problems.append((f"nodes[{i}]", "one label per level"))
     if info.target not in network.names or info.target in info.evidence:
-        found.append(("target", "must be a node without evidence"))
+        problems.append(("target", "must be a node without evidence"))
     for name, level in info.evidence.items():
         if name not in network.names or level not in network[name].variable.levels:
-            found.append((f"evidence.{name}", "there is no such node or level"))
-    return found
+            problems.append((f"evidence.{name}", "there is no such node or level"))
+    return problems
 
 
 def _record(kind: Any, value: Any, file: str, where: str) -> Any:
@@ -510,26 +510,26 @@ def _typed(kind: Any, value: Any, file: str, where: str) -> Any:
     return value
 
 
-def _mismatch(file: str, where: str, wanted: str, found: object) -> BayesEngineError:
+def _mismatch(file: str, where: str, wanted: str, value: object) -> BayesEngineError:
     return BayesEngineError(
-        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=found
+        "'{file}': key '{key}' must be {wanted}, not '{found}'", file=file, key=where, wanted=wanted, found=value
     )
 
 
 def _misdrawn(image: Image, cases: tuple[Case, ...]) -> list[tuple[str, str]]:
     """(key, problem) wherever the picture, or a case drawn as one, does not fit."""
-    found = []
+    problems = []
     if min(image.rows, image.cols, image.top) < 1 or image.rows * image.cols > MOST_PIXELS:
-        found.append(("image", f"rows, cols and top are at least 1, and there are at most {MOST_PIXELS} pixels"))
+        problems.append(("image", f"rows, cols and top are at least 1, and there are at most {MOST_PIXELS} pixels"))
     try:
         image.meaning.format(row=1, col=1), image.meaning_zh.format(row=1, col=1)
     except (KeyError, IndexError, ValueError):
-        found.append(("image.meaning", "only {row} and {col} stand in braces"))
+        problems.append(("image.meaning", "only {row} and {col} stand in braces"))
     for i, case in enumerate(cases):
         shape = len(case.pixels) == image.rows and all(len(row) == image.cols for row in case.pixels)
         if case.pixels and not (shape and all(-1 <= ink <= image.top for row in case.pixels for ink in row)):
-            found.append((f"cases[{i}].pixels", "rows × cols numbers from 0 to top, −1 for a missing one"))
-    return found
+            problems.append((f"cases[{i}].pixels", "rows × cols numbers from 0 to top, −1 for a missing one"))
+    return problems
 
 
 def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
@@ -544,11 +544,11 @@ def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
 
 def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
     """What the types cannot say: (key, problem) of every statement that does not fit the others."""
-    found: list[tuple[str, str]] = []
+    problems: list[tuple[str, str]] = []
 
     def check(holds: bool, key: str, problem: str) -> None:
         if not holds:
-            found.append((key, problem))
+            problems.append((key, problem))
 
     columns = {c.name: c for c in info.columns}
     check(len(columns) == len(info.columns), "columns", "a name comes twice")
@@ -560,8 +560,8 @@ def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
         check(c.kind != "binary" or n == 2, key, "a binary column has two levels")
         check(len({str(level) for level in c.levels}) == n, key, "a level comes twice")
         check(all(len(names) in (0, n) for names in (c.levels_en, c.levels_zh)), key, "one label per level")
-    if found:
-        return found
+    if problems:
+        return problems
 
     classes = columns[info.target].levels
     for i, case in enumerate(info.cases):
@@ -595,4 +595,4 @@ def _contradictions(info: DatasetInfo) -> list[tuple[str, str]]:
         check(erratum.column == "" or misprinted is not None, f"{key}.column", "there is no such column")
         check(erratum.level == "" or erratum.level in levels, f"{key}.level", "there is no such level")
         check(erratum.class_ == "" or erratum.class_ in classes, f"{key}.class", "there is no such class")
-    return found
+    return problems

@@ -229,17 +229,17 @@ def em(
     >>> trace.last.parameters.round(2).tolist()
     [0.8, 0.52]
     """
-    found = model.expect(start, hard)
-    steps = [_step(0, start, found, model.log_prior)]
+    expected = model.expect(start, hard)
+    steps = [_step(0, start, expected, model.log_prior)]
     converged = False
     whole = keep
     for iteration in range(1, stopping.max_iter + 1):
         tick()
-        before, stats = steps[-1], found.stats
+        before, stats = steps[-1], expected.stats
         parameters = model.estimate(stats)
-        bound = None if model.complete is None else model.complete(stats, parameters) + found.entropy
-        found = model.expect(parameters, hard)
-        step = _step(iteration, parameters, found, model.log_prior)
+        bound = None if model.complete is None else model.complete(stats, parameters) + expected.entropy
+        expected = model.expect(parameters, hard)
+        step = _step(iteration, parameters, expected, model.log_prior)
         step = replace(
             step,
             lower_bound=bound,
@@ -262,17 +262,17 @@ def em(
     return EMTrace(tuple(steps), objective, converged, hard, stopping.stop, stopping.tol)
 
 
-def _step(iteration: int, parameters: P, found: Expected[Any], log_prior: Callable[[P], float] | None) -> EMStep[P]:
+def _step(iteration: int, parameters: P, expected: Expected[Any], log_prior: Callable[[P], float] | None) -> EMStep[P]:
     prior = 0.0 if log_prior is None else log_prior(parameters)
     return EMStep(
         iteration,
         parameters,
-        found.log_likelihood,
-        found.q,
-        found.entropy,
+        expected.log_likelihood,
+        expected.q,
+        expected.entropy,
         prior,
-        found.q + found.entropy + prior,
-        responsibilities=found.responsibilities,
+        expected.q + expected.entropy + prior,
+        responsibilities=expected.responsibilities,
     )
 
 

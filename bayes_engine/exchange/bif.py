@@ -76,9 +76,9 @@ def write_bif(network: Network, name: str = "unknown") -> str:
     for cpt in network.cpts:
         above = ", ".join(_written(v.name) for v in cpt.parents)
         lines.append(f"probability ( {_written(cpt.name)}{' | ' if above else ''}{above} ) {{")
-        for at in itertools.product(*(range(len(v.levels)) for v in cpt.parents)):
-            where = ", ".join(_written(str(v.levels[i])) for v, i in zip(cpt.parents, at, strict=True))
-            row = ", ".join(map(repr, cpt.p[at].tolist()))
+        for configuration in itertools.product(*(range(len(v.levels)) for v in cpt.parents)):
+            where = ", ".join(_written(str(v.levels[i])) for v, i in zip(cpt.parents, configuration, strict=True))
+            row = ", ".join(map(repr, cpt.p[configuration].tolist()))
             lines.append(f"  ({where}) {row};" if above else f"  table {row};")
         lines.append("}")
     return "\n".join(lines) + "\n"
@@ -96,7 +96,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
+        self.position = 0
         self.line = 1
         self.levels: dict[str, tuple[str, ...]] = {}
         self.drafts: dict[str, Draft] = {}
@@ -140,11 +140,11 @@ class _Reader:
             size = self._name()
             self._mark("]")
             self._mark("{")
-            found = []
+            outcomes = []
             while not self._ends("}"):
-                found.append(self._name().text)
+                outcomes.append(self._name().text)
             self._mark(";")
-            levels = tuple(found)
+            levels = tuple(outcomes)
             if size.text != str(len(levels)) or not levels or len(set(levels)) < len(levels):
                 _fail(
                     "line {line}: the variable '{name}' declares [{size}] levels and lists {k} different ones; they "
@@ -196,7 +196,7 @@ class _Reader:
         self.drafts[name.text] = draft
 
     def _numbers(self) -> list[float]:
-        found = []
+        numbers = []
         while not self._ends(";"):
             word = self._name()
             try:
@@ -205,23 +205,23 @@ class _Reader:
                 value = math.nan
             if not 0.0 <= value < math.inf:
                 _fail("line {line}: '{word}' is no probability", word.line, word=word.text)
-            found.append(value)
-        return found
+            numbers.append(value)
+        return numbers
 
     # ------------------------------------------------------------------ tokens
 
     def _token(self) -> _Token | None:
-        while self.at < len(self.text):
-            found = _TOKEN.match(self.text, self.at)
+        while self.position < len(self.text):
+            match = _TOKEN.match(self.text, self.position)
             line = self.line
-            if found is None:
+            if match is None:
                 _fail("line {line}: a quotation mark or a comment is opened here and never closed", line)
-            self.at = found.end()
-            self.line += found[0].count("\n")
-            if found["quoted"] is not None:
-                return _Token(re.sub(r'\\(["\\])', r"\1", found["quoted"]), line, quoted=True)
-            if found["blank"] is None:
-                return _Token(found[0], line)
+            self.position = match.end()
+            self.line += match[0].count("\n")
+            if match["quoted"] is not None:
+                return _Token(re.sub(r'\\(["\\])', r"\1", match["quoted"]), line, quoted=True)
+            if match["blank"] is None:
+                return _Token(match[0], line)
         return None
 
     def _take(self) -> _Token:
@@ -252,11 +252,11 @@ class _Reader:
         """One of these words, taken; before `property` nothing beyond the word is read, for its text is free."""
         token = self.next
         if token is None or token.quoted or token.text not in known:
-            found = self._take()
+            taken = self._take()
             _fail(
                 "line {line}: '{found}' stands where one of these words is due: {known}",
-                found.line,
-                found=found.text,
+                taken.line,
+                found=taken.text,
                 known=", ".join(known),
             )
         if token.text != "property":
@@ -264,11 +264,11 @@ class _Reader:
         return token.text
 
     def _property(self) -> None:
-        found = _PROPERTY.match(self.text, self.at)
-        if found is None:
+        match = _PROPERTY.match(self.text, self.position)
+        if match is None:
             _fail("line {line}: a property has no ';' at its end", self.line)
-        self.at = found.end()
-        self.line += found[0].count("\n")
+        self.position = match.end()
+        self.line += match[0].count("\n")
         self.next = self._token()
 
 

@@ -43,9 +43,9 @@ def write_csv(network: Network) -> str:
     rows: list[tuple[object, ...]] = [(*_HEAD, *(f"{w} {k + 1}" for k in range(most) for w in ("parent", "its level")))]
     for cpt in network.cpts:
         words(cpt.variable)
-        for at in itertools.product(*(range(s) for s in cpt.p.shape)):
-            given = [x for v, k in zip(cpt.parents, at, strict=False) for x in (v.name, v.levels[k])]
-            rows.append((cpt.name, cpt.variable.levels[at[-1]], repr(float(cpt.p[at])), *given))
+        for indices in itertools.product(*(range(s) for s in cpt.p.shape)):
+            given = [x for v, k in zip(cpt.parents, indices, strict=False) for x in (v.name, v.levels[k])]
+            rows.append((cpt.name, cpt.variable.levels[indices[-1]], repr(float(cpt.p[indices])), *given))
     return _text(rows)
 
 
@@ -90,7 +90,7 @@ def read_csv(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Netwo
         if level in cells:
             raise ReadError("line {line}: this number of '{name}' was given before", line=line, name=name)
         cells[level] = (_probability(p, line), line)
-    known = {name: tuple(found) for name, found in levels.items()}
+    known = {name: tuple(level_names) for name, level_names in levels.items()}
     drafts = {}
     for name, above in parents.items():
         for parent in above:

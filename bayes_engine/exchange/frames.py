@@ -50,8 +50,8 @@ def from_frames(frames: NetworkFrames) -> Network:
     """
     variables = {name: _variable(name, frame.iloc[:, -2]) for name, frame in frames.cpts.items()}
     network = Network(_cpt(name, frame, variables) for name, frame in frames.cpts.items())
-    told = {(str(a), str(b)) for a, b in frames.edges[["parent", "child"]].itertuples(index=False)}
-    if odd := sorted(told ^ set(network.graph.arcs)):
+    edges = {(str(a), str(b)) for a, b in frames.edges[["parent", "child"]].itertuples(index=False)}
+    if odd := sorted(edges ^ set(network.graph.arcs)):
         raise ParameterError(
             "the edges and the tables disagree about {parent} → {child}", parent=odd[0][0], child=odd[0][1]
         )
@@ -62,8 +62,8 @@ def _frame(cpt: CPT) -> pd.DataFrame:
     variables = (*cpt.parents, cpt.variable)
     places = np.indices(cpt.p.shape).reshape(len(variables), -1)
     columns = [
-        pd.Series(pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(list(v.levels))), name=v.name)
-        for v, at in zip(variables, places, strict=True)
+        pd.Series(pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(list(v.levels))), name=v.name)
+        for v, codes in zip(variables, places, strict=True)
     ]
     return pd.concat([*columns, pd.Series(cpt.p.ravel(), name="p")], axis=1)
 

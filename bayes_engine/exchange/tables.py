@@ -42,14 +42,14 @@ def words(variable: Variable) -> tuple[str, ...]:
     >>> words(Variable("rain", "categorical", (False, True)))
     ('False', 'True')
     """
-    found = tuple(map(str, variable.levels))
-    if len(set(found)) < len(found):
+    texts = tuple(map(str, variable.levels))
+    if len(set(texts)) < len(texts):
         raise ParameterError(
             "two levels of '{name}' are the same word in a file ({levels}); rename one",
             name=variable.name,
-            levels=", ".join(found),
+            levels=", ".join(texts),
         )
-    return found
+    return texts
 
 
 class Draft:
@@ -102,10 +102,12 @@ class Draft:
                     known=", ".join(f"'{v}'" for v in self.levels[parent]),
                 )
         self._count(values, self.shape[-1], line)
-        at = tuple(self.levels[parent].index(level) for parent, level in zip(self.parents, given, strict=True))
-        self._new(bool(np.isnan(self.p[at]).all()), line)
-        self.p[at] = values
-        self.lines[at] = line
+        configuration = tuple(
+            self.levels[parent].index(level) for parent, level in zip(self.parents, given, strict=True)
+        )
+        self._new(bool(np.isnan(self.p[configuration]).all()), line)
+        self.p[configuration] = values
+        self.lines[configuration] = line
 
     def default(self, values: Sequence[float], line: int) -> None:
         """The distribution of all rows that are not given."""
@@ -127,12 +129,12 @@ class Draft:
         self.p[missing] = self.other
         off = np.abs(self.p.sum(axis=-1) - 1.0) > 0.01
         if off.any():
-            at = tuple(int(i) for i in np.argwhere(off)[0])
+            configuration = tuple(int(i) for i in np.argwhere(off)[0])
             raise ReadError(
                 "line {line}: {row} sums to {total:.9g}, not 1",
-                line=int(self.lines[at]),
+                line=int(self.lines[configuration]),
                 row=self._row(off),
-                total=float(self.p[at].sum()),
+                total=float(self.p[configuration].sum()),
             )
         variable, *parents = (
             Variable(v, "categorical", self.levels[v], declared=True) for v in (self.name, *self.parents)
@@ -141,8 +143,8 @@ class Draft:
 
     def _row(self, where: np.ndarray) -> str:
         """The first row that is true, in words."""
-        at = np.argwhere(where)[0]
-        given = ", ".join(f"{v} = {self.levels[v][i]}" for v, i in zip(self.parents, at, strict=True))
+        configuration = np.argwhere(where)[0]
+        given = ", ".join(f"{v} = {self.levels[v][i]}" for v, i in zip(self.parents, configuration, strict=True))
         return f"P({self.name} | {given})" if given else f"P({self.name})"
 
     def _count(self, values: Sequence[float], wanted: int, line: int) -> None:

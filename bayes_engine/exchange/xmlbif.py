@@ -51,8 +51,8 @@ def read_xmlbif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Ne
     text = isinstance(source, str) and "<" in source
     data = load(source.encode() if text and isinstance(source, str) else source, max_bytes)
     levels: dict[str, tuple[str, ...]] = {}
-    found = _elements(data)
-    for element in found["VARIABLE"]:
+    elements = _elements(data)
+    for element in elements["VARIABLE"]:
         name, outcomes = _one(element, "NAME"), tuple(element.all("OUTCOME"))
         if name in levels or not outcomes or len(set(outcomes)) < len(outcomes):
             raise ReadError(
@@ -62,7 +62,7 @@ def read_xmlbif(source: bytes | str | Path, *, max_bytes: int = MAX_BYTES) -> Ne
             )
         levels[name] = outcomes
     drafts: dict[str, Draft] = {}
-    for element in found["DEFINITION"]:
+    for element in elements["DEFINITION"]:
         name, parents = _one(element, "FOR"), tuple(element.all("GIVEN"))
         for word in (name, *parents):
             if word not in levels:
@@ -112,7 +112,7 @@ def _written(name: str) -> str:
 
 def _elements(data: bytes) -> dict[str, list[_Element]]:
     """The VARIABLE and DEFINITION elements of a file, without building a tree."""
-    found: dict[str, list[_Element]] = {"VARIABLE": [], "DEFINITION": []}
+    elements: dict[str, list[_Element]] = {"VARIABLE": [], "DEFINITION": []}
     path: list[str] = []
     text: list[str] = []
     parser = expat.ParserCreate()
@@ -126,14 +126,14 @@ def _elements(data: bytes) -> dict[str, list[_Element]]:
     def start(tag: str, _: Mapping[str, str]) -> None:
         path.append(tag.upper())
         text.clear()
-        if path[-1] in found:
-            found[path[-1]].append(_Element(parser.CurrentLineNumber, {}))
+        if path[-1] in elements:
+            elements[path[-1]].append(_Element(parser.CurrentLineNumber, {}))
 
     def end(_: str) -> None:
         tag = path.pop()
-        if path and path[-1] in found:
-            said = found[path[-1]][-1].texts.setdefault(tag, [])
-            said.append(("".join(text).strip(), parser.CurrentLineNumber))
+        if path and path[-1] in elements:
+            texts = elements[path[-1]][-1].texts.setdefault(tag, [])
+            texts.append(("".join(text).strip(), parser.CurrentLineNumber))
         text.clear()
 
     parser.EntityDeclHandler = entity
@@ -146,7 +146,7 @@ def _elements(data: bytes) -> dict[str, list[_Element]]:
         raise ReadError(
             "line {line}: this is no XML ({reason})", line=error.lineno, reason=expat.ErrorString(error.code)
         ) from None
-    return found
+    return elements
 
 
 def _one(element: _Element, tag: str) -> str:

@@ -76,23 +76,23 @@ def count_families(table: Table, labels: Labels, names: Collection[Name]) -> dic
     sizes = {v.name: 1 + len(v.levels) for v in table.schema if v.discrete}
     _affordable(sum(labels.n_classes * int(np.prod([sizes[n] for n in name], dtype=float)) for name in names))
     pairs = [name for name in names if len(name) == 2]
-    found = _count_pairs(table, labels, pairs) if pairs else {}
+    tables = _count_pairs(table, labels, pairs) if pairs else {}
     for name in steps(names):
-        if name not in found:
+        if name not in tables:
             shape = [sizes[n] for n in name]
             cells = labels.tally(joint_codes(table, name), int(np.prod(shape)))
-            found[name] = cells.reshape(labels.n_classes, *shape)
-    return found
+            tables[name] = cells.reshape(labels.n_classes, *shape)
+    return tables
 
 
 def count_cells(table: Table, labels: Labels, names: Collection[Name]) -> dict[Name, Moments]:
     """Moments of the numeric columns within the cells of class × these discrete columns."""
-    found = {}
+    cell_moments = {}
     for name in steps(names):
         size = int(np.prod([1 + len(table.schema[n].levels) for n in name]))
         _affordable(labels.n_classes * size)
-        found[name] = moments(table, labels.split(joint_codes(table, name), size))
-    return found
+        cell_moments[name] = moments(table, labels.split(joint_codes(table, name), size))
+    return cell_moments
 
 
 def all_pairs(schema: Schema) -> list[Name]:
@@ -144,15 +144,15 @@ def _count_pairs(table: Table, labels: Labels, pairs: Sequence[Name]) -> dict[Na
     kind = np.min_scalar_type(labels.n_classes * math.prod(sorted(cells)[-2:]))  # narrow numbers are fast to add
     codes = [joint_codes(table, group).astype(kind) for group in groups]
     narrow = labels if labels.codes is None else replace(labels, codes=labels.codes.astype(kind))
-    left, found = set(pairs), dict[Name, Array]()
+    left, tables = set(pairs), dict[Name, Array]()
     for a, b in steps(combinations(range(len(groups)), 2), math.comb(len(groups), 2)):
         both = groups[a] + groups[b]
         cube = narrow.tally(codes[a] * cells[b] + codes[b], cells[a] * cells[b])
         cube = cube.reshape(-1, *(sizes[n] for n in both))
         for pair in left.intersection(combinations(both, 2)):
-            found[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
-        left -= found.keys()
-    return found
+            tables[pair] = cube.sum(axis=tuple(1 + k for k, n in enumerate(both) if n not in pair))
+        left -= tables.keys()
+    return tables
 
 
 def _groups(sizes: Mapping[str, int], most: int) -> list[Name]:

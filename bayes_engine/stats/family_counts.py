@@ -139,8 +139,8 @@ class FamilyCounts:
             codes += self._codes[j]
             size *= self.levels[j]
             if size > 4 * self.n_distinct + 64:
-                found, codes = np.unique(codes, return_inverse=True)
-                size = len(found)
+                observed, codes = np.unique(codes, return_inverse=True)
+                size = len(observed)
         return Joint(codes, size)
 
     def cells(self, columns: Collection[int]) -> Array:
@@ -162,20 +162,20 @@ class FamilyCounts:
         """`with_all` outside the commonest levels, row by row."""
         width = sum(self.levels)
         base = joint.codes * width
-        found = np.zeros(joint.size * width)
+        counts = np.zeros(joint.size * width)
         for block in self._blocks:
             keys = base[block.rows]
             keys += block.places
-            found += np.bincount(keys, block.weight, minlength=len(found))
-        return found.reshape(joint.size, width)
+            counts += np.bincount(keys, block.weight, minlength=len(counts))
+        return counts.reshape(joint.size, width)
 
     def _with_bits(self, joint: Joint) -> Array:
         """The same, 64 rows in a word: |{code = k} ∩ {x_j = s}| by `and` and counting bits."""
-        found = np.zeros((joint.size, sum(self.levels)))
+        counts = np.zeros((joint.size, sum(self.levels)))
         places, planes = self._planes
         for k in range(joint.size):
-            found[k, places] = np.bitwise_count(planes & _packed(joint.codes == k)).sum(axis=-1)
-        return found
+            counts[k, places] = np.bitwise_count(planes & _packed(joint.codes == k)).sum(axis=-1)
+        return counts
 
     @cached_property
     def _planes(self) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:

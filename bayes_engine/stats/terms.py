@@ -135,12 +135,12 @@ class TextTerms:
 
 def text_terms(table: Table, labels: Labels) -> TextTerms:
     """The sums of the terms of every text column by class; a missing text adds nothing."""
-    found = {}
+    sums = {}
     for variable in table.schema:
         if variable.textual:
             column, known = table[variable.name], slice(None)
             if column.missing.any():
                 known = ~column.missing
             terms = tuple(str(t) for t in variable.levels)
-            found[variable.name] = term_counts(Matrix.of(column.counts[known]), labels.take(known), terms)
-    return TextTerms(found)
+            sums[variable.name] = term_counts(Matrix.of(column.counts[known]), labels.take(known), terms)
+    return TextTerms(sums)

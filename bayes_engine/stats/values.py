@@ -50,11 +50,11 @@ class ColumnValues:
         """The same without one row, whose value may be missing. Raises NotASubset where it was never counted."""
         if np.isnan(value) or not weight:
             return self
-        at = int(np.searchsorted(self.points, value))
-        if at == len(self.points) or self.points[at] != value:
+        position = int(np.searchsorted(self.points, value))
+        if position == len(self.points) or self.points[position] != value:
             raise NotASubset("a value to leave out was never counted")
         left = self.weight.copy()
-        left[cls, at] = less(left[cls, at : at + 1], np.array([weight]))[0]
+        left[cls, position] = less(left[cls, position : position + 1], np.array([weight]))[0]
         return _present(self.points, left)
 
     @property
@@ -114,15 +114,15 @@ class Values:
 
 def values(table: Table, labels: Labels) -> Values:
     """The values of the columns whose likelihood needs them; an infinite one is refused where moments are counted."""
-    found = {}
+    columns = {}
     for variable in steps(table.schema):
         if variable.numeric and variable.likelihood in BY_VALUE:
             x = table[variable.name]
             known = ~np.isnan(x)
             points, place = np.unique(x[known], return_inverse=True)
             weight = labels.take(known).tally(place, len(points)) if len(points) else np.zeros((labels.n_classes, 0))
-            found[variable.name] = _present(points + 0.0, weight)  # −0 is 0
-    return Values(found)
+            columns[variable.name] = _present(points + 0.0, weight)  # −0 is 0
+    return Values(columns)
 
 
 def _present(points: Array, weight: Array) -> ColumnValues:

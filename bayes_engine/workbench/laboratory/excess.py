@@ -85,17 +85,17 @@ def learning_curve(
     limit = [
         _risk_of(fitted_to_population(truth, estimator), truth, measure, loss) for estimator in estimators.values()
     ]
-    found = np.full((len(estimators), len(sizes), replicates), np.nan)
+    risks = np.full((len(estimators), len(sizes), replicates), np.nan)
     for s, n in enumerate(steps(sizes)):
         for r in steps(range(replicates)):
             X, y = truth.sample(n, np.random.default_rng([seed, n, r]))
             for m, estimator in enumerate(estimators.values()):
-                found[m, s, r] = _fitted_risk(estimator, X, y, truth, measure, loss)
-    alive = np.isfinite(found)
+                risks[m, s, r] = _fitted_risk(estimator, X, y, truth, measure, loss)
+    alive = np.isfinite(risks)
     count = alive.sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(alive, found, 0.0).sum(axis=2) / count
-        spread = np.where(alive, (found - mean[..., None]) ** 2, 0.0).sum(axis=2) / (count - 1)
+        mean = np.where(alive, risks, 0.0).sum(axis=2) / count
+        spread = np.where(alive, (risks - mean[..., None]) ** 2, 0.0).sum(axis=2) / (count - 1)
         error = np.sqrt(spread / count)
     return LearningCurve(
         tuple(estimators), tuple(sizes), bayes, np.array(limit), mean, error, np.asarray(replicates - count)
@@ -176,7 +176,7 @@ def fitted_once(
     return FittedOnce(X, y, rules, risks, decisions)
 
 
-def sampled_points(found: FittedOnce, truth: Truth) -> list[list[float]]:
+def sampled_points(fitted: FittedOnce, truth: Truth) -> list[list[float]]:
     """The rows of a sample in the plane as x, y and the position of the class."""
     position = {label: float(k) for k, label in enumerate(truth.classes)}
-    return [[round(x, 3), round(y, 3), position[c]] for (x, y), c in zip(found.X.tolist(), found.y, strict=True)]
+    return [[round(x, 3), round(y, 3), position[c]] for (x, y), c in zip(fitted.X.tolist(), fitted.y, strict=True)]

@@ -438,14 +438,14 @@ class _Scan:
     def risk(self, loss: LossMatrix, rule: LogPosterior, *, stated: bool = True) -> Risk:
         table = loss.for_classes(self.classes).table
         logs = rule(self.nodes).reshape(len(self.y), len(self.x), -1)
-        fine = self._at(logs, table, 1, 0)
+        fine = self._risk_from(logs, table, 1, 0)
         if not stated:
             return Risk(fine, float("nan"), "quadrature")
-        coarse = [self._at(logs, table, every, start) for every, start in COARSER]
+        coarse = [self._risk_from(logs, table, every, start) for every, start in COARSER]
         error = max(abs(fine - value) for value in coarse) + 1e-9 * float(np.ptp(table))
         return Risk(fine, error, "quadrature")
 
-    def _at(self, logs: Array, table: Array, every: int, start: int) -> float:
+    def _risk_from(self, logs: Array, table: Array, every: int, start: int) -> float:
         """The risk from every node, or from every second or third of a side, from the `start`-th on: how far off the
         coarser ones are is the stated error of the fine one."""
         rows = np.arange(start, len(self.y), every) if len(self.y) > 1 else np.zeros(1, dtype=np.intp)
@@ -456,10 +456,10 @@ class _Scan:
         total = float((table[action] * np.diff(left, axis=1)).sum()) + float((table[action[:, 0]] * below[:, 0]).sum())
         r, i = np.nonzero(action[:, :-1] != action[:, 1:])
         if len(r):
-            before, after, t, at = changes(logs[r, i], logs[r, i + 1], table)
-            row = rows[r[at]]
-            place = x[i[at]] + t * (x[1] - x[0])
-            right = below[r[at], i[at] + 1] - self._below(row, place)
+            before, after, t, pair = changes(logs[r, i], logs[r, i + 1], table)
+            row = rows[r[pair]]
+            place = x[i[pair]] + t * (x[1] - x[0])
+            right = below[r[pair], i[pair] + 1] - self._below(row, place)
             total += float(((table[after] - table[before]) * right).sum())
         return total * (every if len(self.y) > 1 else 1)
 
