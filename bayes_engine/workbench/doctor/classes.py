@@ -156,8 +156,8 @@ def errors_alone(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> int:
 def _still_first(group: NDArray[np.intp], score: NDArray[np.intp], less: int) -> NDArray[np.bool_]:
     """Whether each has the greatest score of its group, and before the others that have it, though its own is less."""
     order = np.lexsort((-score, group))
-    at = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
-    top, rival = order[at], np.append(order, order[-1])[at + 1]
+    starts = np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
+    top, rival = order[starts], np.append(order, order[-1])[starts + 1]
     own, its = score[top] - less, score[rival]
     first = np.zeros(len(group), dtype=bool)
     first[top] = (group[rival] != group[top]) | (rival == top) | (own > its) | ((own == its) & (top < rival))
@@ -171,7 +171,7 @@ def levels_of_numbers(x: Array) -> NDArray[np.intp]:
     [0, 0, 1, 1, 1]
     """
     known = ~np.isnan(x)
-    values, at, counts = np.unique(x[known], return_inverse=True, return_counts=True)
+    values, value_index, counts = np.unique(x[known], return_inverse=True, return_counts=True)
     codes = np.full(len(x), -1, dtype=np.intp)
     if not len(values):
         return codes
@@ -183,7 +183,7 @@ def levels_of_numbers(x: Array) -> NDArray[np.intp]:
     up = np.flatnonzero(alone & ~nearer_below)
     joined[up[up + 1 < len(values)] + 1] = True
     joined[0] = False
-    codes[known] = (np.cumsum(~joined) - 1)[at]
+    codes[known] = (np.cumsum(~joined) - 1)[value_index]
     return codes
 
 
@@ -210,11 +210,13 @@ def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
     codes = np.empty(len(x), dtype=np.intp)
     codes[order] = np.r_[0, np.cumsum(np.diff(classes) != 0)] if len(x) else 0
     wrong = set()
-    for at, own, other in ((i, step, i + beyond) for i in last for i, step, beyond in ((i, -1, 1), (i + 1, 1, -1))):
-        kin = at + own
-        alike = 0 <= kin < len(x) and classes[kin] == classes[at]
-        if not alike or abs(values[at] - values[other]) < abs(values[at] - values[kin]):
-            wrong.add(at)  # once, though it has neighbours of two classes
+    for position, own, other in (
+        (i, step, i + beyond) for i in last for i, step, beyond in ((i, -1, 1), (i + 1, 1, -1))
+    ):
+        kin = position + own
+        alike = 0 <= kin < len(x) and classes[kin] == classes[position]
+        if not alike or abs(values[position] - values[other]) < abs(values[position] - values[kin]):
+            wrong.add(position)  # once, though it has neighbours of two classes
     return Apart(codes, len(wrong))
 
 
@@ -241,9 +243,9 @@ def leaks(look: Look) -> Iterator[Finding]:
             known, own, y, n = np.ones(look.n, dtype=bool), codes, look.y, look.n
             rows = np.bincount(y, minlength=look.k)
         wrong, base = errors_alone(own, y, look.k), n - int(rows.max())
-        told = apart(look.numbers[name][known], y) if name in look.numbers and there > 1 else None
-        if told is not None:  # a threshold: its neighbours are few among the rows, but close
-            own, wrong = told.codes, min(wrong, told.wrong)
+        intervals = apart(look.numbers[name][known], y) if name in look.numbers and there > 1 else None
+        if intervals is not None:  # a threshold: its neighbours are few among the rows, but close
+            own, wrong = intervals.codes, min(wrong, intervals.wrong)
         share = rows[rows > 0] / n
         entropy = -float(share @ log(share))
         cells = look.codes[name][known] if name in look.codes else look.numbers[name][known]
@@ -251,7 +253,7 @@ def leaks(look: Look) -> Iterator[Finding]:
         chance = BY_CHANCE + float(log(float(max(len(look.features), 1))))
         by_chance = entropy * n < chance
         given = wrong <= GIVEN_AWAY * base
-        if told is not None:  # of all orders of the rows, how few keep the classes together
+        if intervals is not None:  # of all orders of the rows, how few keep the classes together
             orders = float(gammaln(n + 1) - gammaln(there + 1) - gammaln(rows + 1).sum())
             given |= 2 * wrong <= base and orders >= chance
         if not ((base >= ERRORS and given) or (copied and base and not by_chance)):
@@ -263,9 +265,9 @@ def leaks(look: Look) -> Iterator[Finding]:
             (Message("H(class), nats"), round(entropy, 4)),
         )
         facts = {"column": name, "other": look.target.name, "right": 1.0 - wrong / n, "base": 1.0 - base / n, "n": n}
-        said = _given_away(facts, copied=copied, everywhere=n == look.n)
+        message = _given_away(facts, copied=copied, everywhere=n == look.n)
         code: Code = "copy-of-target" if copied else "leak"
-        yield Finding(code, "serious", (name,), said, evidence, (SetRole(name, "ignore"),))
+        yield Finding(code, "serious", (name,), message, evidence, (SetRole(name, "ignore"),))
 
 
 def _given_away(facts: Mapping[str, object], *, copied: bool, everywhere: bool) -> Message:
@@ -321,7 +323,7 @@ def zero_cells(look: Look) -> Iterator[Finding]:
         zero = (table == 0) & met[:, None] & there[None, :]
         if zero.any():
             empty[name] = int(zero.sum())
-            some += [(name, *divmod(int(at), look.k)) for at in np.flatnonzero(zero)[: 6 - len(some)]]
+            some += [(name, *divmod(int(cell), look.k)) for cell in np.flatnonzero(zero)[: 6 - len(some)]]
         pairs += int(met.sum() * there.sum())
         alone |= (codes >= 0) & (table[codes, look.y] == 1)
     if not empty:
@@ -450,17 +452,17 @@ def forms(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, finding.columns) for finding in forms(seen)]
     [('not-normal', ('malic acid',))]
     """
-    found = shapes(look) if look.target is not None else {}
-    names = list(found)
+    by_column = shapes(look) if look.target is not None else {}
+    names = list(by_column)
     if not names:
         return
-    p = np.array([found[name].p_value for name in names]).reshape(len(names), -1)
+    p = np.array([by_column[name].p_value for name in names]).reshape(len(names), -1)
     tested = ~np.isnan(p)
     adjusted = np.ones_like(p)
     adjusted[tested] = holm(p[tested])
     odd: list[Finding] = []
     for name, own in zip(names, adjusted, strict=True):
-        shape = found[name]
+        shape = by_column[name]
         yield from _needles(look, name, shape)
         surely = own < LEVEL
         lost = float(np.nansum(np.where(surely, shape.lost * shape.n, 0.0)) / max(shape.n.sum(), 1.0))
@@ -474,14 +476,14 @@ def forms(look: Look) -> Iterator[Finding]:
         )
         if abs(skew) >= SKEWED and lost >= LOST / 2.0:
             x = look.numbers[name]
-            said = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where no "
-                           "rows are.", {"column": name, "skew": skew})  # fmt: skip
+            message = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where "
+                              "no rows are.", {"column": name, "skew": skew})  # fmt: skip
             log_skew = round(_log_skewness(look, x), 1) + 0.0 if np.nanmin(x) > 0 else np.inf  # no −0.0
             if abs(log_skew) < abs(skew) / 2.0:
-                said = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where "
-                               "no rows are. Its logarithm is not ({log_skew:.1f}).",
-                               {"column": name, "skew": skew, "log_skew": log_skew})  # fmt: skip
-            odd.append(Finding("skew", "warning", (name,), said, evidence))
+                message = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight "
+                                  "where no rows are. Its logarithm is not ({log_skew:.1f}).",
+                                  {"column": name, "skew": skew, "log_skew": log_skew})  # fmt: skip
+            odd.append(Finding("skew", "warning", (name,), message, evidence))
         elif heavy >= HEAVY:
             odd.append(Finding(
                 "heavy-tails", "warning", (name,),
@@ -588,15 +590,15 @@ def unequal_covariances(look: Look) -> Iterator[Finding]:
     >>> [(finding.code, len(finding.columns)) for finding in unequal_covariances(seen)]
     [('covariances', 30)]
     """
-    found = covariances(look)
-    if found is None or found.gain < GAIN or found.box.p_value >= LEVEL:
+    comparison = covariances(look)
+    if comparison is None or comparison.gain < GAIN or comparison.box.p_value >= LEVEL:
         return
     yield Finding(
         "covariances", "note", tuple(look.numbers),
         Message("The classes' covariances differ (Box's M = {m:.0f}, {df} degrees of freedom): one for each (QDA) "
                 "gains {gain:.2f} nats a row over one for all (LDA), parameters paid.",
-                {"m": found.box.m, "df": found.box.df, "gain": found.gain}),
-        ((Message("Box's M"), round(found.box.m, 1)), (Message("χ²"), round(found.box.chi2, 1)),
-         (Message("degrees of freedom"), found.box.df), (Message("p"), found.box.p_value)),
+                {"m": comparison.box.m, "df": comparison.box.df, "gain": comparison.gain}),
+        ((Message("Box's M"), round(comparison.box.m, 1)), (Message("χ²"), round(comparison.box.chi2, 1)),
+         (Message("degrees of freedom"), comparison.box.df), (Message("p"), comparison.box.p_value)),
         (AddModel("qda"),),
     )  # fmt: skip

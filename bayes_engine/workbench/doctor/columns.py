@@ -76,18 +76,18 @@ def infinite(look: Look) -> Iterator[Finding]:
     for v in steps(look.features):
         if v.numeric:
             column = look.whole[v.name]
-            told = column if column.dtype.kind in "fiu" else column.astype(object)  # a text may say "inf"
-            x = pd.to_numeric(told, errors="coerce").to_numpy(float, na_value=np.nan)
+            cells = column if column.dtype.kind in "fiu" else column.astype(object)  # a text may say "inf"
+            x = pd.to_numeric(cells, errors="coerce").to_numpy(float, na_value=np.nan)
             bad, large = np.abs(x) >= TOO_LARGE, np.isfinite(x) & (np.abs(x) >= TOO_LARGE)
             if bad.any():
-                said = Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
-                               {"n": int(bad.sum()), "column": v.name})  # fmt: skip
+                message = Message("{n} cell(s) of '{column}' are infinite: no model can be fitted to them.",
+                                  {"n": int(bad.sum()), "column": v.name})  # fmt: skip
                 if large.any():
-                    said = Message("{n} cell(s) of '{column}' are too large to be squared, such as {value:g}: no model "
-                                   "can be fitted. Take a larger unit, or mend the column.",
-                                   {"n": int(bad.sum()), "column": v.name, "value": float(x[large][0])})  # fmt: skip
+                    message = Message("{n} cell(s) of '{column}' are too large to be squared, such as {value:g}: no "
+                                      "model can be fitted. Take a larger unit, or mend the column.",
+                                      {"n": int(bad.sum()), "column": v.name, "value": float(x[large][0])})  # fmt: skip
                 yield Finding(
-                    "infinite", "serious", (v.name,), said,
+                    "infinite", "serious", (v.name,), message,
                     ((Message("infinite cells"), int((bad & ~large).sum())),
                      *(((Message("cells too large to be squared"), int(large.sum())),) if large.any() else ())),
                     (*(() if bad.sum() == (~np.isnan(x)).sum() else (Repair("infinite-missing", v.name),)),
@@ -170,17 +170,17 @@ def constants(look: Look) -> Iterator[Finding]:
         if len(counts) <= 1:
             if len(look.whole) > look.n and look.whole[v.name].nunique() > 1:
                 continue
-            said = Message("'{column}' has no value at all: it says nothing.", {"column": v.name})
+            message = Message("'{column}' has no value at all: it says nothing.", {"column": v.name})
             gaps = look.n - n
             if n and gaps:
-                said = Message("'{column}' has one value, '{level}', and is missing in {gaps:,} of the {n:,} rows: "
-                               "where it has any, it says nothing of the class.",
-                               {"column": v.name, "level": str(counts.index[0]), "gaps": gaps,
-                                "n": look.n})  # fmt: skip
+                message = Message("'{column}' has one value, '{level}', and is missing in {gaps:,} of the {n:,} rows: "
+                                  "where it has any, it says nothing of the class.",
+                                  {"column": v.name, "level": str(counts.index[0]), "gaps": gaps,
+                                   "n": look.n})  # fmt: skip
             elif n:
-                said = Message("'{column}' has the same value in every row: it says nothing of the class.",
-                               {"column": v.name})  # fmt: skip
-            yield Finding("constant", "note" if settled else "warning", (v.name,), said,
+                message = Message("'{column}' has the same value in every row: it says nothing of the class.",
+                                  {"column": v.name})  # fmt: skip
+            yield Finding("constant", "note" if settled else "warning", (v.name,), message,
                           ((Message("rows with a value"), n), (Message("missing cells"), gaps)),
                           () if settled else (SetRole(v.name, "ignore"),), settled=settled)  # fmt: skip
         elif not settled and counts.iloc[0] >= NEARLY * n and n >= 5 * FEW:
@@ -231,12 +231,12 @@ def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
     >>> same_spelling(("yes", " Yes", "no"))
     {'yes': ['yes', ' Yes'], 'no': ['no']}
     """
-    found: dict[str, list[Any]] = {}
+    spellings: dict[str, list[Any]] = {}
     for level in levels:
         if isinstance(level, str):
             folded = " ".join(unicodedata.normalize("NFKC", level).casefold().split())
-            found.setdefault(folded, []).append(level)
-    return found
+            spellings.setdefault(folded, []).append(level)
+    return spellings
 
 
 def mixed_types(look: Look) -> Iterator[Finding]:
@@ -256,15 +256,19 @@ def mixed_types(look: Look) -> Iterator[Finding]:
         if not len(first) or np.isnan(as_numbers(first)).mean() > 0.5:  # words, and no need to try them all
             continue
         numbers = as_numbers(column)
-        said = ~np.isnan(numbers)
-        if said.sum() >= 0.8 * known.sum() and (known & ~said).any() and len(np.unique(numbers[said])) >= FEW:
-            odd = column[known & ~said].astype(str)
+        readable = ~np.isnan(numbers)
+        if (
+            readable.sum() >= 0.8 * known.sum()
+            and (known & ~readable).any()
+            and len(np.unique(numbers[readable])) >= FEW
+        ):
+            odd = column[known & ~readable].astype(str)
             yield Finding(
                 "mixed-types", "warning", (v.name,),
                 Message("'{column}' holds numbers but for {n} cell(s), such as '{level}', for which it is read as "
                         "text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
-                ((Message("numbers"), int(said.sum())), (Message("cells that are none"), len(odd))),
-                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), look.shown(known & ~said),
+                ((Message("numbers"), int(readable.sum())), (Message("cells that are none"), len(odd))),
+                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), look.shown(known & ~readable),
             )  # fmt: skip
 
 
@@ -290,8 +294,8 @@ def dates(look: Look) -> Iterator[Finding]:
                 (Repair("days", v.name),),
             )  # fmt: skip
         elif v.numeric:
-            found = compact_days(as_numbers(look.frame[v.name]))
-            if v.kind == "count" and v.role == "feature" and found is not None:
+            compact = compact_days(as_numbers(look.frame[v.name]))
+            if v.kind == "count" and v.role == "feature" and compact is not None:
                 yield Finding(
                     "date", "warning", (v.name,),
                     Message("'{column}' holds dates written as whole numbers, such as {value:.0f}: as an amount, from "
@@ -299,7 +303,7 @@ def dates(look: Look) -> Iterator[Finding]:
                             {"column": v.name, "value": float(look.frame[v.name].dropna().iloc[0])}),
                     ((Message("different values"), int(look.frame[v.name].nunique())),
                      (Message("the first and the last"),
-                      Listing(f"{d:%Y-%m-%d}" for d in (found.min(), found.max())))),
+                      Listing(f"{d:%Y-%m-%d}" for d in (compact.min(), compact.max())))),
                     (Repair("days", v.name), SetRole(v.name, "ignore")),
                 )  # fmt: skip
         elif v.role == "feature":
@@ -348,13 +352,13 @@ def texts(look: Look) -> Iterator[Finding]:
         words = _wordy(cells)
         if as_levels and (words < WORDS or cells.nunique() < len(cells) / 2):
             continue
-        said = Message("'{column}' holds texts, of {words:.1f} words on average, which are left out.",
-                       {"column": v.name, "words": words})  # fmt: skip
+        message = Message("'{column}' holds texts, of {words:.1f} words on average, which are left out.",
+                          {"column": v.name, "words": words})  # fmt: skip
         if as_levels:
-            said = Message("'{column}' holds texts, of {words:.1f} words on average: as levels, nearly every row has "
-                           "its own.", {"column": v.name, "words": words})  # fmt: skip
+            message = Message("'{column}' holds texts, of {words:.1f} words on average: as levels, nearly every row "
+                              "has its own.", {"column": v.name, "words": words})  # fmt: skip
         yield Finding(
-            "text", "warning" if as_levels else "note", (v.name,), said,
+            "text", "warning" if as_levels else "note", (v.name,), message,
             ((Message("words a cell"), round(words, 1)), (Message("different values"), int(cells.nunique()))),
             (ReadText(v.name), *((SetRole(v.name, "ignore"),) if as_levels else ())),
         )  # fmt: skip
@@ -377,15 +381,15 @@ def cardinality(look: Look) -> Iterator[Finding]:
             continue
         if _wordy(look.frame[name].dropna()) >= WORDS:
             continue
-        said = Message("{rare:,} of the {levels:,} levels of '{column}' have fewer than {least:.0f} rows: too few to "
-                       "estimate anything by.",
-                       {"column": name, "levels": levels, "rare": rare, "least": ROWS_A_LEVEL})  # fmt: skip
+        message = Message("{rare:,} of the {levels:,} levels of '{column}' have fewer than {least:.0f} rows: too few "
+                          "to estimate anything by.",
+                          {"column": name, "levels": levels, "rare": rare, "least": ROWS_A_LEVEL})  # fmt: skip
         if sparse:
-            said = Message("'{column}' has {levels:,} levels in {n:,} rows, {rows:.1f} rows each: too few to estimate "
-                           "anything by.",
-                           {"column": name, "levels": levels, "n": n, "rows": n / levels})  # fmt: skip
+            message = Message("'{column}' has {levels:,} levels in {n:,} rows, {rows:.1f} rows each: too few to "
+                              "estimate anything by.",
+                              {"column": name, "levels": levels, "n": n, "rows": n / levels})  # fmt: skip
         yield Finding(
-            "high-cardinality", "warning" if sparse else "note", (name,), said,
+            "high-cardinality", "warning" if sparse else "note", (name,), message,
             ((Message("levels"), levels), (Message("rows a level"), round(n / levels, 2)),
              (Message("levels in one row only"), int((counts == 1).sum()))),
             (SetRole(name, "ignore"),),
@@ -405,17 +409,19 @@ def codes(look: Look) -> Iterator[Finding]:
     """
     for name, x in steps(look.numbers.items()):
         known = ~np.isnan(x)
-        values, at = np.unique(x[known], return_inverse=True)
+        values, value_index = np.unique(x[known], return_inverse=True)
         whole = bool((values == np.round(values)).all())
-        if not (3 <= len(values) <= CODES and whole and len(at) >= ROWS_A_CODE * len(values)) or look.k < 2:
+        if not (3 <= len(values) <= CODES and whole and len(value_index) >= ROWS_A_CODE * len(values)) or look.k < 2:
             continue
         if sentinel(x) is not None:  # of an answer that is none a line knows nothing
             continue
-        if np.bincount(at).max() > ONE_VALUE * len(at):
+        if np.bincount(value_index).max() > ONE_VALUE * len(value_index):
             continue
         y = look.y[known]
-        table = contingency(at.astype(np.intp), y, len(values), look.k)
-        gain = _told(table, values) - (len(values) - 2) * (look.k - 1) / 2.0 * float(log(float(len(y)))) / len(y)
+        table = contingency(value_index.astype(np.intp), y, len(values), look.k)
+        gain = _information_gain(table, values) - (len(values) - 2) * (look.k - 1) / 2.0 * float(
+            log(float(len(y)))
+        ) / len(y)
         if gain >= CODES_GAIN:
             yield Finding(
                 "codes", "note", (name,),
@@ -427,7 +433,7 @@ def codes(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _told(table: Array, values: Array) -> float:
+def _information_gain(table: Array, values: Array) -> float:
     """Nats a row by which log P(c|x) of counts (S, K) exceeds that of a logistic regression on x, on the rows
     themselves: what the numbers tell as names beyond what they tell as amounts."""
     table = table[:, table.sum(axis=0) > 0]
@@ -486,14 +492,14 @@ def missing(look: Look) -> Iterator[Finding]:
             mends = (*mends, SetRole(v.name, "ignore"))
         facts = {"column": v.name, "high": float(rate[high]), "label": str(look.target.levels[high]), "share": share,
                  "low": float(rate[low]), "other_label": str(look.target.levels[low])}  # fmt: skip
-        said = Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', in "
-                       "{low:.0%} of '{other_label}'.", facts)  # fmt: skip
+        message = Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', "
+                          "in {low:.0%} of '{other_label}'.", facts)  # fmt: skip
         if mostly:
-            said = Message("'{column}' is missing in {share:.0%} of the rows, but that says something of the class: it "
-                           "is in {high:.0%} of '{label}', in {low:.0%} of '{other_label}'. Count its gaps, or leave "
-                           "it out.", facts)  # fmt: skip
+            message = Message("'{column}' is missing in {share:.0%} of the rows, but that says something of the class: "
+                              "it is in {high:.0%} of '{label}', in {low:.0%} of '{other_label}'. Count its gaps, or "
+                              "leave it out.", facts)  # fmt: skip
         yield Finding(
-            "missing-tells", "warning" if mostly else "note", (v.name,), said,
+            "missing-tells", "warning" if mostly else "note", (v.name,), message,
             ((Message("χ²"), round(chi2, 2)), (Message("p (Holm)"), float(p)),
              (Message("Cramér's V"), round(cramer, 3)), (Message("missing cells"), absent)),
             mends,

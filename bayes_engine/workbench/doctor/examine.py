@@ -59,12 +59,12 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
     [('leak', ('x',))]
     """
     seen = look(table, schema, seed)
-    found: list[Finding] = []
+    collected: list[Finding] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)
         for check in steps(CHECKS):
-            found += check(_without(seen, found, ASIDE.get(check, ())))
-        findings = tuple(sorted(_without_echoes(found), key=lambda f: SEVERITIES.index(f.severity)))
+            collected += check(_without(seen, collected, ASIDE.get(check, ())))
+        findings = tuple(sorted(_without_echoes(collected), key=lambda f: SEVERITIES.index(f.severity)))
         suggestions = suggest(seen, findings)
     rows = int(seen.class_rows.sum()) if seen.target else len(seen.whole)
     return Report(findings, suggestions, rows, seen.n, seen.features.names)
@@ -78,10 +78,10 @@ ASIDE: dict[Callable[[Look], Iterator[Finding]], tuple[Code, ...]] = {
 """Columns of which these were found are set aside for a check: what it would say of them is said already."""
 
 
-def _without(seen: Look, found: list[Finding], codes: tuple[Code, ...]) -> Look:
+def _without(seen: Look, findings: list[Finding], codes: tuple[Code, ...]) -> Look:
     """The table without the columns that one of these was found of."""
     schema = seen.schema
-    names = sorted({f.columns[0] for f in found if f.code in codes and schema[f.columns[0]].role == "feature"})
+    names = sorted({f.columns[0] for f in findings if f.code in codes and schema[f.columns[0]].role == "feature"})
     for name in names:
         schema = schema.with_role(name, "ignore")
     return seen.once(f"without {names}", lambda: replace(seen, schema=schema)) if names else seen
@@ -101,15 +101,15 @@ SILENCED = (
 """What needs not be said of a column that names the row or is constant, or holds dates or numbers read as text."""
 
 
-def _without_echoes(found: list[Finding]) -> list[Finding]:
+def _without_echoes(findings: list[Finding]) -> list[Finding]:
     """The findings without those that another one explains: the shape of an identifier, the skew of a sentinel."""
-    named = {f.columns[0] for f in found if f.code in ("identifier", "constant", "nearly-constant")}
-    misread = {f.columns[0] for f in found if f.code in ("mixed-types", "date")}
-    marked = {f.columns[0] for f in found if f.code in ("sentinel", "outliers")}
-    telling = {f.columns[0] for f in found if f.code == "missing-tells"}
-    copied = {f.columns[0] for f in found if f.code == "copy-of-target"}
+    named = {f.columns[0] for f in findings if f.code in ("identifier", "constant", "nearly-constant")}
+    misread = {f.columns[0] for f in findings if f.code in ("mixed-types", "date")}
+    marked = {f.columns[0] for f in findings if f.code in ("sentinel", "outliers")}
+    telling = {f.columns[0] for f in findings if f.code == "missing-tells"}
+    copied = {f.columns[0] for f in findings if f.code == "copy-of-target"}
     kept = []
-    for f in found:
+    for f in findings:
         first = f.columns[0] if f.columns else ""
         if f.code in SILENCED and first in named:
             continue

@@ -303,9 +303,9 @@ class Report:
         """Whether a column of numbers is a Gaussian to the model."""
         if model.family in ("lda", "qda"):
             return True
-        said = dict(model.settings.get("likelihoods") or ())
+        likelihoods = dict(model.settings.get("likelihoods") or ())
         usual = "gaussian" if model.settings.get("discretize") is None else "mdlp"
-        return bool(said.get(self.features.index(name) if name in self.features else -1, usual) == "gaussian")
+        return bool(likelihoods.get(self.features.index(name) if name in self.features else -1, usual) == "gaussian")
 
 
 def _is(model: ModelInUse, mend: AddModel, gaussian: bool) -> bool:

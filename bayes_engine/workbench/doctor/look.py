@@ -28,12 +28,12 @@ TOO_LARGE = LARGEST / 2.0
 
 @dataclass(frozen=True)
 class Look:
-    """`frame` holds the n rows looked at, `at` (n,) their positions in `whole`; `y` (n,) their classes, −1 where there
-    is none."""
+    """`frame` holds the n rows looked at, `rows` (n,) their positions in `whole`; `y` (n,) their classes, −1 where
+    there is none."""
 
     whole: pd.DataFrame
     frame: pd.DataFrame
-    at: NDArray[np.intp]
+    rows: NDArray[np.intp]
     schema: Schema
     target: Variable | None
     y: NDArray[np.intp]
@@ -82,7 +82,7 @@ class Look:
 
     def shown(self, mask: NDArray[np.bool_]) -> tuple[int, ...]:
         """The first rows of a mask, as positions in the whole table."""
-        return tuple(int(i) for i in self.at[np.flatnonzero(mask)[:SHOWN]])
+        return tuple(int(i) for i in self.rows[np.flatnonzero(mask)[:SHOWN]])
 
 
 def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> Look:
@@ -101,14 +101,14 @@ def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 
         schema = Schema.from_dtypes(frame) if schema is None else schema
     target = schema.target if schema.target is not None and schema.target.discrete else None
     codes = positions(frame[target.name], target.levels) if target else np.full(len(frame), -1)
-    at = np.flatnonzero(codes >= 0) if target else np.arange(len(frame))
-    classes = np.bincount(codes[at], minlength=len(target.levels)) if target else np.zeros(0, dtype=np.intp)
-    if len(at) > SAMPLE:
-        at = np.sort(np.random.default_rng(seed).choice(at, SAMPLE, replace=False))
-    seen = (frame if len(at) == len(frame) else frame.iloc[at]).reset_index(drop=True)
+    rows = np.flatnonzero(codes >= 0) if target else np.arange(len(frame))
+    classes = np.bincount(codes[rows], minlength=len(target.levels)) if target else np.zeros(0, dtype=np.intp)
+    if len(rows) > SAMPLE:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, SAMPLE, replace=False))
+    seen = (frame if len(rows) == len(frame) else frame.iloc[rows]).reset_index(drop=True)
     texts = [v.name for v in schema.features if v.numeric and seen[v.name].dtype.kind not in "fiu"]
     seen = put(seen, {name: pd.to_numeric(seen[name].astype(object), errors="coerce") for name in texts})
-    return Look(frame, seen, at, schema, target, codes[at], classes.astype(np.intp))
+    return Look(frame, seen, rows, schema, target, codes[rows], classes.astype(np.intp))
 
 
 def as_numbers(column: pd.Series) -> Array:

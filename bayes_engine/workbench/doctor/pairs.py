@@ -78,54 +78,56 @@ def duplicate_columns(look: Look) -> Iterator[Finding]:
         share = counts / counts.sum()
         if -float(share @ log(share)) * look.n >= log(pairs) + BY_CHANCE:
             partitions.setdefault(codes.astype(np.int32).tobytes(), []).append(v.name)
-    said: set[str] = set()
+    reported: set[str] = set()
     for names in partitions.values():
         for other in names[1:]:
             same = _equal(look.frame[names[0]], look.frame[other])
-            said.add(other)
-            yield _twice(look, names[0], other, same)
-    numeric = [name for name in look.numbers if name not in said]
+            reported.add(other)
+            yield _duplicate(look, names[0], other, same)
+    numeric = [name for name in look.numbers if name not in reported]
     if len(numeric) >= 2 and look.n >= 10:
         Z, M = _standardized([look.numbers[name] for name in numeric])
         for i, j in _nearly_linear(Z, M):
             a, b = numeric[i], numeric[j]
             shared = (M[:, i] * M[:, j]) > 0  # where one of them has gaps, the rest must agree as well
             x, z = look.numbers[a][shared], look.numbers[b][shared]
-            if a in said or b in said or shared.sum() < 10 or x.std() == 0.0 or z.std() == 0.0:
+            if a in reported or b in reported or shared.sum() < 10 or x.std() == 0.0 or z.std() == 0.0:
                 continue
             r = float(np.corrcoef(x, z)[0, 1])
             if 1.0 - r**2 < LINEAR:
                 if M[:, i].sum() < M[:, j].sum():  # the one with more gaps is the one to do without
                     a, b = b, a
-                said.add(b)
-                yield _twice(look, a, b, bool((x == z).all()), r)
+                reported.add(b)
+                yield _duplicate(look, a, b, bool((x == z).all()), r)
 
 
 def _equal(a: pd.Series, b: pd.Series) -> bool:
     return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
 
 
-def _twice(look: Look, a: str, b: str, same: bool, r: float | None = None) -> Finding:
+def _duplicate(look: Look, a: str, b: str, same: bool, r: float | None = None) -> Finding:
     known = (look.frame[a].notna() & look.frame[b].notna()).to_numpy(dtype=bool)
     n = int(known.sum())
     gaps = bool((look.frame[a].isna() != look.frame[b].isna()).any())
     facts = {"column": b, "other": a, "r": r, "n": n}
-    said = Message("'{column}' and '{other}' are one column under other names for the same values: what it says counts "
-                   "twice.", facts)  # fmt: skip
+    message = Message("'{column}' and '{other}' are one column under other names for the same values: what it says "
+                      "counts twice.", facts)  # fmt: skip
     if same and gaps:
-        said = Message("'{column}' is the same as '{other}' in all {n:,} rows where both are known: what it says "
-                       "counts twice.", facts)  # fmt: skip
+        message = Message("'{column}' is the same as '{other}' in all {n:,} rows where both are known: what it says "
+                          "counts twice.", facts)  # fmt: skip
     elif same:
-        said = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.", facts)
+        message = Message("'{column}' is the same as '{other}' in every row: what it says counts twice.", facts)
     elif r is not None:
-        said = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.", facts)
+        message = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.", facts)
     evidence: tuple[tuple[Message, object], ...] = (
         (Message("rows in which both are known"), n),
         (Message("different values"), int(look.frame[a][known].nunique())),
     )
     if r is not None:
         evidence = (*evidence, (Message("correlation"), r))
-    return Finding("duplicate-column", "warning", (b, a), said, evidence, (SetRole(b, "ignore"), SetRole(a, "ignore")))
+    return Finding(
+        "duplicate-column", "warning", (b, a), message, evidence, (SetRole(b, "ignore"), SetRole(a, "ignore"))
+    )
 
 
 def duplicate_rows(look: Look) -> Iterator[Finding]:
@@ -182,11 +184,11 @@ def _standardized(columns: Sequence[Array]) -> tuple[Array, Array]:
 def _nearly_linear(Z: Array, M: Array) -> Iterator[tuple[int, int]]:
     """The pairs of columns, known in half of the rows and more, one of which is nearly the other in other units."""
     (n, d), complete = Z.shape, bool(M.all())
-    for at in steps(range(0, d, BLOCK)):
-        own, known = Z[:, at : at + BLOCK], M[:, at : at + BLOCK]
+    for start in steps(range(0, d, BLOCK)):
+        own, known = Z[:, start : start + BLOCK], M[:, start : start + BLOCK]
         r = own.T @ Z / n if complete else _correlations(own.T @ Z, (own**2).T @ M, known.T @ Z**2)
-        near = np.triu((1.0 - r**2 < NEARLY_LINEAR) & (complete or n / 2.0 <= known.T @ M), at + 1)
-        yield from ((int(i) + at, int(j)) for i, j in zip(*np.nonzero(near), strict=True))
+        near = np.triu((1.0 - r**2 < NEARLY_LINEAR) & (complete or n / 2.0 <= known.T @ M), start + 1)
+        yield from ((int(i) + start, int(j)) for i, j in zip(*np.nonzero(near), strict=True))
 
 
 def _shared(A: Array, M: Array) -> Array:
@@ -196,7 +198,7 @@ def _shared(A: Array, M: Array) -> Array:
 
 def _products(A: Array, B: Array) -> Array:
     """(d, d) AᵀB, some columns at a time, so that a long look can be called off."""
-    return np.concatenate([A[:, at : at + BLOCK].T @ B for at in steps(range(0, A.shape[1], BLOCK))])
+    return np.concatenate([A[:, start : start + BLOCK].T @ B for start in steps(range(0, A.shape[1], BLOCK))])
 
 
 def _correlations(products: Array, squares: Array, of_others: Array) -> Array:
@@ -273,15 +275,15 @@ def inflation(look: Look) -> Collinear | None:
     >>> inflation(seen).vif.round(2).tolist()
     [2.87, 1.64, 2.74, 1.54]
     """
-    found = within(look)
-    if found is None:
+    correlations = within(look)
+    if correlations is None:
         return None
-    known = np.diagonal(found.n)
-    spread = (np.diagonal(found.pooled) > 0) & (known >= look.n / 2.0)
-    names = tuple(name for name, there in zip(found.names, spread, strict=True) if there)
+    known = np.diagonal(correlations.n)
+    spread = (np.diagonal(correlations.pooled) > 0) & (known >= look.n / 2.0)
+    names = tuple(name for name, there in zip(correlations.names, spread, strict=True) if there)
     if len(names) < 2 or look.n - look.k < 2 * len(names):
         return None
-    R = found.pooled[np.ix_(spread, spread)]
+    R = correlations.pooled[np.ix_(spread, spread)]
     np.fill_diagonal(R, 1.0)
     values = np.linalg.eigvalsh(R)
     precision = np.linalg.inv(R + max(1e-12 - float(values[0]), 0.0) * np.eye(len(R)))
@@ -300,26 +302,26 @@ def collinear(look: Look) -> Iterator[Finding]:
     >>> [finding.code for finding in collinear(seen)]
     ['collinear']
     """
-    found = inflation(look)
-    if found is None or found.vif.max() < VIF:
+    inflated = inflation(look)
+    if inflated is None or inflated.vif.max() < VIF:
         return
-    worst = int(found.vif.argmax())
-    order = [int(j) for j in np.argsort(-found.vif) if found.vif[j] >= VIF]
-    name, other, vif = found.names[worst], found.names[int(found.partner[worst])], float(found.vif[worst])
+    worst = int(inflated.vif.argmax())
+    order = [int(j) for j in np.argsort(-inflated.vif) if inflated.vif[j] >= VIF]
+    name, other, vif = inflated.names[worst], inflated.names[int(inflated.partner[worst])], float(inflated.vif[worst])
     shrunk: tuple[Mend, ...] = ()
     if look.k and discriminable(look):
         shrunk = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),)
     facts = {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}
-    said = Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all from "
-                   "'{other}': their covariance is hardly invertible, and coefficients mean little.",
-                   facts)  # fmt: skip
+    message = Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all "
+                      "from '{other}': their covariance is hardly invertible, and coefficients mean little.",
+                      facts)  # fmt: skip
     if not look.k:
-        said = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': their "
-                       "covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
+        message = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': "
+                          "their covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
     yield Finding(
-        "collinear", "warning" if vif >= VIF**2 else "note", tuple(found.names[j] for j in order), said,
-        ((Message("condition number of the correlations"), float(f"{_finite(found.condition):.4g}")),
-         *((Message("variance inflation of '{column}'", {"column": found.names[j]}), _finite(found.vif[j]))
+        "collinear", "warning" if vif >= VIF**2 else "note", tuple(inflated.names[j] for j in order), message,
+        ((Message("condition number of the correlations"), float(f"{_finite(inflated.condition):.4g}")),
+         *((Message("variance inflation of '{column}'", {"column": inflated.names[j]}), _finite(inflated.vif[j]))
            for j in order[:6])),
         (SetRole(name, "ignore"), *shrunk),
     )  # fmt: skip
@@ -404,21 +406,21 @@ def _pairs(look: Look) -> list[Shared]:
     lost, degrees = (a[i, j] for a in (numbers.lost, numbers.degrees)) if numbers else np.zeros((2, 0))
     p = holm(np.r_[[d.p_value for d in levels.values()], chdtrc(np.maximum(degrees, 1.0), 2.0 * lost)])
     of_levels = zip(levels.items(), p, strict=False)
-    found = [Shared(pair, (d.statistic - d.degrees) / (2.0 * n), float(own)) for (pair, d), own in of_levels]
+    pairs = [Shared(pair, (d.statistic - d.degrees) / (2.0 * n), float(own)) for (pair, d), own in of_levels]
     nats = (lost - degrees / 2.0) / n
     if numbers:
         names = numbers.names
-        found += [Shared((names[i[at]], names[j[at]]), float(nats[at]), float(p[len(levels) + at]))
-                  for at in np.flatnonzero(nats >= WEAK).tolist()]  # fmt: skip
-    return [shared for shared in found if shared.nats >= WEAK]
+        pairs += [Shared((names[i[t]], names[j[t]]), float(nats[t]), float(p[len(levels) + t]))
+                  for t in np.flatnonzero(nats >= WEAK).tolist()]  # fmt: skip
+    return [shared for shared in pairs if shared.nats >= WEAK]
 
 
 def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
     k, names = max(look.k, 1), [n for n in look.codes if 2 <= len(look.schema[n].levels) <= WIDEST]
     y = look.y if look.k else np.zeros(look.n, dtype=np.intp)
-    told = {n: information(look.table(n)).information if look.k else 0.0 for n in steps(names)}
-    names = sorted(names, key=lambda n: -told[n])[:MOST]
-    found: dict[tuple[str, str], Dependence] = {}
+    information_of = {n: information(look.table(n)).information if look.k else 0.0 for n in steps(names)}
+    names = sorted(names, key=lambda n: -information_of[n])[:MOST]
+    tested: dict[tuple[str, str], Dependence] = {}
     alike: dict[tuple[int, int, int], list[tuple[str, str]]] = {}
     for a, b in combinations(names, 2):
         shape = (k, len(look.schema[a].levels), len(look.schema[b].levels))
@@ -426,9 +428,9 @@ def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
             alike.setdefault(shape, []).append((a, b))
     for shape, pairs in alike.items():
         size = max(1, AT_ONCE // math.prod(shape))
-        for some in (pairs[at : at + size] for at in range(0, len(pairs), size)):
+        for some in (pairs[start : start + size] for start in range(0, len(pairs), size)):
             tables = np.stack([_met(look.codes[a], look.codes[b], y, shape) for a, b in some])
-            found.update(zip(some, conditional_informations(tables), strict=True))
+            tested.update(zip(some, conditional_informations(tables), strict=True))
     numeric = [(n, without_strays(x)) for n, x in list(look.numbers.items())[:MOST] if np.isfinite(x).any()]
     without = {name: _needles(x, y, k)[y] for name, x in numeric}
     for a in steps(names):
@@ -436,12 +438,12 @@ def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
         cell = y * size + look.codes[a]
         for name, x in numeric:
             known = (look.codes[a] >= 0) & ~np.isnan(x) & ~without[name]
-            at, values = cell[known], x[known] - (x[known].mean() if known.any() else 0.0)
-            weight = np.bincount(at, minlength=k * size).astype(float)
-            mean = np.bincount(at, values, minlength=k * size) / np.maximum(weight, 1.0)
-            m2 = np.bincount(at, (values - mean[at]) ** 2, minlength=k * size).astype(float)
-            found[a, name] = gaussian_information(ColumnMoments(weight, mean, m2, 0.0), k, 1e-9)
-    return found
+            cells, values = cell[known], x[known] - (x[known].mean() if known.any() else 0.0)
+            weight = np.bincount(cells, minlength=k * size).astype(float)
+            mean = np.bincount(cells, values, minlength=k * size) / np.maximum(weight, 1.0)
+            m2 = np.bincount(cells, (values - mean[cells]) ** 2, minlength=k * size).astype(float)
+            tested[a, name] = gaussian_information(ColumnMoments(weight, mean, m2, 0.0), k, 1e-9)
+    return tested
 
 
 def _met(u: NDArray[np.intp], v: NDArray[np.intp], y: NDArray[np.intp], shape: tuple[int, ...]) -> Array:
@@ -485,15 +487,15 @@ def dependent(look: Look) -> Iterator[Finding]:
             continue
         (a, b), nats, _p = strong[0]
         more = len(strong) - 1
-        said = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
-                       "Bayes counts twice.", {"column": a, "other": b, "nats": nats})  # fmt: skip
+        message = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
+                          "Bayes counts twice.", {"column": a, "other": b, "nats": nats})  # fmt: skip
         if more:
-            said = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which naive "
-                           "Bayes counts twice; so do {more} other pair(s) of columns.",
-                           {"column": a, "other": b, "nats": nats, "more": more})  # fmt: skip
+            message = Message("'{column}' and '{other}' say the same given the class: {nats:.2f} nats a row, which "
+                              "naive Bayes counts twice; so do {more} other pair(s) of columns.",
+                              {"column": a, "other": b, "nats": nats, "more": more})  # fmt: skip
         columns = tuple(dict.fromkeys(name for s in strong for name in s.pair))
         yield Finding(
-            "dependence", "warning" if nats >= STRONG else "note", columns, said,
+            "dependence", "warning" if nats >= STRONG else "note", columns, message,
             tuple((Message("'{column}' – '{other}', nats", {"column": s.pair[0], "other": s.pair[1]}), round(s.nats, 3))
                   for s in strong[:6]),
             mends,
@@ -523,10 +525,10 @@ def _indicators(look: Look) -> list[tuple[tuple[str, ...], int]]:
 def _grouped(look: Look) -> Iterator[tuple[tuple[str, ...], int]]:
     two = [name for name in look.codes if len(look.schema[name].levels) == 2 and (look.codes[name] >= 0).all()]
     end = 0
-    for at in steps(range(len(two) if look.n >= LEAST_ROWS else 0)):
-        found = ((_one_of(look, two[at : at + WIDEST], on), on) for on in (1, 0) if at >= end)
-        for names, on in (own for own in found if own[0]):
-            end = at + len(names)
+    for start in steps(range(len(two) if look.n >= LEAST_ROWS else 0)):
+        groups = ((_one_of(look, two[start : start + WIDEST], on), on) for on in (1, 0) if start >= end)
+        for names, on in (own for own in groups if own[0]):
+            end = start + len(names)
             yield names, on
             break
 
@@ -547,9 +549,9 @@ def _one_of(look: Look, names: list[str], on: int) -> tuple[str, ...]:
 def _one_variable(look: Look, names: tuple[str, ...], on: int) -> Finding:
     level = str(look.schema[names[0]].levels[on])
     counts = [int((look.codes[name] == on).sum()) for name in names]
-    said = Message("{n} columns, '{column}' to '{other}', are one variable: in every row exactly one of them is "
-                   "'{level}'. Naive Bayes counts it {n} times; one column with their names would count once.",
-                   {"n": len(names), "column": names[0], "other": names[-1], "level": level})  # fmt: skip
+    message = Message("{n} columns, '{column}' to '{other}', are one variable: in every row exactly one of them is "
+                      "'{level}'. Naive Bayes counts it {n} times; one column with their names would count once.",
+                      {"n": len(names), "column": names[0], "other": names[-1], "level": level})  # fmt: skip
     evidence = tuple((Message("rows in which '{column}' is '{level}'", {"column": name, "level": level}), count)
                      for name, count in list(zip(names, counts, strict=True))[:6])  # fmt: skip
-    return Finding("dependence", "note", names, said, evidence, (AddModel("aode"), AddModel("tan")))
+    return Finding("dependence", "note", names, message, evidence, (AddModel("aode"), AddModel("tan")))

@@ -46,7 +46,7 @@ def profiles(frame: pd.DataFrame, schema: Schema) -> tuple[Profile, ...]:
     target = schema.target if schema.target is not None and schema.target.discrete else None
     k = len(target.levels) if target else 1
     y = positions(some[target.name], target.levels) if target else np.zeros(len(some), dtype=np.intp)
-    found = []
+    per_column = []
     for v in schema:
         cells = some[v.name]
         missing = int(frame[v.name].isna().sum())
@@ -61,8 +61,8 @@ def profiles(frame: pd.DataFrame, schema: Schema) -> tuple[Profile, ...]:
         else:
             codes = np.full(len(some), -1)
         bins = max(len(edges) - 1, 0) if v.numeric else min(len(v.levels), LEVELS) if v.discrete else 0
-        found.append(Profile(_counted(codes, y, bins, k), tuple(edges.tolist()), more and more + 1, missing))
-    return tuple(found)
+        per_column.append(Profile(_counted(codes, y, bins, k), tuple(edges.tolist()), more and more + 1, missing))
+    return tuple(per_column)
 
 
 def _binned(x: Array) -> tuple[NDArray[np.intp], Array]:

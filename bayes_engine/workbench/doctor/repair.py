@@ -96,9 +96,9 @@ def when(column: pd.Series, month_first: bool | None = None) -> pd.Series:
     if column.dtype.kind != "M":
         cells = column.dropna().astype(str).str.strip()
         distinct = cells.unique().tolist()
-        found = dates(distinct, month_first)
-        if isinstance(found, Dates):
-            column = cells.map(dict(zip(distinct, found.values, strict=True))).reindex(column.index)
+        parsed = dates(distinct, month_first)
+        if isinstance(parsed, Dates):
+            column = cells.map(dict(zip(distinct, parsed.values, strict=True))).reindex(column.index)
     return pd.to_datetime(column, format="mixed", errors="coerce", utc=True)
 
 

@@ -25,14 +25,14 @@ def treatments(
     >>> table = pd.DataFrame({"ok": ["yes", "Yes"], "x": [1.0, -999.0]})
     >>> schema = Schema.from_dtypes(table.assign(ok="yes"))
     >>> repairs = [Repair("merge-spellings", "ok"), Repair("value-missing", "x", -999.0)]
-    >>> found, _rest = treatments(table, schema, repairs)
-    >>> found["ok"].texts(pd.Series(["YES", "no"])).tolist(), found["x"].absent
+    >>> by_column, _rest = treatments(table, schema, repairs)
+    >>> by_column["ok"].texts(pd.Series(["YES", "no"])).tolist(), by_column["x"].absent
     (['yes', 'no'], (-999.0,))
     """
-    found: dict[str, Treatment] = {}
+    by_column: dict[str, Treatment] = {}
     left = []
     for repair in repairs:
-        own = found.get(repair.column, Treatment())
+        own = by_column.get(repair.column, Treatment())
         if repair.what == "merge-spellings":
             own = own._replace(texts=_merging(schema[repair.column].levels))
         elif repair.what == "days":
@@ -46,8 +46,8 @@ def treatments(
         else:  # it says what is learnt from: a row that comes is no copy, and its cell far from all others is its own
             left.append(repair)
             continue
-        found[repair.column] = own
-    return found, tuple(left)
+        by_column[repair.column] = own
+    return by_column, tuple(left)
 
 
 def _merging(levels: tuple[object, ...]) -> Callable[[pd.Series], pd.Series]:
@@ -67,7 +67,7 @@ def _counting(dates: pd.Series, month_first: bool) -> Callable[[pd.Series], pd.S
         cells = column.where(column.str.strip() != "")
         read = when(cells.str.replace(r"[.,]0+$", "", regex=True) if numbers else cells, month_first)
         days = ((read - first) / pd.Timedelta(days=1)).to_numpy(dtype=float)
-        told = [text if np.isnan(day) else repr(float(day)) for text, day in zip(column, days, strict=True)]
-        return pd.Series(told, column.index, dtype=object)
+        in_days = [text if np.isnan(day) else repr(float(day)) for text, day in zip(column, days, strict=True)]
+        return pd.Series(in_days, column.index, dtype=object)
 
     return texts

@@ -65,11 +65,11 @@ def suggest(look: Look, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion,
     fits = look.target is not None and (np.bincount(look.y, minlength=max(look.k, 1)) > 0).sum() >= 2
     if not fits or not len(look.features) or any(f.code == "infinite" for f in findings):
         return ()
-    found: dict[AddModel, Message] = {}
+    reasons: dict[AddModel, Message] = {}
     for model, reason in _candidates(look, findings):
         if model.family not in ("tan", "aode") or _joinable(look):
-            found.setdefault(model, reason)
-    possible = ((model, reason) for model, reason in found.items() if _possible(look, model))
+            reasons.setdefault(model, reason)
+    possible = ((model, reason) for model, reason in reasons.items() if _possible(look, model))
     if not _cheap(look):
         return tuple(Suggestion(model, reason) for model, reason in islice(possible, THREE))
     return _best([Suggestion(model, reason, _error(look, model)) for model, reason in possible], look.n)
@@ -171,30 +171,31 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
 
 
 def _texts(look: Look) -> Iterator[tuple[AddModel, Message]]:
-    at = [(i, v.name) for i, v in enumerate(look.features) if v.textual]
-    if at:
+    text_columns = [(i, v.name) for i, v in enumerate(look.features) if v.textual]
+    if text_columns:
         yield (
             AddModel("naive-bayes"),
             Message(
                 "'{column}' is a text, and naive Bayes adds up the evidence of its words, however many",
-                {"column": at[0][1]},
+                {"column": text_columns[0][1]},
             ),
         )
-        yield AddModel("naive-bayes", knobs=(("likelihoods", tuple((i, "bernoulli") for i, _name in at)),)), Message(
+        likelihoods = tuple((i, "bernoulli") for i, _name in text_columns)
+        yield AddModel("naive-bayes", knobs=(("likelihoods", likelihoods),)), Message(
             "in short texts, as in '{column}', it may matter whether a word is there, not how often",
-            {"column": at[0][1]})  # fmt: skip
+            {"column": text_columns[0][1]})  # fmt: skip
 
 
 def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
     """LDA or QDA, by Box's M, where all columns are complete numbers."""
     if not discriminable(look):
         return
-    d, found, together = len(look.numbers), covariances(look), within(look)
+    d, comparison, together = len(look.numbers), covariances(look), within(look)
     r = 0.0
     if together is not None:
         off = np.abs(together.pooled - np.diag(np.diagonal(together.pooled)))
         r = float(off.max())
-    if found is None:
+    if comparison is None:
         least = int(look.class_rows[look.class_rows > 0].min())
         reason = Message("all {d} columns are numbers, but within a class some have no spread or determine one "
                          "another: one covariance for all classes, shrunk towards its diagonal, is what {n:,} rows "
@@ -208,11 +209,12 @@ def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
         return
     quadratic = AddModel("qda"), Message(
         "the classes' covariances differ (Box's M = {m:.0f}): one for each gains {gain:.2f} nats a row, and "
-        "correlations within classes reach {r:.2f}", {"m": found.box.m, "gain": found.gain, "r": r})  # fmt: skip
-    if found.gain < GAIN:
+        "correlations within classes reach {r:.2f}",
+        {"m": comparison.box.m, "gain": comparison.gain, "r": r})  # fmt: skip
+    if comparison.gain < GAIN:
         quadratic = AddModel("qda"), Message(
             "a covariance of its own for each class may bend the boundary, though it gains only {gain:.4f} nats a row "
-            "(Box's M = {m:.1f})", {"gain": found.gain, "m": found.box.m})  # fmt: skip
+            "(Box's M = {m:.1f})", {"gain": comparison.gain, "m": comparison.box.m})  # fmt: skip
     facts = {"d": d, "r": r, "n": _rows(look)}
     reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} "
                      "rows estimate one covariance for all classes well", facts)  # fmt: skip
@@ -220,7 +222,9 @@ def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
         reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, which one "
                          "covariance for all classes takes into account", facts)  # fmt: skip
     linear = AddModel("lda"), reason
-    yield from ((quadratic, linear) if found.gain >= GAIN else (linear, quadratic) if found.gain > 0 else (linear,))
+    yield from (
+        (quadratic, linear) if comparison.gain >= GAIN else (linear, quadratic) if comparison.gain > 0 else (linear,)
+    )
 
 
 def _shrunk(look: Look) -> tuple[AddModel, Message]:
@@ -261,8 +265,10 @@ def _average_of_numbers(look: Look, dependent: tuple[Shared, ...]) -> tuple[tupl
 def _other_shapes(look: Look, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
     """Numbers as densities of any shape, or as intervals; these first where the shapes are skew rather than odd, or
     where there are many rows."""
-    found = list(_shapes(look, odd))
-    yield from sorted(found, key=lambda own: dict(own[0].knobs).get("discretize") is None) if cut_first else found
+    candidates = list(_shapes(look, odd))
+    yield from (
+        sorted(candidates, key=lambda own: dict(own[0].knobs).get("discretize") is None) if cut_first else candidates
+    )
 
 
 def _shapes(look: Look, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
@@ -353,7 +359,7 @@ def _possible(look: Look, model: AddModel) -> bool:
 
 def _error(look: Look, model: AddModel) -> float | None:
     """The share of rows decided wrongly, each by the model without it (structure and cut points stay)."""
-    dense = [at for at, name in dict(model.knobs).get("likelihoods", ()) if name == "kernel"]
+    dense = [position for position, name in dict(model.knobs).get("likelihoods", ()) if name == "kernel"]
     if look.n * len(dense) * look.k > CHEAP_KERNEL:
         return None
     fitted = _fitted(look, model)
@@ -376,7 +382,7 @@ def _fit(look: Look, model: AddModel) -> GenerativeClassifier | None:
     tick()
     knobs = dict(model.knobs)
     if "likelihoods" in knobs:
-        knobs["likelihoods"] = {look.features.names[at]: name for at, name in knobs["likelihoods"]}
+        knobs["likelihoods"] = {look.features.names[position]: name for position, name in knobs["likelihoods"]}
     preset = PRESETS[model.preset] if model.family == "naive-bayes" else {}
     X, y = look.frame[list(look.features.names)], look.frame[look.target.name]
     try:
