@@ -9,7 +9,7 @@ import pandas as pd
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming.batch import Scored, _gathered, _joints, answers
-from bayes_engine.workbench.incoming.incoming import CellRules, Found, Incoming, Reception
+from bayes_engine.workbench.incoming.incoming import CellRules, FileTally, Incoming, Reception
 from bayes_engine.workbench.incoming.pieces import Cells
 
 
@@ -18,9 +18,9 @@ def receive(
 ) -> Incoming:
     """All rows of a file in one block, with what there is to say of them."""
     reception = Reception(Cells.of(cells), schema, target, CellRules(**rules), amount=amount, alike=alike)
-    found = Found()
-    rows = reception.take(cells, found)
-    return replace(rows, notes=reception.notes(found))
+    tally = FileTally()
+    rows = reception.take(cells, tally)
+    return replace(rows, notes=reception.notes(tally))
 
 
 def score(model: Any, rows: Incoming) -> Scored:

@@ -23,7 +23,7 @@ from bayes_engine.table.read import Reading, read_table
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.styles import Style, read_mixed
 from bayes_engine.workbench.incoming import pieces
-from bayes_engine.workbench.incoming.incoming import Found, Reception
+from bayes_engine.workbench.incoming.incoming import FileTally, Reception
 from bayes_engine.workbench.incoming.pieces import Cells, open_cells
 from tests.unit.test_read_hostile import book, packed
 from tests.unit.test_read_otherwise import offers, said, taken
@@ -113,7 +113,7 @@ def test_rows_to_classify_count_them_over_all_blocks() -> None:
 
 
 def assembled(reception: Reception, rows: int) -> str:
-    found = Found()
+    found = FileTally()
     for block in reception.cells.blocks(rows):
         reception.take(block, found)
     return "\n".join(str(n.message) for n in reception.notes(found))
@@ -168,7 +168,7 @@ def test_telephone_numbers_to_classify_are_read_as_the_column_was() -> None:
         schema = column(["+15551234567", "+15551234568"] * 6, types={"x": read_as}).schema
         asked = Schema(tuple(v for v in schema if v.role == "feature"))
         reception = Reception(Cells.of(second), asked, Variable("y", "binary", ("u", "v")))
-        assert reception.take(next(iter(reception.cells.blocks(9))), Found()).frame["x"].tolist() == expected
+        assert reception.take(next(iter(reception.cells.blocks(9))), FileTally()).frame["x"].tolist() == expected
 
 
 def test_codes_beside_a_word_for_missing_say_both() -> None:

@@ -25,7 +25,7 @@ from bayes_engine.table.encode import encode
 from bayes_engine.table.matrix import slices
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.write import write_csv
-from bayes_engine.workbench.incoming.incoming import LISTED, BadCell, Found, Incoming, IncomingFile, Reception
+from bayes_engine.workbench.incoming.incoming import LISTED, BadCell, FileTally, Incoming, IncomingFile, Reception
 
 BLOCK = 50_000
 """Rows that are decided at once."""
@@ -78,8 +78,8 @@ class Scored:
         amount is missing, infinite or negative is not decided: its status is UNREADABLE."""
         sizes = None if amount is None else np.asarray(amount, dtype=float)
         parts = [
-            self.of(at)._decide(loss, prior_of_use, None if sizes is None else sizes[at])
-            for at in (slice(i, i + BLOCK) for i in range(0, max(len(self), 1), BLOCK))
+            self.of(rows)._decide(loss, prior_of_use, None if sizes is None else sizes[rows])
+            for rows in (slice(i, i + BLOCK) for i in range(0, max(len(self), 1), BLOCK))
         ]
         return parts[0] if len(parts) == 1 else Decision(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -120,11 +120,11 @@ def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
     >>> scored.posterior().round(2).tolist(), rows.bad[0].value
     ([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]], 'wide')
     """
-    found, bad, truth, amount = Found(), list[BadCell](), list[Any](), list[Any]()
+    tally, bad, truth, amount = FileTally(), list[BadCell](), list[Any](), list[Any]()
 
     def joints() -> Iterator[tuple[Array, NDArray[np.int8]]]:
-        for block in reception.blocks(found=found):
-            above = found.rows - len(block)
+        for block in reception.blocks(tally=tally):
+            above = tally.rows - len(block)
             bad.extend(cell._replace(row=cell.row + above) for cell in block.bad[: LISTED - len(bad)])
             truth.append(block.truth)
             amount.append(block.amount)
@@ -132,7 +132,7 @@ def score_file(model: Any, reception: Reception) -> tuple[IncomingFile, Scored]:
 
     scored = _gathered(model, joints())
     whole = np.concatenate(amount) if reception.amount else None
-    return IncomingFile(reception, tuple(bad), np.concatenate(truth), reception.notes(found), whole), scored
+    return IncomingFile(reception, tuple(bad), np.concatenate(truth), reception.notes(tally), whole), scored
 
 
 def _gathered(model: Any, parts: Iterable[tuple[Array, NDArray[np.int8]]]) -> Scored:
@@ -159,10 +159,10 @@ def _joints(model: Any, rows: Incoming) -> tuple[Array, NDArray[np.int8]]:
     """(n, K) joints and (n,) statuses of a block."""
     joint = np.full((len(rows), len(model.classes_)), -np.inf)
     status = np.full(len(rows), Status.UNREADABLE, dtype=np.int8)
-    at = np.flatnonzero(~rows.unreadable)
-    if len(at):
-        ledger = _explained(model, rows.frame if len(at) == len(rows) else rows.frame.iloc[at])
-        joint[at], status[at] = ledger.apart(), ledger.status
+    readable = np.flatnonzero(~rows.unreadable)
+    if len(readable):
+        ledger = _explained(model, rows.frame if len(readable) == len(rows) else rows.frame.iloc[readable])
+        joint[readable], status[readable] = ledger.apart(), ledger.status
     return joint, status
 
 
@@ -210,38 +210,38 @@ def reasons(
     rows: Incoming,
     decision: Decision,
     posterior: Array,
-    at: NDArray[np.intp],
+    positions: NDArray[np.intp],
     said_as: Mapping[str, str] = IN_ENGLISH,
 ) -> list[str]:
-    """For each of the rows `at`, the up to three columns that speak loudest for the decided class and against its most
-    probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`; of a text also its
-    words that do: `message = Call now … (+5.20: call, now)`.
+    """For each of the rows at these `positions`, the up to three columns that speak loudest for the decided class and
+    against its most probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`; of
+    a text also its words that do: `message = Call now … (+5.20: call, now)`.
 
     A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the class,
     prior or losses decided, and the reason is SILENT; for a row not decided it names the cell, or is one of NOWHERE.
     `said_as` has for these sentences, and for what a cell can be (`Why`), how a person says them in another language.
     """
-    said = np.full(len(at), "", dtype=object)
-    told = {
+    sentences = np.full(len(positions), "", dtype=object)
+    bad_cells = {
         cell.row: f"{cell.column} = {_short(cell.value)} ({said_as.get(cell.why, cell.why)})"
         for cell in reversed(rows.bad)
     }
-    decided = decision.position[at] >= 0
+    decided = decision.position[positions] >= 0
     for place in np.flatnonzero(~decided):
-        nowhere = NOWHERE.get(int(decision.status[at[place]]), "")
-        said[place] = said_as.get(nowhere, nowhere) or told.get(int(at[place]), "")
-    places, at = np.flatnonzero(decided), at[decided]
-    if not len(at):
-        return said.tolist()
-    frame = rows.frame.iloc[at]
+        nowhere = NOWHERE.get(int(decision.status[positions[place]]), "")
+        sentences[place] = said_as.get(nowhere, nowhere) or bad_cells.get(int(positions[place]), "")
+    places, positions = np.flatnonzero(decided), positions[decided]
+    if not len(positions):
+        return sentences.tolist()
+    frame = rows.frame.iloc[positions]
     ledger = _explained(model, frame)
-    rivals = _rivals(ledger.classes, decision.action[at], posterior[at])
-    n = np.arange(len(at))
+    rivals = _rivals(ledger.classes, decision.action[positions], posterior[positions])
+    n = np.arange(len(positions))
     terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
     silent = said_as.get(SILENT, SILENT)
     if not terms:
-        said[places] = silent
-        return said.tolist()
+        sentences[places] = silent
+        return sentences.tolist()
     with np.errstate(invalid="ignore"):
         pull = np.nan_to_num(
             np.stack([t[n, rivals.for_] - t[n, rivals.against] for _, t in terms], axis=1), nan=0.0, posinf=np.inf
@@ -251,20 +251,20 @@ def reasons(
     for j in range(len(terms)):  # a column at a time: its cells and its contributions have few different spellings
         loud = np.flatnonzero((top == j).any(axis=1) & (pull[:, j] >= LEAST))
         words = _words(model, frame.iloc[loud], terms[j][0], rivals.of(loud))
-        parts.append((loud, _parts(terms[j][0], _spelled(rows, terms[j][0], at[loud]), pull[loud, j], words)))
-    texts = np.full((len(at), len(terms)), "", dtype=object)
+        parts.append((loud, _parts(terms[j][0], _spelled(rows, terms[j][0], positions[loud]), pull[loud, j], words)))
+    texts = np.full((len(positions), len(terms)), "", dtype=object)
     for j, (loud, part) in enumerate(parts):
         texts[loud, j] = part
     chosen = np.take_along_axis(texts, top, axis=1).tolist()
-    said[places] = [", ".join([part for part in three if part]) or silent for three in chosen]
-    return said.tolist()
+    sentences[places] = [", ".join([part for part in three if part]) or silent for three in chosen]
+    return sentences.tolist()
 
 
-def _spelled(rows: Incoming, name: str, at: NDArray[np.intp]) -> pd.Series | None:
-    """The cells of the model's column `name` in the rows `at`, as the file writes them; None where the file has no
-    such column: it is what the model weighs besides, such as which super-parent."""
+def _spelled(rows: Incoming, name: str, positions: NDArray[np.intp]) -> pd.Series | None:
+    """The cells of the model's column `name` in the rows at these `positions`, as the file writes them; None where the
+    file has no such column: it is what the model weighs besides, such as which super-parent."""
     column = rows.called.get(name, "")
-    return rows.cells[column].iloc[at] if column else None
+    return rows.cells[column].iloc[positions] if column else None
 
 
 def _parts(name: str, spelled: pd.Series | None, pull: Array, words: Sequence[str]) -> list[str]:
@@ -288,14 +288,14 @@ def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Seque
         return [""] * len(frame)
     counts = encode(frame[[name]], Schema((factor.variable,)))[name].counts
     weight = factor.terms.present if factor.terms.absent is None else factor.terms.present - factor.terms.absent
-    said = []
+    phrases = []
     for i, (a, b) in enumerate(zip(rivals.for_.tolist(), rivals.against.tolist(), strict=True)):
         row = slice(counts.indptr[i], counts.indptr[i + 1])
-        at = counts.indices[row]
-        pull = counts.data[row] * (weight[a, at] - weight[b, at])
+        term_columns = counts.indices[row]
+        pull = counts.data[row] * (weight[a, term_columns] - weight[b, term_columns])
         top = [k for k in np.argsort(-pull, kind="stable")[:STRONGEST] if pull[k] >= LEAST]
-        said.append(": " + ", ".join(factor.counts.names[at[k]] for k in top) if top else "")
-    return said
+        phrases.append(": " + ", ".join(factor.counts.names[term_columns[k]] for k in top) if top else "")
+    return phrases
 
 
 def results(
@@ -305,23 +305,23 @@ def results(
     decision: Decision,
     posterior: Array,
     classes: Iterable[Any],
-    at: NDArray[np.intp],
+    positions: NDArray[np.intp],
     said_as: Mapping[str, str] = IN_ENGLISH,
 ) -> pd.DataFrame:
-    """The columns of the answer for the rows `at`, under names that no column of the file has: decision, risk, gap,
-    P(class) in the order of `classes`, status, reason (`said_as` as in `reasons`). Numbers are NaN where a row is not
-    decided."""
-    fine, labels = decision.position[at] >= 0, _labels(decision.action[at])
+    """The columns of the answer for the rows at these `positions`, under names that no column of the file has:
+    decision, risk, gap, P(class) in the order of `classes`, status, reason (`said_as` as in `reasons`). Numbers are NaN
+    where a row is not decided."""
+    fine, labels = decision.position[positions] >= 0, _labels(decision.action[positions])
     columns: dict[str, Any] = {
         "decision": pd.Series(labels, dtype="str"),
-        "risk": np.where(fine, decision.risk[at], np.nan),
-        "gap": np.where(fine, decision.gap[at], np.nan),
+        "risk": np.where(fine, decision.risk[positions], np.nan),
+        "gap": np.where(fine, decision.gap[positions], np.nan),
     }
     for label in classes:
-        columns[f"P({label})"] = np.where(fine, posterior[at, scored.ledger.classes.index(label)], np.nan)
+        columns[f"P({label})"] = np.where(fine, posterior[positions, scored.ledger.classes.index(label)], np.nan)
     named = np.array([STATUS_NAMES[status] for status in sorted(STATUS_NAMES)], dtype=object)
-    columns["status"] = pd.Series(named[decision.status[at]], dtype="str")
-    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, at, said_as), dtype="str")
+    columns["status"] = pd.Series(named[decision.status[positions]], dtype="str")
+    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, positions, said_as), dtype="str")
     frame = pd.DataFrame(columns)
     return frame.set_axis(free_names(list(frame.columns), set(rows.names)), axis=1)
 
@@ -349,16 +349,16 @@ def answers(
     >>> answer[["size", "decision", "status", "reason"]].values.tolist()
     [['1.50', 'small', 'ok', 'size = 1.50 (+18.00)'], ['wide', '', 'unusable cell', 'size = wide (no number)']]
     """
-    classes, at = tuple(classes), 0
+    classes, start = tuple(classes), 0
     for block in rows.blocks():
-        part = slice(at, at + len(block))
-        tick(at, len(rows))
+        part = slice(start, start + len(block))
+        tick(start, len(rows))
         own = scored.of(part)
         decision = own.decide(loss, prior_of_use, amount=None if amount is None else np.asarray(amount)[part])
         here = np.arange(len(block))
         answer = results(model, block, own, decision, own.posterior(prior_of_use), classes, here, said_as)
         yield pd.concat([block.cells.reset_index(drop=True), answer], axis=1)
-        at += len(block)
+        start += len(block)
 
 
 def template_csv(frame: pd.DataFrame, n: int = 2) -> bytes:

@@ -79,9 +79,9 @@ class Incoming:
     def blocks(self, rows: int = 0) -> Iterator[Incoming]:
         """The same rows, at most `rows` at a time (0: as many as hold BLOCK cells); `bad` counts from each's first."""
         step = rows or max(1, BLOCK // max(self.cells.shape[1], 1))
-        for at in range(0, len(self), step):
-            part = slice(at, at + step)
-            bad = tuple(cell._replace(row=cell.row - at) for cell in self.bad if at <= cell.row < at + step)
+        for start in range(0, len(self), step):
+            part = slice(start, start + step)
+            bad = tuple(cell._replace(row=cell.row - start) for cell in self.bad if start <= cell.row < start + step)
             yield replace(self, cells=self.cells.iloc[part], frame=self.frame.iloc[part], bad=bad,
                           unreadable=self.unreadable[part], truth=self.truth[part],
                           amount=None if self.amount is None else self.amount[part])  # fmt: skip
@@ -203,32 +203,32 @@ class Reception:
             )
         self.mark, self.styles = self._look()
 
-    def blocks(self, rows: int = 0, found: Found | None = None) -> Iterator[Incoming]:
+    def blocks(self, rows: int = 0, tally: FileTally | None = None) -> Iterator[Incoming]:
         """All rows, received a block at a time, as `Cells.blocks` gives them."""
-        return (self.take(block, found) for block in self.cells.blocks(rows))
+        return (self.take(block, tally) for block in self.cells.blocks(rows))
 
-    def take(self, block: pd.DataFrame, found: Found | None = None) -> Incoming:
-        """One block of the file. What there is to say of it is added to `found`."""
-        found = Found() if found is None else found
+    def take(self, block: pd.DataFrame, tally: FileTally | None = None) -> Incoming:
+        """One block of the file. What there is to say of it is added to `tally`."""
+        tally = FileTally() if tally is None else tally
         cells = self._named(block)
         if self.ours:
             cells = cells.apply(lambda column: column.map(unguarded))
         bad = _BadCells(len(cells))
-        columns = {v.name: self._column(v, cells, bad, found) for v in self.schema}
+        columns = {v.name: self._column(v, cells, bad, tally) for v in self.schema}
         amount = None
         if self.amount:
-            column, (values, unreadable, told) = cells[self.called[self.amount]], self._numbers(self.amount, cells)
+            column, (values, unreadable, notes) = cells[self.called[self.amount]], self._numbers(self.amount, cells)
             amount = _take_amounts(column, values, unreadable, bad)
-            found.amount.tell(told, found.rows, hollow=False)
+            tally.amount.add_notes(notes, tally.rows, hollow=False)
             if (none := np.isnan(amount)).any():
-                found.amount.spoilt(none, column, found.rows)
-        truth = self._truth(cells, found)
-        found.rows += len(cells)
+                tally.amount.spoilt(none, column, tally.rows)
+        truth = self._truth(cells, tally)
+        tally.rows += len(cells)
         frame = pd.DataFrame(columns, index=cells.index)
         return Incoming(cells, frame, bad.rows, bad.in_order(), truth, self.target.name in self.called, (), self.called,
                         amount)  # fmt: skip
 
-    def notes(self, found: Found) -> tuple[Note, ...]:
+    def notes(self, tally: FileTally) -> tuple[Note, ...]:
         """Everything there is to say of the file, once all of its blocks were taken."""
         notes = [note("this is a file of results; the apostrophes that its texts got so that a spreadsheet runs none "
                       "of them are taken off")] if self.ours else []  # fmt: skip
@@ -250,8 +250,8 @@ class Reception:
         if extra:
             notes.append(note("columns the model does not use, kept in the results: {names}", names=listed(extra, 12)))
         for variable in self.here:
-            notes += found.columns[variable.name].notes(variable, found.rows, self.rules.unseen)
-        return (*notes, *found.amount.notes_of_amounts(self.amount), *self._truth_notes(found))
+            notes += tally.columns[variable.name].notes(variable, tally.rows, self.rules.unseen)
+        return (*notes, *tally.amount.notes_of_amounts(self.amount), *self._truth_notes(tally))
 
     def _look(self) -> tuple[Mark, dict[str, Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
@@ -281,10 +281,10 @@ class Reception:
 
     def _numbers(self, name: str, cells: pd.DataFrame) -> tuple[Array, NDArray[np.bool_], tuple[Note, ...]]:
         """A column of a block as numbers, which of its cells cannot be read, and what there is to say of them."""
-        values, unreadable, told = read_numbers(self._bare(name, cells), self.styles[name], self.rules.tokens)
-        return *self.rules.treated.get(name, Treatment()).numbers(values, unreadable), told
+        values, unreadable, notes = read_numbers(self._bare(name, cells), self.styles[name], self.rules.tokens)
+        return *self.rules.treated.get(name, Treatment()).numbers(values, unreadable), notes
 
-    def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, found: Found) -> Any:
+    def _column(self, variable: Variable, cells: pd.DataFrame, bad: _BadCells, tally: FileTally) -> Any:
         """One of the model's columns of a block."""
         name, n = variable.name, len(cells)
         if name not in self.called:
@@ -295,50 +295,50 @@ class Reception:
                 else pd.Series([None] * n, cells.index, dtype=object) if variable.textual
                 else pd.Categorical.from_codes(np.full(n, -1), pd.Index(variable.levels, dtype=object))
             )  # fmt: skip
-        given, said = cells[self.called[name]], found.columns.setdefault(name, _Column())
+        given, own = cells[self.called[name]], tally.columns.setdefault(name, _ColumnTally())
         column: Any
         if _of_numbers(variable):
-            values, unreadable, told = self._numbers(name, cells)
-            column = _take_numbers(variable, given, values, unreadable, bad, said, found.rows)
-            said.tell(told, found.rows, hollow=bool(np.isnan(values).all()) and not unreadable.any())
+            values, unreadable, notes = self._numbers(name, cells)
+            column = _take_numbers(variable, given, values, unreadable, bad, own, tally.rows)
+            own.add_notes(notes, tally.rows, hollow=bool(np.isnan(values).all()) and not unreadable.any())
         elif variable.textual:
-            column = _take_texts(given, self.rules.tokens, said)
+            column = _take_texts(given, self.rules.tokens, own)
         else:
             codes, strange, padded, otherwise = match(self._bare(name, cells), variable, self.rules.tokens, self.mark)
-            said.padded += padded
-            said.otherwise.update(otherwise)
-            said.missing += int((codes == MISSING).sum())
+            own.padded += padded
+            own.otherwise.update(otherwise)
+            own.missing += int((codes == MISSING).sum())
             new = codes > len(variable.levels)
             if new.any():
-                said.count(codes[new] - len(variable.levels) - 1, strange)
+                own.count(codes[new] - len(variable.levels) - 1, strange)
                 if self.rules.unseen == "error":
                     bad.add(new, name, given, "not seen in training")
             levels = pd.Index([*variable.levels, *strange], dtype=object)
             column = pd.Categorical.from_codes(codes.astype(np.int64) - 1, levels)
         if self.rules.missing == "error" and (absent := np.asarray(pd.isna(column)) & ~bad.rows).any():
             bad.add(absent, name, None, "missing")
-            said.refused += int(absent.sum())
+            own.refused += int(absent.sum())
         return column
 
-    def _truth(self, cells: pd.DataFrame, found: Found) -> NDArray[np.int32]:
+    def _truth(self, cells: pd.DataFrame, tally: FileTally) -> NDArray[np.int32]:
         if self.target.name not in self.called:
             return np.full(len(cells), -1, dtype=np.int32)
         codes, strange, _padded, otherwise = match(
             self._bare(self.target.name, cells), self.target, self.rules.tokens, ""
         )
-        found.truth.otherwise.update(otherwise)
+        tally.truth.otherwise.update(otherwise)
         new = codes > len(self.target.levels)
         if new.any():
-            found.truth.count(codes[new] - len(self.target.levels) - 1, strange)
+            tally.truth.count(codes[new] - len(self.target.levels) - 1, strange)
         return np.where(new, -2, codes - 1).astype(np.int32)
 
-    def _truth_notes(self, found: Found) -> list[Note]:
-        notes = list(found.truth.written_otherwise(self.target.name))
-        if not found.truth.strange:
+    def _truth_notes(self, tally: FileTally) -> list[Note]:
+        notes = list(tally.truth.written_otherwise(self.target.name))
+        if not tally.truth.strange:
             return notes
         return [*notes, note("column '{column}' holds labels that are no class of the model: {values}; the classes are "
                      "{classes}. These rows are classified, but not counted as right or wrong", "warning",
-                     column=self.target.name, values=_most_frequent(found.truth.strange),
+                     column=self.target.name, values=_most_frequent(tally.truth.strange),
                      classes=listed([str(v) for v in self.target.levels], 12))]  # fmt: skip
 
 
@@ -367,8 +367,8 @@ def names_alike(names: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
         if name not in wanted:
             near.setdefault(_folded(name), []).append(name)
     folds = Counter(map(_folded, wanted))
-    found = {name: near.get(_folded(name), []) for name in wanted if name not in present}
-    return {name: others[0] for name, others in found.items() if len(others) == 1 and folds[_folded(name)] == 1}
+    candidates = {name: near.get(_folded(name), []) for name in wanted if name not in present}
+    return {name: others[0] for name, others in candidates.items() if len(others) == 1 and folds[_folded(name)] == 1}
 
 
 def _folded(name: str) -> str:
@@ -396,10 +396,10 @@ def _bare(column: pd.Series, unit: str) -> pd.Series:
 
 
 @dataclass
-class _Column:
+class _ColumnTally:
     """What was found in a column, over the blocks."""
 
-    told: dict[str, Note] = field(default_factory=dict)
+    remarks: dict[str, Note] = field(default_factory=dict)
     hollow: Note | None = None
     missing: int = 0
     padded: int = 0
@@ -412,20 +412,21 @@ class _Column:
     strange: Counter[str] = field(default_factory=Counter)
     otherwise: Counter[str] = field(default_factory=Counter)
 
-    def tell(self, notes: Iterable[Note], above: int, *, hollow: bool) -> None:
+    def add_notes(self, notes: Iterable[Note], above: int, *, hollow: bool) -> None:
         """What reading the numbers of a block, below so many rows, had to say; of what is said twice the first, with
         all cells counted."""
-        for told in notes:
-            template, params = told.message.template, dict[str, Any](told.message.params)
+        for remark in notes:
+            template, params = remark.message.template, dict[str, Any](remark.message.params)
             if hollow:
-                self.hollow = self.hollow or told
+                self.hollow = self.hollow or remark
             elif "missing" not in template and "infinite" not in template:
                 if "row" in params:
                     first = {**params, "row": params["row"] + above, "n": 0}
-                    before = dict[str, Any](self.told[template].message.params) if template in self.told else first
+                    counted = self.remarks.get(template)
+                    before = first if counted is None else dict[str, Any](counted.message.params)
                     params = {**before, "n": before["n"] + params["n"]}
-                    self.told[template] = replace(told, message=Message(template, params))
-                self.told.setdefault(template, told)
+                    self.remarks[template] = replace(remark, message=Message(template, params))
+                self.remarks.setdefault(template, remark)
 
     def count(self, codes: NDArray[np.intp], values: Sequence[str]) -> None:
         """Values that are none of the levels, by their positions in `values`."""
@@ -442,7 +443,7 @@ class _Column:
 
     def notes_of_amounts(self, name: str) -> Iterator[Note]:
         """What there is to say of what multiplies losses."""
-        yield from self.told.values()
+        yield from self.remarks.values()
         if self.unreadable:
             yield note("column '{column}': cells that are no amount, a number of 0 and more: {n}, the first in row "
                        "{row} ('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
@@ -456,7 +457,7 @@ class _Column:
 
     def notes(self, variable: Variable, rows: int, unseen: str) -> Iterator[Note]:
         name, empty = variable.name, self.hollow is not None and self.missing == rows
-        yield from ([self.hollow] if empty and self.hollow else self.told.values())
+        yield from ([self.hollow] if empty and self.hollow else self.remarks.values())
         if self.unreadable:
             yield note("column '{column}': cells that cannot be read as numbers: {n}, the first in row {row} "
                        "('{value}'); these rows are not decided", "warning", column=name, n=self.unreadable,
@@ -489,13 +490,13 @@ def _most_frequent(values: Counter[str], most: int = 6) -> Listing:
 
 
 @dataclass
-class Found:
+class FileTally:
     """What was found in a file, over the blocks taken so far: how many `rows` they have, and of each column."""
 
     rows: int = 0
-    columns: dict[str, _Column] = field(default_factory=dict)
-    truth: _Column = field(default_factory=_Column)
-    amount: _Column = field(default_factory=_Column)
+    columns: dict[str, _ColumnTally] = field(default_factory=dict)
+    truth: _ColumnTally = field(default_factory=_ColumnTally)
+    amount: _ColumnTally = field(default_factory=_ColumnTally)
 
 
 class _BadCells:
@@ -541,24 +542,24 @@ def _of_numbers(variable: Variable) -> bool:
 
 
 def _take_numbers(variable: Variable, cells: pd.Series, values: Array, unreadable: NDArray[np.bool_], bad: _BadCells,
-                  said: _Column, above: int) -> Array:  # fmt: skip
+                  tally: _ColumnTally, above: int) -> Array:  # fmt: skip
     def first(mask: NDArray[np.bool_]) -> tuple[int, str]:
         row = int(mask.argmax())
         return above + row, str(cells.iloc[row])
 
     if unreadable.any():
         bad.add(unreadable, variable.name, cells, "no number")
-        said.spoilt(unreadable, cells, above)
+        tally.spoilt(unreadable, cells, above)
     infinite = np.isinf(values)
     if infinite.any():
         bad.add(infinite, variable.name, cells, "infinite")
-        said.infinite += int(infinite.sum())
+        tally.infinite += int(infinite.sum())
     fractions = np.isfinite(values) & ((values < 0) | (values != np.round(values)))
     if variable.likelihood == "poisson" and fractions.any():
         bad.add(fractions, variable.name, cells, "no count")
-        said.fraction = said.fraction if said.fractions else first(fractions)
-        said.fractions += int(fractions.sum())
-    said.missing += int((np.isnan(values) & ~unreadable).sum())
+        tally.fraction = tally.fraction if tally.fractions else first(fractions)
+        tally.fractions += int(fractions.sum())
+    tally.missing += int((np.isnan(values) & ~unreadable).sum())
     return values
 
 
@@ -576,9 +577,9 @@ def _take_amounts(column: pd.Series, values: Array, unreadable: NDArray[np.bool_
     return np.where(np.isfinite(values) & (values >= 0), values, np.nan)
 
 
-def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, said: _Column) -> pd.Series:
+def _take_texts(cells: pd.Series, tokens: Sequence[str] | None, tally: _ColumnTally) -> pd.Series:
     """Texts as they stand there, without the apostrophe that `guarded` put before one. A word not seen in training is
     no flaw of a text: it says nothing."""
     absent = cells.str.strip().isin(ALWAYS_MISSING if tokens is None else ("", *tokens))
-    said.missing += int(absent.sum())
+    tally.missing += int(absent.sum())
     return cells.map(lambda cell: unguarded(str(cell))).astype(object).mask(absent, None)

@@ -130,9 +130,9 @@ def _rows(
 def _match(label: str, names: list[str]) -> int | None:
     """Which name a label is: exactly, or but for case, or as the last words of it («decide good», «truth is good»)."""
     for same in (str.__eq__, _alike, _ends):
-        found = [i for i, name in enumerate(names) if same(label, name)]
-        if len(found) == 1:
-            return found[0]
+        matches = [i for i, name in enumerate(names) if same(label, name)]
+        if len(matches) == 1:
+            return matches[0]
     return None
 
 

@@ -88,12 +88,12 @@ class Cells:
     def blocks(self, rows: int = 0) -> Iterator[pd.DataFrame]:
         """All rows in their order, at most `rows` at a time (0: as many as hold BLOCK cells); their index counts them
         from 0."""
-        rows, at = rows or max(1, BLOCK // max(len(self.names), 1)), 0
+        rows, start = rows or max(1, BLOCK // max(len(self.names), 1)), 0
         for block in self._read(rows):
-            tick(at, self.n)
-            block.index = pd.RangeIndex(at, at + len(block))
+            tick(start, self.n)
+            block.index = pd.RangeIndex(start, start + len(block))
             yield block
-            at += len(block)
+            start += len(block)
 
     def head(self, rows: int) -> pd.DataFrame:
         """The first rows."""
@@ -150,7 +150,7 @@ def open_cells(
 
 
 def _slices(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
-    return (frame.iloc[at : at + rows] for at in range(0, max(len(frame), 1), rows))
+    return (frame.iloc[start : start + rows] for start in range(0, max(len(frame), 1), rows))
 
 
 def _written(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
@@ -160,10 +160,10 @@ def _written(frame: pd.DataFrame, rows: int) -> Iterator[pd.DataFrame]:
 def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, notes: list[Note]) -> Cells:
     """The cells of a long text in UTF-8, which is taken out of the list, and had this encoding."""
     data = handed.pop()
-    data, told = prepared(data, form.delimiter, form.quote, notes)
-    dialect = sniff(_head(data), told, form.quote)
+    data, given = prepared(data, form.delimiter, form.quote, notes)
+    dialect = sniff(_head(data), given, form.quote)
     text, skim = _skimmed(data, dialect)
-    if dialect.delimiter == "" and told is None and whole_lines(data, len(skim.widths)) and not skim.odd:
+    if dialect.delimiter == "" and given is None and whole_lines(data, len(skim.widths)) and not skim.odd:
         inner = io.BytesIO()
         inner.writelines(f"{cell}\n".encode() for cell in skim.first)
         again = sniff(_head(inner.getvalue()), None, form.quote)
@@ -171,30 +171,30 @@ def _in_pieces(handed: list[bytes], encoding: str, form: FileForm, name: str, no
             dialect, (text, skim) = again, _skimmed(inner.getvalue(), again)
             notes.append(unwrapped_note())
     del data
-    notes += dialect_notes(dialect, skim.odd, told, form.quote)
+    notes += dialect_notes(dialect, skim.odd, given, form.quote)
     all_of_it = _Records(text, skim, np.arange(len(skim.widths)), skim.widths, skim.lines, skim.columns)
     layout, kept, line = lay_out(all_of_it, form.header, dialect.delimiter, notes, trim=form.trim)
     recipe = Recipe("text", encoding, dialect.delimiter, dialect.quote, header=line, trim=form.trim)
-    rows = _Rows(text, kept.at, layout)
-    return Cells(layout.names, len(rows.at), tuple(notes), recipe, name, rows)
+    rows = _Rows(text, kept.positions, layout)
+    return Cells(layout.names, len(rows.positions), tuple(notes), recipe, name, rows)
 
 
 def _of_arff(handed: list[bytes], encoding: str, name: str, notes: list[Note]) -> Cells:
     """The cells of a long ARFF file in UTF-8, which is taken out of the list: its rows are written again as pieces."""
     data = handed.pop()
     begins = declared(head := _head(data), notes)
-    at, line = len(head[: begins.begin].encode()), head.count("\n", 0, begins.begin) + 1
+    position, line = len(head[: begins.begin].encode()), head.count("\n", 0, begins.begin) + 1
     pieces, starts, weighed = list[_Piece](), [0], False
-    while at < len(data):
-        tick(at, len(data))
-        end = line_end(data, at + PIECE)
-        found = list(begins.rows(data[at:end].decode(), 0, line))
-        weighed = weighed or any(weight is not None for _, weight in found)
-        if found:
-            pieces.append(_regular([_arff_row(cells, weight) for cells, weight in found]))
-            starts.append(starts[-1] + len(found))
-        line += data.count(b"\n", at, end)
-        at = end
+    while position < len(data):
+        tick(position, len(data))
+        end = line_end(data, position + PIECE)
+        parsed = list(begins.rows(data[position:end].decode(), 0, line))
+        weighed = weighed or any(weight is not None for _, weight in parsed)
+        if parsed:
+            pieces.append(_regular([_arff_row(cells, weight) for cells, weight in parsed]))
+            starts.append(starts[-1] + len(parsed))
+        line += data.count(b"\n", position, end)
+        position = end
     del data
     if not pieces:
         raise no_rows()
@@ -222,13 +222,13 @@ def _of_workbook(book: Workbook, form: FileForm, name: str, notes: list[Note]) -
     notes += [*chosen.notes(), *book.notes()]
     left, columns, sheets = chosen.left, chosen.right - chosen.left, book.sheets
     text = _Text(pieces, np.cumsum([len(some) for some in lines]), left)
-    first = pd.concat([cells if at == left else cells.str[:0] for at, cells in firsts], ignore_index=True)
+    first = pd.concat([cells if begin == left else cells.str[:0] for begin, cells in firsts], ignore_index=True)
     widths = np.full(chosen.n, columns, dtype=np.intp)
     skim = _Skim(first, widths, np.concatenate(lines), np.concatenate(reach) - left, columns, ())
     all_of_it = _Records(text, skim, np.arange(chosen.n), widths, skim.lines, columns)
     layout, kept, line = lay_out(all_of_it, form.header, "", notes, trim=form.trim)
     recipe = Recipe("spreadsheet", sheet=chosen.name, sheets=sheets, header=line, trim=form.trim)
-    return Cells(layout.names, len(kept.at), tuple(notes), recipe, name, _Rows(text, kept.at, layout))
+    return Cells(layout.names, len(kept.positions), tuple(notes), recipe, name, _Rows(text, kept.positions, layout))
 
 
 def _head(data: bytes) -> str:
@@ -248,9 +248,9 @@ class _Piece(NamedTuple):
 
     def grid(self) -> Grid:
         """Its records, of which every quote is regular."""
-        found = regular(self.source[self.begin : self.end], self.dialect)
-        assert found is not None
-        return found
+        grid = regular(self.source[self.begin : self.end], self.dialect)
+        assert grid is not None
+        return grid
 
 
 class _Text:
@@ -272,13 +272,13 @@ class _Text:
             self._last = last = i, grid
         return last[1]
 
-    def parts(self, at: NDArray[np.intp]) -> Iterator[tuple[Grid, slice]]:
+    def parts(self, positions: NDArray[np.intp]) -> Iterator[tuple[Grid, slice]]:
         """These records, in their order, piece by piece, and which of them they are."""
-        ends = np.searchsorted(at, self.starts)
+        ends = np.searchsorted(positions, self.starts)
         for i in np.flatnonzero(np.diff(ends)):
             tick(int(i), len(self.pieces))
             here, grid = slice(int(ends[i]), int(ends[i + 1])), self.grid(int(i))
-            own = at[here] - self.starts[i]
+            own = positions[here] - self.starts[i]
             if len(own) < len(grid.widths):
                 grid = Grid(grid.cells.iloc[own], grid.widths[own], grid.lines[own])
             yield grid, here
@@ -318,58 +318,58 @@ def _cut_up(data: bytes, dialect: Dialect) -> Iterator[tuple[_Piece, Grid]]:
     """The pieces of a text that hold records, and these records."""
     lined_up = dialect.delimiter == ALIGNED
     cuts = aligned_at(stretch.decode() for stretch in stretches(data, PIECE)) if lined_up else ()
-    at = line = 0
-    while at < len(data):
-        tick(at, len(data))
-        end = _end(data, at, dialect.quote) if is_plain(dialect) else at
-        piece = _Piece(data, at, end, dialect)
-        grid = regular(data[at:end], dialect) if end > at else None
+    position = line = 0
+    while position < len(data):
+        tick(position, len(data))
+        end = _end(data, position, dialect.quote) if is_plain(dialect) else position
+        piece = _Piece(data, position, end, dialect)
+        grid = regular(data[position:end], dialect) if end > position else None
         if grid is None:
-            piece, grid, end = _lined_up(data, at, cuts) if lined_up else _written_again(data, at, dialect)
+            piece, grid, end = _lined_up(data, position, cuts) if lined_up else _written_again(data, position, dialect)
         if len(grid.widths):
             yield piece, grid._replace(lines=grid.lines + line, odd=tuple(line + k for k in grid.odd))
-        line += data.count(b"\n", at, end) + data.count(b"\r", at, end) - data.count(b"\r\n", at, end)
-        at = end
+        line += data.count(b"\n", position, end) + data.count(b"\r", position, end) - data.count(b"\r\n", position, end)
+        position = end
 
 
-def _end(data: bytes, at: int, quote: str) -> int:
-    """Where a piece ends that begins at `at`: behind its last line end outside quotes, or with the line that is longer
-    than a piece; `at` where all its line ends are within quotes."""
-    if at + PIECE >= len(data):
+def _end(data: bytes, position: int, quote: str) -> int:
+    """Where a piece ends that begins at `position`: behind its last line end outside quotes, or with the line that is
+    longer than a piece; `position` where all its line ends are within quotes."""
+    if position + PIECE >= len(data):
         return len(data)
-    piece = np.frombuffer(data, dtype=np.uint8, count=PIECE, offset=at)
+    piece = np.frombuffer(data, dtype=np.uint8, count=PIECE, offset=position)
     ends = np.flatnonzero(piece == ord("\n"))
     if not len(ends):
         ends = np.flatnonzero(piece[:-1] == ord("\r"))
     if not len(ends):
-        return line_end(data, at + PIECE)
+        return line_end(data, position + PIECE)
     if quote:
         ends = ends[np.searchsorted(np.flatnonzero(piece == ord(quote)), ends) % 2 == 0]
-    return at + int(ends[-1]) + 1 if len(ends) else at
+    return position + int(ends[-1]) + 1 if len(ends) else position
 
 
-def _written_again(data: bytes, at: int, dialect: Dialect) -> tuple[_Piece, Grid, int]:
+def _written_again(data: bytes, position: int, dialect: Dialect) -> tuple[_Piece, Grid, int]:
     """The records of the next piece as regular CSV, they themselves, and where the piece ends in the text."""
-    found, end = list[tuple[int, list[bytes], bool]](), len(data)
-    for record in records(data, dialect, at):
-        if record[0] >= at + PIECE:
+    parsed, end = list[tuple[int, list[bytes], bool]](), len(data)
+    for record in records(data, dialect, position):
+        if record[0] >= position + PIECE:
             end = record[0]
             break
         check_size(1, len(record[1]))
-        found.append(record)
-    piece, grid = _as_csv([row for _, row, _ in found])
-    lines = lines_at(data[at:end], [start - at for start, _, _ in found])
-    odd = tuple(int(line) for line, (_, _, fine) in zip(lines, found, strict=True) if not fine)
+        parsed.append(record)
+    piece, grid = _as_csv([row for _, row, _ in parsed])
+    lines = lines_at(data[position:end], [start - position for start, _, _ in parsed])
+    odd = tuple(int(line) for line, (_, _, fine) in zip(lines, parsed, strict=True) if not fine)
     return piece, grid._replace(lines=lines, odd=odd), end
 
 
-def _lined_up(data: bytes, at: int, cuts: Sequence[int]) -> tuple[_Piece, Grid, int]:
+def _lined_up(data: bytes, position: int, cuts: Sequence[int]) -> tuple[_Piece, Grid, int]:
     """The same of columns lined up with spaces."""
-    end = line_end(data, at + PIECE)
-    text = data[at:end].decode()
-    found = list(aligned(text, cuts))
-    piece, grid = _as_csv([[cell.encode() for cell in row] for _, row, _ in found])
-    return piece, grid._replace(lines=lines_at(text, [start for start, _, _ in found])), end
+    end = line_end(data, position + PIECE)
+    text = data[position:end].decode()
+    parsed = list(aligned(text, cuts))
+    piece, grid = _as_csv([[cell.encode() for cell in row] for _, row, _ in parsed])
+    return piece, grid._replace(lines=lines_at(text, [start for start, _, _ in parsed])), end
 
 
 def _as_csv(rows: Sequence[Sequence[bytes]]) -> tuple[_Piece, Grid]:
@@ -399,57 +399,59 @@ _NONE = Grid(pd.DataFrame({0: pd.Series(dtype="str")}), np.zeros(0, dtype=np.int
 
 @dataclass(frozen=True)
 class _Records:
-    """Records of a text by their numbers `at`: what a grid tells of them, their cells read when they are asked for."""
+    """Records of a text by their `positions`: what a grid tells of them, their cells read when they are asked for."""
 
     text: _Text
     skim: _Skim
-    at: NDArray[np.intp]
+    positions: NDArray[np.intp]
     widths: NDArray[np.intp]
     lines: NDArray[np.intp]
     columns: int
 
     @property
     def first(self) -> pd.Series:
-        return self.skim.first.iloc[self.at]
+        return self.skim.first.iloc[self.positions]
 
     def rows(self, first: int, last: int) -> list[list[str]]:
-        found = (row for grid, _ in self.text.parts(self.at[first:last]) for row in grid.rows(0, len(grid.widths)))
-        return [[*row, *[""] * (self.columns - len(row))][: self.columns] for row in found]
+        rows = (
+            row for grid, _ in self.text.parts(self.positions[first:last]) for row in grid.rows(0, len(grid.widths))
+        )
+        return [[*row, *[""] * (self.columns - len(row))][: self.columns] for row in rows]
 
     def reach(self) -> NDArray[np.intp]:
-        return self.skim.reach[self.at]
+        return self.skim.reach[self.positions]
 
     def like(self, row: Sequence[str], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        at = np.flatnonzero(among)
-        same = np.zeros(len(self.at), dtype=bool)
-        for grid, here in self.text.parts(self.at[at]):
-            same[at[here]] = grid.like(row, np.ones(len(grid.widths), dtype=bool))
+        candidates = np.flatnonzero(among)
+        same = np.zeros(len(self.positions), dtype=bool)
+        for grid, here in self.text.parts(self.positions[candidates]):
+            same[candidates[here]] = grid.like(row, np.ones(len(grid.widths), dtype=bool))
         return same
 
     def empty(self, columns: Sequence[int]) -> list[int]:
         left = list(columns)
-        for grid, _ in self.text.parts(self.at) if left else ():
+        for grid, _ in self.text.parts(self.positions) if left else ():
             if not (left := grid.empty(left)):
                 break
         return left
 
     def part(self, first: int, last: int | None = None, columns: int | None = None) -> Self:
-        return replace(self, at=self.at[first:last], widths=self.widths[first:last], lines=self.lines[first:last],
-                       columns=min(self.columns, columns or self.columns))  # fmt: skip
+        return replace(self, positions=self.positions[first:last], widths=self.widths[first:last],
+                       lines=self.lines[first:last], columns=min(self.columns, columns or self.columns))  # fmt: skip
 
     def kept(self, which: NDArray[np.bool_]) -> Self:
-        return replace(self, at=self.at[which], widths=self.widths[which], lines=self.lines[which])
+        return replace(self, positions=self.positions[which], widths=self.widths[which], lines=self.lines[which])
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of the table: records of a text by their numbers `at`, laid out."""
+    """The rows of the table: records of a text by their `positions`, laid out."""
 
     text: _Text
-    at: NDArray[np.intp]
+    positions: NDArray[np.intp]
     layout: Layout
 
     def __call__(self, rows: int) -> Iterator[pd.DataFrame]:
-        for grid, _ in self.text.parts(self.at):
+        for grid, _ in self.text.parts(self.positions):
             frame = self.layout.frame(grid)
-            yield from (frame.iloc[at : at + rows] for at in range(0, len(frame), rows))
+            yield from (frame.iloc[start : start + rows] for start in range(0, len(frame), rows))
