@@ -1,39 +1,17 @@
-"""Has a Markov chain run long enough? R̂, effective sample size, autocorrelation, Monte-Carlo error.
+"""Has a Markov chain run long enough? R̂, autocorrelation and the Monte-Carlo error of groups of draws.
 
-Draws are (T, C): T steps of C chains. R̂ and the effective sample size are those of Vehtari, Gelman, Simpson, Carpenter
-& Bürkner 2021, "Rank-normalization, folding, and localization: an improved R̂", Bayesian Analysis 16(2), which asks for
-R̂ < 1.01 and 400 effective draws of four chains or more. For an indicator (draws of 0 or 1) ranks are an affine map of
-the draws, and folding at the median leaves them or a constant: there the rank-normalized R̂ is the split R̂.
+Written here because neither NumPy nor SciPy has them, and ArviZ, which does, wants every draw in memory where a run
+keeps counts alone. Draws are (T, C): T steps of C chains. Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021,
+"Rank-normalization, folding, and localization: an improved R̂", Bayesian Analysis 16(2), ask for R̂ < 1.01 and 400
+effective draws of four chains or more. For an indicator (draws of 0 or 1) ranks are an affine map of the draws, and
+folding at the median leaves them or a constant: there the rank-normalized R̂ is the split R̂, which `gibbs` computes.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from bayes_engine.logspace import Array
-
-
-def split(draws: Array) -> Array:
-    """(T // 2, 2C) each chain as two: its first and its second half; of an odd T the middle draw is left out.
-
-    >>> split(np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])).tolist()
-    [[1.0, 4.0], [2.0, 5.0]]
-    """
-    half = len(draws) // 2
-    return np.concatenate([draws[:half], draws[len(draws) - half :]], axis=1)
-
-
-def rank_normalized(draws: Array) -> Array:
-    """Every draw (T, C) as the normal quantile of its rank among all: Φ⁻¹((r − 3/8) / (n + 1/4)), ties at their mean
-    rank.
-
-    >>> rank_normalized(np.array([[3.0], [1.0], [2.0]])).round(3).ravel().tolist()
-    [0.869, -0.869, 0.0]
-    """
-    rank = rankdata(draws, axis=None).reshape(draws.shape)
-    return np.asarray(ndtri((rank - 0.375) / (draws.size + 0.25)))
 
 
 def gelman_rubin(means: Array, variances: Array, n: float) -> Array:
@@ -47,30 +25,6 @@ def gelman_rubin(means: Array, variances: Array, n: float) -> Array:
     between = means.var(axis=-1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.sqrt((n - 1) / n + between / within))
-
-
-def split_rhat(draws: Array) -> float:
-    """R̂ of the half chains, without ranks (Gelman et al., BDA3, §11.4).
-
-    >>> split_rhat(np.array([[0.0, 1.0]] * 10)), split_rhat(np.zeros((10, 2)))
-    (inf, nan)
-    """
-    halves = split(np.asarray(draws, dtype=float))
-    return float(gelman_rubin(halves.mean(axis=0), (halves - halves[0]).var(axis=0, ddof=1), len(halves)))
-
-
-def rhat(draws: Array) -> float:
-    """The rank-normalized split R̂, the larger one of the draws and of the folded draws |x − median|.
-
-    >>> rng = np.random.default_rng(0)
-    >>> round(rhat(rng.normal(size=(1000, 4))), 2), rhat(rng.normal(size=(1000, 4)) + [0, 0, 0, 2]) > 1.2
-    (1.0, True)
-    """
-    halves = split(np.asarray(draws, dtype=float))
-    both = [rank_normalized(a) for a in (halves, np.abs(halves - np.median(halves)))]
-    # from the first draw on, a chain that stands still has a variance of exactly 0
-    found = [float(gelman_rubin(z.mean(axis=0), (z - z[0]).var(axis=0, ddof=1), len(z))) for z in both]
-    return float(np.nanmax(found)) if not np.isnan(found).all() else float("nan")
 
 
 def autocovariance(draws: Array) -> Array:
@@ -102,42 +56,6 @@ def autocorrelation(draws: Array, lags: int = 50) -> Array:
     total = inside + draws.mean(axis=0).var()
     with np.errstate(invalid="ignore"):
         return np.asarray(total / total[0])
-
-
-def ess(draws: Array) -> float:
-    """How many independent draws tell the mean as well as these do: T C / τ̂ of the half chains, τ̂ by Geyer's initial
-    monotone sequence (1992) of the combined autocorrelations 1 − (W − mean autocovariance) / v̂ar (Vehtari et al., eq.
-    10). NaN where nothing varies, or with fewer than 8 draws a chain.
-
-    >>> independent = np.random.default_rng(0).normal(size=(1000, 4))
-    >>> 3500 < ess(independent) < 4500, ess(np.repeat(independent, 10, axis=0)) < 4500
-    (True, True)
-    """
-    halves = split(np.asarray(draws, dtype=float))
-    n, chains = halves.shape
-    if n < 4 or np.ptp(halves) == 0:
-        return float("nan")
-    covariance = autocovariance(halves).mean(axis=1)
-    within = covariance[0] * n / (n - 1)
-    total = covariance[0] + halves.mean(axis=0).var(ddof=1)
-    rho = 1.0 - (within - covariance * n / (n - 1)) / total
-    rho[0] = 1.0
-    pairs = rho[: n // 2 * 2].reshape(-1, 2).sum(axis=1)
-    stop = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else len(pairs)
-    tau = -1.0 + 2.0 * float(np.minimum.accumulate(pairs[:stop]).sum()) if stop else 1.0
-    size = n * chains
-    return float(size / max(tau, 1.0 / np.log10(size)))
-
-
-def mc_error(draws: Array) -> float:
-    """The standard error of the mean of all draws (T, C): their standard deviation / √ess.
-
-    >>> independent = np.random.default_rng(0).normal(size=(1000, 4))
-    >>> round(mc_error(independent), 3)  # 1 / √4000
-    0.016
-    """
-    draws = np.asarray(draws, dtype=float)
-    return float(draws.std(ddof=1) / np.sqrt(ess(draws)))
 
 
 def error_of_groups(means: Array, sizes: Array) -> Array:

@@ -100,7 +100,7 @@ class JunctionTree:
     `given` in every row join nothing: each row takes its slice of their children's tables.
 
     Making one allocates nothing: `cost` says what the tables would need, and asking for more than `most_cells` raises
-    TooLarge. `cliques` and `separators` (the last is empty at a root) are names, each before its parent.
+    TooLarge. `cliques` are names, each before its parent.
     """
 
     def __init__(
@@ -122,11 +122,6 @@ class JunctionTree:
     def cliques(self) -> tuple[tuple[str, ...], ...]:
         """The names in every clique, each clique before its parent."""
         return tuple(self._names(c.scope) for c in self._cliques)
-
-    @property
-    def separators(self) -> tuple[tuple[str, ...], ...]:
-        """What every clique shares with its parent."""
-        return tuple(self._names(c.separator) for c in self._cliques)
 
     @property
     def parents(self) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ analysis is in `bayes_engine.models.gaussian`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -23,42 +22,12 @@ from bayes_engine.models.gaussian import (
     position_of,
     signed,
 )
-from bayes_engine.models.target import encode_target
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.scatter import Scatter
 from bayes_engine.table.schema import Schema
 
 OBJECTIVES = ("ratio-trace", "trace-ratio")
 MAX_ITER, TOL = 200, 1e-12
-
-
-class ScatterMatrices(NamedTuple):
-    """`within` S_w, `between` S_b and `total` S_t, each (d, d); S_t = S_w + S_b."""
-
-    within: Array
-    between: Array
-    total: Array
-
-
-def scatter_matrices(X: Any, y: Any) -> ScatterMatrices:
-    """S_w = Σ_c Σ_{i∈c} (x_i − μ_c)(x_i − μ_c)ᵀ, S_b = Σ_c n_c (μ_c − μ)(μ_c − μ)ᵀ, S_t = Σ_i (x_i − μ)(x_i − μ)ᵀ, each
-    from its definition (Zhou, eq. 3.33, 3.38, 3.39), for rows X (n, d) and labels y (n,).
-
-    >>> S = scatter_matrices([[0.0], [2.0], [4.0], [6.0]], ["a", "a", "b", "b"])
-    >>> [matrix.tolist() for matrix in S]
-    [[[4.0]], [[16.0]], [[20.0]]]
-    """
-    rows = np.asarray(X, dtype=float)
-    target, codes = encode_target(y, None)
-    centred = rows - rows.mean(axis=0)
-    within, between = (np.zeros((rows.shape[1], rows.shape[1])) for _ in range(2))
-    for c in range(len(target.levels)):
-        own = centred[codes == c]
-        if len(own):
-            mean = own.mean(axis=0)
-            within += (own - mean).T @ (own - mean)
-            between += len(own) * np.outer(mean, mean)
-    return ScatterMatrices(within, between, centred.T @ centred)
 
 
 def criterion(w: Array, within: Array, between: Array) -> Array:
@@ -69,16 +38,6 @@ def criterion(w: Array, within: Array, between: Array) -> Array:
     """
     above, below = (np.einsum("...i,ij,...j->...", w, S, w) for S in (between, within))
     return np.asarray(np.divide(above, below, out=np.full(np.shape(above), np.inf), where=below > 0))
-
-
-def criterion_by_angle(degrees: Sequence[float] | Array, within: Array, between: Array) -> Array:
-    """(m,) J of the directions of a plane at these angles to its first axis.
-
-    >>> criterion_by_angle([0, 90], np.eye(2), np.diag([3.0, 1.0])).round(6).tolist()
-    [3.0, 1.0]
-    """
-    angle = np.radians(np.asarray(degrees, dtype=float))
-    return criterion(np.stack([np.cos(angle), np.sin(angle)], axis=-1), within, between)
 
 
 class PrincipalAxes(NamedTuple):

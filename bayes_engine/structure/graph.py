@@ -130,10 +130,6 @@ class DAG:
         """These nodes and everything above them."""
         return self._reached(names, self.parents)
 
-    def descendants(self, names: Collection[str]) -> frozenset[str]:
-        """These nodes and everything below them."""
-        return self._reached(names, self.children)
-
     def _reached(self, names: Collection[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
         found = set(names)
         queue = list(names)

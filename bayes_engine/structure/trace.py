@@ -89,10 +89,6 @@ class SearchTrace:
                 arcs.add((step.move.child, step.move.parent))
         return DAG(self.start.nodes, arcs)
 
-    def score_after(self, k: int) -> float:
-        """The score after `k` steps."""
-        return self.steps[k - 1].score if self._within(k) else self.start_score
-
     def table(self) -> pd.DataFrame:
         """A row for every step: the move, what it changed, and the score after it."""
         rows = [(s.move.operation, s.move.parent, s.move.child, s.delta, s.score, s.ties) for s in self.steps]

@@ -14,7 +14,7 @@ import pytest
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.stats.family_counts import FamilyCounts
-from bayes_engine.structure.equivalence import PDAG, cpdag, equivalent, extension, hamming
+from bayes_engine.structure.equivalence import cpdag
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import SCORES, ScoreName, Scorer, bill
 from bayes_engine.structure.search import Constraints, exact, hill_climb, k2
@@ -56,10 +56,24 @@ def questions(graph: DAG) -> Iterator[tuple[str, str, tuple[str, ...]]]:
             yield from ((a, b, given) for given in itertools.combinations(rest, k))
 
 
+def descendants(graph: DAG, name: str) -> set[str]:
+    """The node and all below it."""
+    return {name}.union(*(descendants(graph, child) for child in graph.children[name]))
+
+
+def equivalent(a: DAG, b: DAG) -> bool:
+    """Whether two graphs have the same skeleton and the same V-structures."""
+
+    def signs(graph: DAG) -> tuple[set[frozenset[str]], set[tuple[frozenset[str], str]]]:
+        return {frozenset(arc) for arc in graph.arcs}, {(frozenset((j.a, j.b)), j.middle) for j in graph.v_structures}
+
+    return set(a.nodes) == set(b.nodes) and signs(a) == signs(b)
+
+
 def open_by_definition(graph: DAG, path: tuple[str, ...], z: set[str]) -> bool:
     for x, m, y in zip(path, path[1:], path[2:], strict=False):
         collider = (x, m) in graph.arcs and (y, m) in graph.arcs
-        if collider and not graph.descendants([m]) & z:
+        if collider and not descendants(graph, m) & z:
             return False
         if not collider and m in z:
             return False
@@ -105,7 +119,7 @@ def assert_told_right(graph: DAG, shown: Trail, z: set[str]) -> None:
     for p in shown.passages:
         assert p.open == open_by_definition(graph, (p.before, p.middle, p.after), z)
         if p.because is not None:
-            assert p.because in z & graph.descendants([p.middle])
+            assert p.because in z & descendants(graph, p.middle)
         assert (p.because is not None) == (p.open == (p.kind == "collider"))
 
 
@@ -161,8 +175,6 @@ def test_classes_of_four_nodes_against_enumeration() -> None:
             found = cpdag(graph)
             assert set(found.compelled) == compelled
             assert {frozenset(e) for e in found.reversible} == {frozenset(a) for a in set(graph.arcs) - compelled}
-            assert equivalent(graph, members[0]) and hamming(graph, members[0]) == 0
-        assert any(extension(cpdag(members[0])) == graph for graph in members)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -171,30 +183,6 @@ def test_classes_of_five_nodes_against_every_orientation(seed: int) -> None:
     graph = random_dag(rng, 5, rng.uniform(0.3, 0.9))
     members = [g for g in orientations(graph.nodes, list(graph.arcs)) if equivalent(g, graph)]
     assert set(cpdag(graph).compelled) == compelled_in(members)
-    assert equivalent(extension(cpdag(graph)), graph)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_a_pattern_has_an_extension_where_enumeration_finds_one(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    pairs = [p for p in itertools.combinations(FOUR, 2) if rng.random() < 0.7]
-    fixed = [p if rng.random() < 0.5 else p[::-1] for p in pairs if rng.random() < 0.4]
-    loose = [p for p in pairs if p not in fixed and p[::-1] not in fixed]
-    pattern = PDAG(FOUR, fixed, loose)
-    joined = {frozenset(p) for p in pairs}
-    wanted = {
-        (frozenset((x, y)), m) for (x, m), (y, k) in itertools.combinations(fixed, 2)
-        if m == k and frozenset((x, y)) not in joined
-    }  # fmt: skip
-    fitting = [
-        g for g in orientations(FOUR, pairs)
-        if set(fixed) <= set(g.arcs) and {(frozenset((j.a, j.b)), j.middle) for j in g.v_structures} == wanted
-    ]  # fmt: skip
-    if fitting:
-        assert extension(pattern) in fitting
-    else:
-        with pytest.raises(ParameterError, match="no acyclic graph"):
-            extension(pattern)
 
 
 def rows(seed: int, n: int = 80) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import log_normalize
-from bayes_engine.models.fisher import FisherDiscriminant, scatter_matrices, trace_ratio
+from bayes_engine.models.fisher import FisherDiscriminant, trace_ratio
 from bayes_engine.models.gaussian import (
     GaussianDiscriminant,
     LinearDiscriminantAnalysis,
@@ -23,6 +23,7 @@ from bayes_engine.models.gaussian import (
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter, scatter
+from tests.textbook import scatter_matrices
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 laws = settings(max_examples=20, deadline=None)

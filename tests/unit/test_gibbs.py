@@ -11,7 +11,7 @@ import pytest
 from bayes_engine.errors import ImpossibleEvidence, ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference import moves as ways
-from bayes_engine.inference.diagnostics import autocorrelation, split_rhat
+from bayes_engine.inference.diagnostics import autocorrelation, gelman_rubin
 from bayes_engine.inference.gibbs import (
     GibbsRun,
     GibbsSettings,
@@ -25,6 +25,13 @@ from bayes_engine.inference.gibbs import (
     updates,
 )
 from bayes_engine.table.schema import Variable
+
+
+def split_rhat(draws: np.ndarray) -> float:
+    """R̂ of the half chains (Gelman et al., BDA3, §11.4) from all the draws (T, C)."""
+    half = len(draws) // 2
+    halves = np.concatenate([draws[:half], draws[len(draws) - half :]], axis=1).astype(float)
+    return float(gelman_rubin(halves.mean(axis=0), (halves - halves[0]).var(axis=0, ddof=1), half))
 
 
 def asia() -> Network:

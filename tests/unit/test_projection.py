@@ -14,7 +14,7 @@ from scipy.stats import ncx2, norm
 from bayes_engine import FisherDiscriminant, LinearDiscriminantAnalysis, load_dataset
 from bayes_engine.decision.boundaries import Quadric, TwoGaussians, boundaries, error_rate, known
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.models.fisher import criterion_by_angle, principal_axes
+from bayes_engine.models.fisher import principal_axes
 from bayes_engine.models.projection import (
     Numbers,
     assumptions,
@@ -26,6 +26,7 @@ from bayes_engine.models.projection import (
 )
 from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.workbench.figures.projection import MOST_ROWS, along_the_dial, on_two_directions, three_boundaries
+from tests.textbook import criterion_by_angle
 
 shapes = st.tuples(st.floats(0.3, 3.0), st.floats(-0.9, 0.9))
 

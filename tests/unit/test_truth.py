@@ -21,20 +21,27 @@ from bayes_engine.models.classic import GaussianNB
 from bayes_engine.models.rivals import of_levels, of_numbers
 from bayes_engine.workbench.laboratory.excess import fitted_to_population, learning_curve
 from bayes_engine.workbench.laboratory.truth import (
+    SIZE,
     GaussianTruth,
     Mixture,
+    Risk,
     TableTruth,
+    Truth,
     bayes_risk,
     from_ellipses,
     from_points,
     gaussians,
-    true_risk,
 )
 
 RNG = np.random.default_rng(7)
 EYE = np.eye(2)
 STRETCHED = np.array([[[1.0, 0.5], [0.5, 1.0]], [[2.0, -0.8], [-0.8, 1.5]]])
 MEANS = np.array([[-1.0, 0.0], [1.0, 0.5]])
+
+
+def true_risk(truth: Truth, model: Any, loss: LossMatrix) -> Risk:
+    """The risk, under the true density, of what a fitted classifier decides by these losses."""
+    return truth.measure(SIZE).risk(loss, log_posterior(model, truth.classes))
 
 
 def zero_one(truth: Any) -> LossMatrix:

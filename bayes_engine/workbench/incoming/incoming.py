@@ -117,11 +117,6 @@ class IncomingFile:
         return len(self.reception.cells)
 
     @property
-    def has_truth(self) -> bool:
-        """Whether the file has the target at all."""
-        return self.reception.target.name in self.reception.called
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The columns of the file."""
         return self.reception.names

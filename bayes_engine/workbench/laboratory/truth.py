@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.decision.rule import LogPosterior, changes, cheapest, log_posterior
+from bayes_engine.decision.rule import LogPosterior, changes, cheapest
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, exp, log, log_normalize, log_sum
@@ -479,19 +479,6 @@ def bayes_risk(truth: Truth, loss: LossMatrix, *, size: int = SIZE) -> Risk:
     if known is not None:
         return Risk(known, 0.0, "closed form")
     return truth.measure(size).risk(loss, truth.log_joint)
-
-
-def true_risk(truth: Truth, model: Any, loss: LossMatrix, *, size: int = SIZE) -> Risk:
-    """The risk, under the true density, of what a fitted classifier (`classes_`, `predict_proba`) decides by these
-    losses.
-
-    >>> from bayes_engine.models.classic import GaussianNB
-    >>> truth = gaussians([[-1.0, 0.0], [1.0, 0.0]], [np.eye(2), np.eye(2)])
-    >>> model = GaussianNB().fit(*truth.sample(40, 0))
-    >>> true_risk(truth, model, LossMatrix.zero_one(truth.classes)).value > 0.158655
-    True
-    """
-    return truth.measure(size).risk(loss, log_posterior(model, truth.classes))
 
 
 def best_in_cells(truth: TableTruth, loss: LossMatrix, rule: LogPosterior | None = None) -> list[int]:
