@@ -64,7 +64,7 @@ _END = f"""</sheetData><ignoredErrors><ignoredError sqref="A1:XFD{MAX_ROWS}" num
 </worksheet>"""
 
 
-class Sheet:
+class SheetWriter:
     """A workbook with one sheet under these column names, written to `out` as a context manager. `cut` counts the texts
     that were longer than a cell can hold.
 
@@ -72,7 +72,7 @@ class Sheet:
 
     >>> import io
     >>> out = io.BytesIO()
-    >>> with Sheet(out, ["city", "size"], rows=1) as sheet:
+    >>> with SheetWriter(out, ["city", "size"], rows=1) as sheet:
     ...     sheet.add(pd.DataFrame({"city": ["=Oslo"], "size": [1.5]}))
     >>> pd.read_excel(out, engine="calamine").to_dict("records")
     [{'city': '=Oslo', 'size': 1.5}]

@@ -24,23 +24,23 @@ from bayes_engine.table.numbers import INFINITE, INVISIBLE, MISSING_AMONG_NUMBER
 
 class Style(NamedTuple):
     """How a column's numbers are read: with this decimal mark ("" as they show themselves); and where they are not
-    written in one way (`torn`), only those that bear this sign (% $ or none)."""
+    written in one way (`inconsistent`), only those that bear this sign (% $ or none)."""
 
     mark: Literal["", ".", ","] = ""
     sign: str = ""
-    torn: bool = False
+    inconsistent: bool = False
 
 
 @dataclass
-class Look:
+class NumberStyles:
     """How a column writes its numbers, over the blocks: whether every cell is one, how many cells are written in which
     way (the sign they bear, the decimal mark they show beyond doubt), and whether a block contradicted itself."""
 
     numeric: bool = True
-    ways: Counter[tuple[str, str]] = field(default_factory=Counter)
+    seen: Counter[tuple[str, str]] = field(default_factory=Counter)
     contradictory: bool = False
 
-    def over(self, column: pd.Series, tokens: Sequence[str] | None) -> None:
+    def add(self, column: pd.Series, tokens: Sequence[str] | None) -> None:
         """One more block."""
         converted = convert_column(column, None, tokens)
         if not _is_numbers(converted.values):
@@ -52,17 +52,17 @@ class Look:
             if not _is_numbers(converted.values):
                 self.contradictory = True
                 times = np.bincount(codes[codes >= 0], minlength=int(spelled.index[-1]) + 1)[spelled.index]
-                for way, n in zip(_signs_and_marks(spelled), times.tolist(), strict=True):
-                    if way is not None:
-                        self.ways[way] += n
+                for style, n in zip(_signs_and_marks(spelled), times.tolist(), strict=True):
+                    if style is not None:
+                        self.seen[style] += n
                 return
         if n := int(converted.values.notna().sum()):
-            self.ways[_sign(converted), converted.mark or ""] += n
+            self.seen[_sign(converted), converted.mark or ""] += n
 
     @property
-    def torn(self) -> bool:
+    def inconsistent(self) -> bool:
         """Whether no one way of writing numbers fits the column."""
-        return self.contradictory or len({sign for sign, _ in self.ways}) > 1 or len(self._marks()) > 1
+        return self.contradictory or len({sign for sign, _ in self.seen}) > 1 or len(self._marks()) > 1
 
     @property
     def mark(self) -> Mark | None:
@@ -76,7 +76,7 @@ class Look:
     def sign(self) -> str:
         """The sign that most cells bear."""
         signs = Counter[str]()
-        for (sign, _), n in self.ways.items():
+        for (sign, _), n in self.seen.items():
             signs[sign] += n
         return max(sorted(signs), key=lambda s: signs[s], default="")
 
@@ -84,12 +84,12 @@ class Look:
         """How to read the column in a file with this decimal mark; one that is `chosen` by a person holds for every
         column."""
         own = mark if chosen else self.mark or mark
-        shown = own == "." and not chosen and not self.torn
-        return Style("" if shown else own, self.sign, self.torn)
+        shown = own == "." and not chosen and not self.inconsistent
+        return Style("" if shown else own, self.sign, self.inconsistent)
 
     def _marks(self, sign: str | None = None) -> Counter[str]:
         marks = Counter[str]()
-        for (borne, mark), n in self.ways.items():
+        for (borne, mark), n in self.seen.items():
             if mark and sign in (None, borne):
                 marks[mark] += n
         return marks
@@ -138,7 +138,7 @@ def read_numbers(
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan], [False, True, False])
     """
-    if not style.torn:
+    if not style.inconsistent:
         converted = convert_column(column, style.mark or None, tokens)
         if _is_numbers(converted.values):
             return converted.values.to_numpy(dtype=float), np.zeros(len(column), dtype=bool), converted.notes
@@ -163,7 +163,8 @@ def read_mixed(
     >>> values, unreadable, _notes = read_mixed(pd.Series(["5 %", "big"]), Style(), None)
     >>> values.tolist(), unreadable.tolist()
     ([5.0, nan], [False, True])
-    >>> values, unreadable, _notes = read_mixed(pd.Series(["1,5", "2,5 %", "2.5", "-inf"]), Style(",", torn=True), None)
+    >>> cells = pd.Series(["1,5", "2,5 %", "2.5", "-inf"])
+    >>> values, unreadable, _notes = read_mixed(cells, Style(",", inconsistent=True), None)
     >>> values.tolist(), unreadable.tolist()
     ([1.5, nan, nan, -inf], [False, True, True, False])
     """
@@ -171,7 +172,7 @@ def read_mixed(
     values = np.full(len(absent), np.nan)
     notes: tuple[Note, ...] = ()
     if len(spelled):
-        converted = None if style.torn else convert_column(spelled, style.mark or None, ())
+        converted = None if style.inconsistent else convert_column(spelled, style.mark or None, ())
         if converted is None or not _is_numbers(converted.values):
             spelled, converted = _one_by_one(spelled, style)
         values[spelled.index] = converted.values

@@ -14,7 +14,7 @@ import pandas as pd
 
 from bayes_engine.errors import TableError
 from bayes_engine.table.guard import guarded
-from bayes_engine.table.sheet import Sheet
+from bayes_engine.table.sheet import SheetWriter
 
 
 def write_csv(out: IO[bytes], blocks: Iterable[pd.DataFrame]) -> None:
@@ -47,7 +47,7 @@ def write_xlsx(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int) -> int
     Raises TableError, before anything is written, where these `rows` do not fit a sheet.
     """
     first, blocks = _first(blocks)
-    with Sheet(out, [str(name) for name in first.columns], rows) as sheet:
+    with SheetWriter(out, [str(name) for name in first.columns], rows) as sheet:
         for block in blocks:
             sheet.add(block)
     return sheet.cut

@@ -14,7 +14,7 @@ from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table import sheet
 from bayes_engine.table.guard import guarded, unguarded
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.sheet import Sheet
+from bayes_engine.table.sheet import SheetWriter
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming import batch, pieces
 from bayes_engine.workbench.incoming.batch import answers, results, score_file, tally
@@ -337,9 +337,9 @@ def test_a_spreadsheet_holds_no_formula_and_another_program_reads_it() -> None:
 def test_what_a_spreadsheet_cannot_hold_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
     with pytest.raises(TableError, match="1,048,576 rows of 2 columns do not fit a spreadsheet"):
-        Sheet(out, ["a", "b"], 1_048_576)
+        SheetWriter(out, ["a", "b"], 1_048_576)
     with pytest.raises(TableError, match="16,384 columns"):
-        Sheet(out, ["a"] * 16_385, 1)
+        SheetWriter(out, ["a"] * 16_385, 1)
     assert out.getvalue() == b""
     long = pd.DataFrame({"city": ["x" * sheet.MAX_TEXT, "y" * (sheet.MAX_TEXT + 1), "😀" * 20_000]}, dtype="str")
     assert WRITERS["xlsx"](out, iter([long]), 3) == 2

@@ -27,7 +27,7 @@ from bayes_engine.table.levels import match
 from bayes_engine.table.notes import Note, listed, note
 from bayes_engine.table.numbers import ALWAYS_MISSING, Mark
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.styles import Look, Style, read_numbers
+from bayes_engine.table.styles import NumberStyles, Style, read_numbers
 from bayes_engine.workbench.incoming.pieces import BLOCK, Cells
 
 LISTED = 1000
@@ -196,7 +196,7 @@ class Reception:
                 "column names",
                 known=listed(schema.names, 12),
             )
-        self.mark, self.styles = self._look()
+        self.mark, self.styles = self._number_styles()
 
     def blocks(self, rows: int = 0, tally: FileTally | None = None) -> Iterator[Incoming]:
         """All rows, received a block at a time, as `Cells.blocks` gives them."""
@@ -248,20 +248,20 @@ class Reception:
             notes += tally.columns[variable.name].notes(variable, tally.rows, self.rules.unseen)
         return (*notes, *tally.amount.notes_of_amounts(self.amount), *self._truth_notes(tally))
 
-    def _look(self) -> tuple[Mark, dict[str, Style]]:
+    def _number_styles(self) -> tuple[Mark, dict[str, Style]]:
         """The file's decimal mark, and how each of its columns of numbers is read."""
         names = [v.name for v in self.here if _of_numbers(v)] + ([self.amount] if self.amount else [])
-        looks = {name: Look() for name in names}
+        columns = {name: NumberStyles() for name in names}
         for block in self.cells.blocks() if names else ():
             cells = self._named(block)
-            for name, look in looks.items():
-                look.over(self._bare(name, cells), self.rules.tokens)
+            for name, seen in columns.items():
+                seen.add(self._bare(name, cells), self.rules.tokens)
         mark = self.rules.decimal
         if mark is None:
-            sure = {look.mark for look in looks.values() if look.numeric and not look.torn} - {None}
-            marks = sure or {look.mark for look in looks.values()} - {None}  # for a bad cell the others pay nothing
+            sure = {seen.mark for seen in columns.values() if seen.numeric and not seen.inconsistent} - {None}
+            marks = sure or {seen.mark for seen in columns.values()} - {None}  # for a bad cell the others pay nothing
             mark = "," if marks == {","} else "."
-        return mark, {name: look.style(mark, chosen=self.rules.decimal is not None) for name, look in looks.items()}
+        return mark, {name: seen.style(mark, chosen=self.rules.decimal is not None) for name, seen in columns.items()}
 
     def _named(self, block: pd.DataFrame) -> pd.DataFrame:
         """A block under the names of the columns, in texts that a file can hold."""
