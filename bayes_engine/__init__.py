@@ -26,7 +26,7 @@ subtract statistics and agree with `fit`; `with_params` (new estimation paramete
 `risk` and `decide`.
 
 Decisions. `LossMatrix` (rows decide, columns are the truth; `with_refusal`, and `with_amount` for losses per unit of a
-row's amount) makes a `Decision`. Its `flip_margins` are `FlipMargins` of `Stand`s, `implied_losses` gives
+row's amount) makes a `Decision`. Its `flip_margins` are `FlipMargins` of `FlipMargin`s, `implied_losses` gives
 `ImpliedLosses`, `refusal_for_error` a `Refusal`. `MinimumRiskClassifier` decides inside a pipeline, `risk_scorer`
 scores in a grid search, `held_out` and `estimated_risk` evaluate under losses and a prior of use. `ask` and `interview`
 say what to observe next (`Inquiry`).
@@ -41,11 +41,13 @@ Errors are a `BayesEngineError` (`UndefinedPosterior` where a row has no posteri
 estimate that had to be replaced or a column that was set aside.
 """
 
+import warnings
+
 from bayes_engine.datasets import dataset_names, load_dataset
 from bayes_engine.decision.ask import Inquiry, ask, interview
 from bayes_engine.decision.evaluate import estimated_risk, held_out, risk_scorer
 from bayes_engine.decision.loss import Decision, LossMatrix
-from bayes_engine.decision.margins import FlipMargins, ImpliedLosses, Refusal, Stand
+from bayes_engine.decision.margins import FlipMargin, FlipMargins, ImpliedLosses, Refusal
 from bayes_engine.errors import BayesEngineError, EstimationWarning, StoreError, UndefinedPosterior
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.models.calibrated import CalibratedClassifier
@@ -87,6 +89,7 @@ __all__ = [
     "Dirichlet",
     "EstimationWarning",
     "FisherDiscriminant",
+    "FlipMargin",
     "FlipMargins",
     "GaussianMixture",
     "GaussianNB",
@@ -108,7 +111,6 @@ __all__ = [
     "Schema",
     "SelectiveNaiveBayes",
     "SemiSupervisedNB",
-    "Stand",
     "Status",
     "StoreError",
     "UndefinedPosterior",
@@ -132,3 +134,15 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+_RENAMED = {"Stand": "FlipMargin"}
+"""Names that were public once, with what they are called now."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        f"bayes_engine.{name} is called {_RENAMED[name]} now; the old name will go", DeprecationWarning, stacklevel=2
+    )
+    return globals()[_RENAMED[name]]

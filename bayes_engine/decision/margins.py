@@ -31,13 +31,13 @@ Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Stand:
+class FlipMargin:
     """The values from `low` to `high` (±inf possible) of one loss or prior at which an action has the least risk, all
     else held; `below` and `above` name the action that takes over beyond each end, None where none does.
 
     At an end itself two actions cost the same, and the rule of ties (see `decide`) says which is taken.
 
-    >>> stand = Stand(0.25, 9.0, below="accept", above="reject")
+    >>> stand = FlipMargin(0.25, 9.0, below="accept", above="reject")
     >>> stand.nearest_to(1.0), stand.nearest_to(20.0)
     (1.0, 9.0)
     """
@@ -54,7 +54,7 @@ class Stand:
     def short_within(self, now: float) -> float:
         """A number of few digits just inside the end that is nearest to `now`: what a person would set.
 
-        >>> Stand(-np.inf, 0.4444).short_within(1.0), Stand(9.0, np.inf).short_within(5.0)
+        >>> FlipMargin(-np.inf, 0.4444).short_within(1.0), FlipMargin(9.0, np.inf).short_within(5.0)
         (0.44, 9.1)
         """
         end = self.nearest_to(now)
@@ -104,8 +104,8 @@ class FlipMargins:
 
     action: Any
     tied: bool
-    losses: Mapping[tuple[Any, Any], Stand]
-    priors: Mapping[Any, Stand]
+    losses: Mapping[tuple[Any, Any], FlipMargin]
+    priors: Mapping[Any, FlipMargin]
     loss: LossTable
     prior: Mapping[Any, float]
     amount: float | None = None
@@ -138,8 +138,8 @@ class ImpliedLosses:
 
     wished: Any
     action: Any
-    losses: Mapping[tuple[Any, Any], Stand | None]
-    priors: Mapping[Any, Stand | None]
+    losses: Mapping[tuple[Any, Any], FlipMargin | None]
+    priors: Mapping[Any, FlipMargin | None]
     least: LossTable | None
     loss: LossTable
     prior: Mapping[Any, float]
@@ -378,25 +378,25 @@ def _least_change(p: Array, own: LossTable, w: int, loss: LossTable, units: Arra
 
 def _named(
     found: Stands, loss: LossTable, with_prior: bool
-) -> tuple[dict[tuple[Any, Any], Stand | None], dict[Any, Stand | None]]:
+) -> tuple[dict[tuple[Any, Any], FlipMargin | None], dict[Any, FlipMargin | None]]:
     """The first row's intervals by label."""
 
     def action(position: int) -> Any:
         return loss.actions[position] if position >= 0 else None
 
-    cells: dict[tuple[Any, Any], Stand | None] = {}
+    cells: dict[tuple[Any, Any], FlipMargin | None] = {}
     for i, name in enumerate(loss.actions):
         for j, truth in enumerate(loss.classes):
             low, high, taker = float(found.low[0, i, j]), float(found.high[0, i, j]), action(int(found.taker[0, i, j]))
             below, above = (taker if np.isfinite(end) else None for end in (low, high))
-            cells[name, truth] = None if np.isnan(low) else Stand(low, high, below, above)
-    shares: dict[Any, Stand | None] = {}
+            cells[name, truth] = None if np.isnan(low) else FlipMargin(low, high, below, above)
+    shares: dict[Any, FlipMargin | None] = {}
     if with_prior:
         assert found.prior_low is not None and found.prior_high is not None
         assert found.below is not None and found.above is not None
         for k, truth in enumerate(loss.classes):
             low, high = float(found.prior_low[0, k]), float(found.prior_high[0, k])
-            stand = Stand(low, high, action(int(found.below[0, k])), action(int(found.above[0, k])))
+            stand = FlipMargin(low, high, action(int(found.below[0, k])), action(int(found.above[0, k])))
             shares[truth] = None if np.isnan(low) else stand
     return cells, shares
 
@@ -452,7 +452,7 @@ def _prior_flips(margins: FlipMargins) -> Iterator[Flip]:
         yield from _ends(None, truth, float(margins.prior[truth]), stand, 1.0)
 
 
-def _ends(action: Any, truth: Any, now: float, stand: Stand, scale: float) -> Iterator[Flip]:
+def _ends(action: Any, truth: Any, now: float, stand: FlipMargin, scale: float) -> Iterator[Flip]:
     if stand.below is not None:
         yield Flip(action, truth, now, stand.low, stand.below, (now - stand.low) / scale, False)
     if stand.above is not None:
@@ -471,7 +471,7 @@ def _prior_wishes(implied: ImpliedLosses) -> Iterator[Flip]:
 
 
 def _way(
-    implied: ImpliedLosses, action: Any, truth: Any, now: float, stand: Stand | None, scale: float
+    implied: ImpliedLosses, action: Any, truth: Any, now: float, stand: FlipMargin | None, scale: float
 ) -> Iterator[Flip]:
     if stand is not None and implied.wished != implied.action and (stand.below, stand.above) != (None, None):
         at = stand.nearest_to(now)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.decision.margins import (
+    FlipMargin,
     FlipMargins,
-    Stand,
     flip_margins,
     implied_losses,
     refusal_for_error,
@@ -128,7 +128,7 @@ def test_a_scan_finds_the_wished_decision_exactly_where_it_is_implied(
                 assert inside == (risk[w] <= risk.min() + 1e-12) or _nearly_tied(risk, w), (truth, stand, value)
 
 
-def _just_about(stand: Stand | None) -> list[float]:
+def _just_about(stand: FlipMargin | None) -> list[float]:
     ends = [] if stand is None else [e for e in (stand.low, stand.high) if np.isfinite(e)]
     return [e + d * max(abs(e), 1e-3) for e in ends for d in (-1e-4, -1e-6, 1e-6, 1e-4)]
 
@@ -207,13 +207,13 @@ def test_a_constant_per_class_moves_every_margin_with_its_loss(
 def test_a_worked_example_of_two_actions() -> None:
     margins = HOSPITAL.flip_margins([0.9, 0.1], EVEN)  # R(accept) = 0.5, R(reject) = 0.9, gap 0.4
     assert (margins.action, margins.tied) == ("accept", False)
-    assert margins.losses["accept", "healthy"] == Stand(-np.inf, pytest.approx(0.4 / 0.9), None, "reject")
-    assert margins.losses["accept", "ill"] == Stand(-np.inf, pytest.approx(9.0), None, "reject")
-    assert margins.losses["reject", "healthy"] == Stand(pytest.approx(0.5 / 0.9), np.inf, "reject", None)
-    assert margins.losses["reject", "ill"] == Stand(pytest.approx(-4.0), np.inf, "reject", None)
+    assert margins.losses["accept", "healthy"] == FlipMargin(-np.inf, pytest.approx(0.4 / 0.9), None, "reject")
+    assert margins.losses["accept", "ill"] == FlipMargin(-np.inf, pytest.approx(9.0), None, "reject")
+    assert margins.losses["reject", "healthy"] == FlipMargin(pytest.approx(0.5 / 0.9), np.inf, "reject", None)
+    assert margins.losses["reject", "ill"] == FlipMargin(pytest.approx(-4.0), np.inf, "reject", None)
     # odds of 9 to 1 at even priors; accepting needs 5 to 1: π/(1 − π) = 5/9
-    assert margins.priors["healthy"] == Stand(pytest.approx(5 / 14), 1.0, "reject", None)
-    assert margins.priors["ill"] == Stand(0.0, pytest.approx(9 / 14), None, "reject")
+    assert margins.priors["healthy"] == FlipMargin(pytest.approx(5 / 14), 1.0, "reject", None)
+    assert margins.priors["ill"] == FlipMargin(0.0, pytest.approx(9 / 14), None, "reject")
 
 
 def test_the_nearest_flips_come_first_and_wrong_decisions_before_right_ones() -> None:
@@ -231,26 +231,26 @@ def test_the_nearest_flips_come_first_and_wrong_decisions_before_right_ones() ->
 def test_a_refusal_takes_part_and_may_take_over() -> None:
     loss = LossMatrix.zero_one(("a", "b")).with_refusal(0.3)
     margins = flip_margins([0.8, 0.2], loss, {"a": 0.5, "b": 0.5})
-    assert margins.losses["a", "b"] == Stand(-np.inf, pytest.approx(1.5), None, "refuse")
+    assert margins.losses["a", "b"] == FlipMargin(-np.inf, pytest.approx(1.5), None, "refuse")
     assert margins.losses["refuse", "a"].below == "refuse"
-    assert margins.priors["b"] == Stand(0.0, pytest.approx(12 / 19), None, "refuse")  # P(b|x) reaches 0.3
+    assert margins.priors["b"] == FlipMargin(0.0, pytest.approx(12 / 19), None, "refuse")  # P(b|x) reaches 0.3
 
 
 def test_a_posterior_of_zero_leaves_its_losses_without_effect() -> None:
     loss = LossMatrix.zero_one("abc")
     margins = flip_margins([0.6, 0.4, 0.0], loss, dict.fromkeys("abc", 1 / 3))
-    assert all(margins.losses[action, "c"] == Stand(-np.inf, np.inf) for action in "abc")
-    assert margins.priors["c"] == Stand(0.0, 1.0)
+    assert all(margins.losses[action, "c"] == FlipMargin(-np.inf, np.inf) for action in "abc")
+    assert margins.priors["c"] == FlipMargin(0.0, 1.0)
     certain = flip_margins([1.0, 0.0], LossMatrix.zero_one("ab"), {"a": 0.2, "b": 0.8})
-    assert set(certain.priors.values()) == {Stand(0.0, 1.0)}
+    assert set(certain.priors.values()) == {FlipMargin(0.0, 1.0)}
 
 
 def test_a_tie_is_an_interval_that_ends_where_it_is() -> None:
     margins = flip_margins([0.5, 0.5], LossMatrix.zero_one("ab"), {"a": 0.5, "b": 0.5})
     assert (margins.action, margins.tied) == ("a", True)
-    assert margins.losses["a", "b"] == Stand(-np.inf, 1.0, None, "b")
-    assert margins.losses["b", "a"] == Stand(1.0, np.inf, "b", None)
-    assert margins.priors["a"] == Stand(0.5, 1.0, "b", None)
+    assert margins.losses["a", "b"] == FlipMargin(-np.inf, 1.0, None, "b")
+    assert margins.losses["b", "a"] == FlipMargin(1.0, np.inf, "b", None)
+    assert margins.priors["a"] == FlipMargin(0.5, 1.0, "b", None)
     assert margins.nearest(1)[0].distance == 0.0
 
 
@@ -268,10 +268,10 @@ def test_the_one_that_takes_over_is_the_next_of_all() -> None:
 
 def test_priors_that_cannot_move() -> None:
     margins = flip_margins([0.7, 0.3, 0.0], LossMatrix.zero_one("abc"), {"a": 0.5, "b": 0.5, "c": 0.0})
-    assert margins.priors["c"] == Stand(0.0, 0.0)
+    assert margins.priors["c"] == FlipMargin(0.0, 0.0)
     assert margins.priors["a"].below == "b"
     alone = flip_margins([1.0, 0.0], LossMatrix.zero_one("ab"), {"a": 1.0, "b": 0.0})
-    assert alone.priors == {"a": Stand(1.0, 1.0), "b": Stand(0.0, 0.0)}
+    assert alone.priors == {"a": FlipMargin(1.0, 1.0), "b": FlipMargin(0.0, 0.0)}
 
 
 def test_the_prior_may_stand_in_any_order_and_labels_decide() -> None:
@@ -301,9 +301,9 @@ def test_what_is_no_posterior_is_refused(posterior: Any, prior: Any, error: type
 
 def test_a_worked_example_of_a_wish() -> None:
     implied = implied_losses([0.9, 0.1], "reject", HOSPITAL, EVEN)
-    assert implied.losses["accept", "ill"] == Stand(pytest.approx(9.0), np.inf, "accept", None)
-    assert implied.losses["reject", "healthy"] == Stand(-np.inf, pytest.approx(5 / 9), None, "accept")
-    assert implied.priors["ill"] == Stand(pytest.approx(9 / 14), 1.0, "accept", None)
+    assert implied.losses["accept", "ill"] == FlipMargin(pytest.approx(9.0), np.inf, "accept", None)
+    assert implied.losses["reject", "healthy"] == FlipMargin(-np.inf, pytest.approx(5 / 9), None, "accept")
+    assert implied.priors["ill"] == FlipMargin(pytest.approx(9 / 14), 1.0, "accept", None)
     half = np.array([[0.9, 0.1], [-0.9, -0.1]]) * 0.2 / 0.82  # each risk moves by half the gap of 0.4
     np.testing.assert_allclose(implied.least.table, HOSPITAL.table + half)
     assert implied.nearest_priors()[0].at == pytest.approx(5 / 14)
@@ -313,7 +313,7 @@ def test_one_loss_of_one_rival_cannot_help_where_two_are_cheaper() -> None:
     loss = LossMatrix(("x", "y", "z"), ("a", "b"), [[0, 1], [0, 2], [3, 3]])
     implied = implied_losses([0.5, 0.5], "z", loss)
     assert implied.losses["x", "a"] is None and implied.losses["y", "b"] is None
-    assert implied.losses["z", "a"] == Stand(-np.inf, pytest.approx(-2.0), None, "x")
+    assert implied.losses["z", "a"] == FlipMargin(-np.inf, pytest.approx(-2.0), None, "x")
     assert {f.action for f in implied.nearest(9)} == {"z"}
     np.testing.assert_allclose(implied.least.risk(np.array([0.5, 0.5])), [1.5, 1.5, 1.5])
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.margins import Flip, FlipMargins, ImpliedLosses, Stand
+from bayes_engine.decision.margins import Flip, FlipMargin, FlipMargins, ImpliedLosses
 from bayes_engine.language import _
 from bayes_engine.numerals import certain, plain
 from bayes_engine.priors import with_share
@@ -100,7 +100,7 @@ def _every(table: active.InUse, margins: FlipMargins) -> None:
     )
 
 
-def _listed(table: active.InUse, action: Any, truth: Any, now: float, stand: Stand) -> Mapping[str, str]:
+def _listed(table: active.InUse, action: Any, truth: Any, now: float, stand: FlipMargin) -> Mapping[str, str]:
     flip = Flip(action, truth, now, now, None, 0.0, False)
     low, high_ = _value_of(stand.low, flip), _value_of(stand.high, flip)
     below, above = (None if a is None else clean(table.action(a), 24) for a in (stand.below, stand.above))

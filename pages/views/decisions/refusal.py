@@ -9,7 +9,7 @@ import streamlit as st
 
 from bayes_engine.decision.evaluate import HeldOut, weights_in_use
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.decision.margins import Stand, refusal_for_error
+from bayes_engine.decision.margins import FlipMargin, refusal_for_error
 from bayes_engine.language import _
 from bayes_engine.ledger import Status
 from bayes_engine.numerals import plain
@@ -49,7 +49,7 @@ def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
             )
             return
         dearer = [risk for risk in found.risks.tolist() if risk > found.cost]
-        cost = Stand(found.cost, min(dearer, default=float("inf"))).short_within(found.cost)
+        cost = FlipMargin(found.cost, min(dearer, default=float("inf"))).short_within(found.cost)
         st.markdown(
             _(
                 "Refusing where the least risk is above **{cost}** decides {coverage} of the held-out rows, of which "
