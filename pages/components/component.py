@@ -20,10 +20,13 @@ Known = TypeVar("Known")
 _HERE = Path(__file__).parent
 
 
-def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = ()) -> Any:
+def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (), draws: str = "") -> Any:
     """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself. It
-    `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets."""
+    `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets. A script
+    that others use as well exports nothing: its function `draws` it."""
     script = "\n".join(_texts(("component", *uses), module, ".js"))
+    if draws:
+        script += f"\nexport default drawnBy({draws})\n"
     style = "\n".join(_texts(uses, module, ".css")) if html else None
     return st.components.v2.component(name, html=html or "<span></span>", css=style, js=script)
 

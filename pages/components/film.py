@@ -1,11 +1,36 @@
-"""The bar of a film (film.js): its words, and the step that a person chose in it."""
+"""The bar of a film (film.js): its words, the step that a person chose in it; and a bar by itself, of a film that the
+server draws step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayes_engine.language import _
+from pages.components.component import component, heard, seen
+
+_film = component(__file__, "bayes_film", '<div data-testid="film"></div>', uses=("stage",), draws="createFilm")
+
+
+def film_bar(
+    step: int, last: int, *, key: str, plays: bool, pace: float, on_step: Callable[[int, bool], object]
+) -> None:
+    """The bar of a film at this step of 0 to `last`; where it `plays`, a step takes `pace` seconds once it is drawn.
+    `on_step(step, plays)` is called before the script runs again; a step of −1 is the last."""
+
+    def stepped() -> None:
+        chosen = heard(key, "stepped", lambda edit: read_play(edit, last))
+        if chosen is not None:
+            on_step(*chosen)
+
+    words = bar_words() | {
+        "rewind": _("To the beginning"),
+        "back": _("A step back"),
+        "forward": _("A step further"),
+        "scrub": _("Step"),
+    }
+    data = {"step": step, "last": last, "plays": plays, "pace": 1000.0 * pace, "words": words, "seen": seen(key)}
+    _film(key=key, data=data, on_stepped_change=stepped)
 
 
 def read_step(edit: Mapping[str, Any], last: int) -> int | None:
@@ -18,6 +43,16 @@ def read_step(edit: Mapping[str, Any], last: int) -> int | None:
     if type(step) is not int or not -1 <= step <= last:
         return None
     return -1 if step == last else step
+
+
+def read_play(edit: Mapping[str, Any], last: int) -> tuple[int, bool] | None:
+    """The step that a bar sent, and whether it goes on from there, which it cannot at its end.
+
+    >>> read_play({"step": 2, "plays": True}, 3), read_play({"step": 3, "plays": True}, 3), read_play({"step": 2}, 3)
+    ((2, True), (-1, False), None)
+    """
+    step, plays = read_step(edit, last), edit.get("plays")
+    return None if step is None or not isinstance(plays, bool) else (step, plays and step >= 0)
 
 
 def bar_words() -> dict[str, str]:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
 from pages import active
+from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
 from pages.runtime.state import START, State, encode
 from tests.conftest import PATIENCE
@@ -39,6 +40,16 @@ def edited(
     edit = read_edit(sent, len(losses), len(losses[0]))
     assert edit is not None
     app.session_state["state"] = with_edit(state, active.in_use(state), edit)
+    app.session_state["edited"] = True
+    return app.run()
+
+
+def filmed(app: AppTest, film: str, step: int, *, plays: bool = False) -> AppTest:
+    """After a step came back from the bar of a film (`tree`, `learn`), as `pages.components.film` takes it."""
+    chosen = read_play({"step": step, "plays": plays}, sent_to(app, "bayes_film")["last"])
+    assert chosen is not None
+    state = app.session_state["state"].showing(**{f"{film}_step": chosen[0], f"{film}_plays": chosen[1]})
+    app.session_state["state"] = state
     app.session_state["edited"] = True
     return app.run()
 

@@ -9,7 +9,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.models.one_dependence import SPODE, TAN
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State
-from tests.apptest.opened import behind, listed, opened, uploaded
+from tests.apptest.opened import behind, filmed, listed, opened, sent_to, uploaded
 
 MELONS = State(table="watermelon2", language="en", labels="file")
 COLOUR, STALK, KNOCK, TEXTURE, NAVEL, TOUCH = range(6)
@@ -90,20 +90,20 @@ def test_a_cell_chosen_shows_its_rows_and_one_without_rows_none() -> None:
 def test_the_tree_grows_to_its_total_step_by_step() -> None:
     app = opened("dependence", MELONS.showing(dependence_view="tree"))
     assert "1.93324 nats" in said(app)
-    app.button(key="tree_first").click().run()
+    filmed(app, "tree", 0)
     assert "so far: 0.00000 nats" in said(app)
     told = []
-    for _step in range(6):
-        app.button(key="tree_next").click().run()
+    for step in range(1, 7):
+        filmed(app, "tree", step)
         told.append(next(m.value for m in app.markdown if m.value.startswith("Step ")))
     assert [name.split(" – ")[0] in line for name, line in zip(TREE, told[:4], strict=False)] == [True] * 4
     assert "0.3004" in told[4]
     assert "close a cycle with 根蒂 – 脐部 – 纹理" in told[4]
     assert "0.2804 nats, is taken" in told[5]
     assert "1.93324 nats" in said(app)
-    app.button(key="tree_next").click().run()
+    filmed(app, "tree", 7)
     assert "point away from **纹理**" in said(app)
-    app.slider(key="tree_step").set_value(5).run()
+    filmed(app, "tree", 5)
     assert "so far: 1.65281 nats" in said(app)
     assert dict(app.session_state["state"].view)["tree_step"] == 5
 
@@ -132,10 +132,15 @@ def test_how_little_the_root_matters_is_shown() -> None:
 
 def test_playing_is_a_state_that_a_link_reopens() -> None:
     app = opened("dependence", MELONS.showing(dependence_view="tree", tree_step=2))
-    app.button(key="tree_play").click().run()
+    assert not sent_to(app, "bayes_film")["plays"]
+    filmed(app, "tree", 2, plays=True)
     assert not app.exception
-    assert dict(app.session_state["state"].view)["tree_plays"]
-    app.button(key="tree_play").click().run()
+    link = app.session_state["state"]
+    assert dict(link.view)["tree_plays"]
+    assert sent_to(opened("dependence", link), "bayes_film") | {"words": {}} == {
+        "step": 2, "last": 8, "plays": True, "pace": 900.0, "words": {}, "seen": 0,
+    }  # fmt: skip
+    filmed(app, "tree", 8, plays=True)  # at its end it stands
     assert not dict(app.session_state["state"].view)["tree_plays"]
 
 

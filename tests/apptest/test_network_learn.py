@@ -27,7 +27,7 @@ from pages.runtime.state import Spec, State
 from pages.views.network import learn_run
 from pages.views.network.learn_run import Run
 from pages.views.network.learn_words import gain, nats
-from tests.apptest.opened import opened
+from tests.apptest.opened import filmed, opened
 from tests.conftest import slowly
 
 MELONS = State(table="watermelon2", language="en", labels="file").showing(net_tab="learn")
@@ -79,11 +79,11 @@ def test_every_score_is_the_engines(score: Any) -> None:
 def test_the_search_is_played_step_by_step_with_its_bill() -> None:
     app = opened("network", MELONS)
     trace = learned().trace
-    app.button(key="learn_first").click().run()
+    filmed(app, "learn", 0)
     assert drawn(app) == set()
     assert nats(trace.start_score) in said(app)
     for k, step in enumerate(trace.steps[:2], start=1):
-        app.button(key="learn_next").click().run()
+        filmed(app, "learn", k)
         assert f"Step {k} of {len(trace.steps)}" in said(app)
         assert drawn(app) == set(trace.graph_after(k).arcs)
         for family in step.families:
@@ -92,9 +92,9 @@ def test_the_search_is_played_step_by_step_with_its_bill() -> None:
             assert gain(family.delta) in said(app)
         runners_up = next(f.value for f in app.dataframe if "move" in f.value and "delta" not in f.value)
         assert list(runners_up["gain"]) == [gain(c.delta) for c in step.runners_up]
-    app.slider(key="learn_slider").set_value(len(trace.steps)).run()
+    filmed(app, "learn", len(trace.steps))
     assert drawn(app) == set(learned().graph.arcs)
-    app.button(key="learn_play").click().run()
+    filmed(app, "learn", 0, plays=True)
     assert app.session_state["state"].seen("learn_plays", False)
     assert not app.exception
 
@@ -194,7 +194,7 @@ def test_the_search_goes_on_from_a_graph_by_hand() -> None:
     app.button(key="learn_continue").click().run()
     want = learned(start=DAG(NAMES, [("脐部", "敲声")]))
     assert drawn(app) == set(want.graph.arcs)
-    app.button(key="learn_first").click().run()
+    filmed(app, "learn", 0)
     assert drawn(app) == {("脐部", "敲声")}
     app.button(key="learn_restart").click().run()
     assert drawn(app) == set(learned().graph.arcs)
@@ -368,18 +368,20 @@ def test_a_change_of_many_free_numbers_is_told_to_the_last_digit() -> None:
 
 
 def test_a_slow_browser_that_still_holds_the_step_before_edits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a film plays, a message that left before the new step arrived brings the old one."""
+    """A message that left before the new step arrived brings the old one."""
     monkeypatch.setattr(state, "UNHEARD", 60.0)
-    app = opened("network", MELONS.showing(learn_step=1))
-    app.button(key="learn_next").click().run()
-    assert app.slider(key="learn_slider").value == 2
-    app.slider(key="learn_slider").set_value(1).run()
-    assert app.slider(key="learn_slider").value == 2 and "Step 2 of 6" in said(app)
-    app.slider(key="learn_slider").set_value(4).run()  # a hand
-    assert app.slider(key="learn_slider").value == 4 and "Step 4 of 6" in said(app)
+    asked = {"net": "asia", "net_part": "elimination", "net_evidence": ((7, 0),), "net_step": 1}
+    app = opened("network", State(language="en").showing(**asked))
+    app.button(key="net_step_next").click().run()
+    slider = "net_step"
+    assert app.slider(key=slider).value == 2
+    app.slider(key=slider).set_value(1).run()
+    assert app.slider(key=slider).value == 2
+    app.slider(key=slider).set_value(4).run()  # a hand
+    assert app.slider(key=slider).value == 4
     monkeypatch.setattr(state, "UNHEARD", 0.0)
-    app.slider(key="learn_slider").set_value(1).run()
-    assert app.slider(key="learn_slider").value == 1 and "Step 1 of 6" in said(app)
+    app.slider(key=slider).set_value(1).run()
+    assert app.slider(key=slider).value == 1
 
 
 def test_what_is_no_longer_drawn_says_nothing() -> None:

@@ -48,14 +48,20 @@ def test_the_search_is_played_and_stepped(page: Page, app) -> None:
     settled(page)
     drawn = page.get_by_test_id("graph").locator(".edge:not(.rejected)")
     expect(drawn).to_have_count(0)
-    page.locator(".st-key-learn_next button").first.click()
+    film = page.get_by_test_id("film")
+    film.get_by_role("button", name="A step further").click()
     expect(page.get_by_text(re.compile("^Step 1 of 6:"))).to_be_visible()
     expect(drawn).to_have_count(1)
-    page.locator(".st-key-learn_play button").first.click()
+    film.get_by_role("button", name="Play").click()
     expect(page.get_by_text(re.compile("^Step 6 of 6:"))).to_be_visible()
     expect(drawn).to_have_count(6)
-    page.locator(".st-key-learn_first button").first.click()
+    expect(film).to_have_attribute("data-playing", "no")
+    becomes(page, lambda: view_of(page).get("learn_plays"), False)
+    film.get_by_role("button", name="To the beginning").click()
     expect(page.get_by_text(re.compile("^The start: 0 arcs"))).to_be_visible()
+    film.get_by_role("slider").press("ArrowRight")
+    expect(page.get_by_text(re.compile("^Step 1 of 6:"))).to_be_visible()
+    becomes(page, lambda: view_of(page).get("learn_step"), 1)
 
 
 def test_a_long_search_says_how_far_it_is_and_is_stopped(page: Page, app) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -14,6 +12,7 @@ from bayes_engine.workbench.derivation.dependence import Growth, Pair, posterior
 from bayes_engine.workbench.figures.layout import Places, circle
 from bayes_engine.workbench.figures.layout import tree as tidy
 from pages import active
+from pages.components.film import film_bar
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current, speak
@@ -67,21 +66,12 @@ def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
     if not current().seen("tree_plays", False):
         _player(table, found, chosen)
         return
-    st.session_state["tree_ticked"] = time.monotonic()
 
-    @st.fragment(run_every=PACE)
+    @st.fragment
     def playing() -> None:
         speak()
-        state = current()
-        if not state.seen("tree_plays", False) or chosen_pair(table, found.pairs) != chosen:
+        if not current().seen("tree_plays", False) or chosen_pair(table, found.pairs) != chosen:
             st.rerun()
-        if time.monotonic() - st.session_state["tree_ticked"] > PACE / 2:
-            st.session_state["tree_ticked"] = time.monotonic()
-            step = _step(found.growth) + 1
-            ends = step >= _last(found.growth)
-            change(lambda s: s.showing(tree_step=-1 if ends else step, tree_plays=not ends))
-            if ends:
-                st.rerun()
         _player(table, found, chosen)
 
     playing()
@@ -89,33 +79,15 @@ def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
 
 def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
     grown = found.growth
-    step, last, plays = _step(grown), _last(grown), current().seen("tree_plays", False)
-
-    def to(at: int) -> dict[str, Any]:
-        at = -1 if at >= last else max(at, 0)
-        return {"on_click": change, "args": (lambda s: s.showing(tree_step=at, tree_plays=False),)}
-
-    begin = 0 if step >= last else step
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("", icon=":material/first_page:", key="tree_first", help=_("To the beginning"), **to(0))
-        st.button("", icon=":material/chevron_left:", key="tree_back", help=_("A step back"), **to(step - 1))
-        st.button(
-            "",
-            icon=":material/pause:" if plays else ":material/play_arrow:",
-            key="tree_play",
-            help=_("Pause") if plays else _("Play"),
-            on_click=change,
-            args=(lambda s: s.showing(tree_step=step if plays else begin, tree_plays=not plays),),
-        )
-        st.button("", icon=":material/chevron_right:", key="tree_next", help=_("A step further"), **to(step + 1))
-        st.button("", icon=":material/last_page:", key="tree_last", help=_("To the end"), **to(last))
-        st.slider(
-            _("Step"),
-            0,
-            last,
-            label_visibility="collapsed",
-            **bound("tree_step", step, lambda s, v: s.showing(tree_step=-1 if v >= last else v, tree_plays=False)),
-        )
+    step = _step(grown)
+    film_bar(
+        step,
+        _last(grown),
+        key="tree_film",
+        plays=current().seen("tree_plays", False),
+        pace=PACE,
+        on_step=lambda at, on: change(lambda s: s.showing(tree_step=at, tree_plays=on)),
+    )
     st.markdown(_told(table, found, step))
     nodes, edges = _drawn(table, found, step)
     ends = _ends(table, chosen.edge, edges)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,10 +15,11 @@ from bayes_engine.structure.search import Search
 from bayes_engine.workbench.figures.layout import Places, circle, layered
 from bayes_engine.workbench.figures.search import score_curve
 from pages.components.chart import chart
+from pages.components.film import film_bar
 from pages.components.graph import Edge, EdgeTone, Node, graph
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound, change, current, dark, speak
+from pages.runtime.state import change, current, dark, speak
 from pages.views.network import learn_words as said
 from pages.views.network.learn_onward import onward
 from pages.views.network.learn_search import Ground, Task, bill_of, scorer
@@ -47,20 +47,12 @@ def film(here: Ground, asked: Task, result: Search, best: Search | None, source:
     if not current().seen("learn_plays", False):
         _frame(here, asked, result, best, source)
         return
-    st.session_state["learn_ticked"] = time.monotonic()
 
-    @st.fragment(run_every=PACE)
+    @st.fragment
     def playing() -> None:
         speak()
         if not current().seen("learn_plays", False):
             st.rerun()
-        if time.monotonic() - st.session_state["learn_ticked"] > PACE / 2:
-            st.session_state["learn_ticked"] = time.monotonic()
-            step = step_of(result) + 1
-            ends = step >= len(result.trace.steps)
-            change(lambda s: s.showing(learn_step=-1 if ends else step, learn_plays=not ends))
-            if ends:
-                st.rerun()
         _frame(here, asked, result, best, source)
 
     playing()
@@ -70,7 +62,14 @@ def _frame(here: Ground, asked: Task, result: Search, best: Search | None, sourc
     step = step_of(result)
     drawn, bill, climb = cells(here)
     with drawn:
-        _player(result, step)
+        film_bar(
+            step,
+            len(result.trace.steps),
+            key="learn_bar",
+            plays=current().seen("learn_plays", False),
+            pace=PACE,
+            on_step=lambda at, on: change(lambda s: s.showing(learn_step=at, learn_plays=on)),
+        )
         st.markdown(_told(here, asked, result, step))
         nodes, edges = _drawn(here, asked, result, step)
         graph(nodes, edges, key="learn_film", height=high(here), label=_("the graph at this step of the search"))
@@ -93,43 +92,6 @@ def cells(here: Ground) -> tuple[Any, Any, Any]:
         return st.container(), *st.columns(2, gap="medium")
     drawn, beside = st.columns([6, 5], gap="medium")
     return drawn, beside, beside
-
-
-def _player(result: Search, step: int) -> None:
-    last, plays = len(result.trace.steps), current().seen("learn_plays", False)
-
-    def to(at: int) -> dict[str, Any]:
-        at = -1 if at >= last else max(at, 0)
-        return {
-            "on_click": change,
-            "args": (lambda s: s.showing(learn_step=at, learn_plays=False),),
-            "disabled": last == 0,
-        }
-
-    begin = 0 if step >= last else step
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("", icon=":material/first_page:", key="learn_first", help=_("To the beginning"), **to(0))
-        st.button("", icon=":material/chevron_left:", key="learn_back", help=_("A step back"), **to(step - 1))
-        st.button(
-            "",
-            icon=":material/pause:" if plays else ":material/play_arrow:",
-            key="learn_play",
-            help=_("Pause") if plays else _("Play"),
-            disabled=last == 0,
-            on_click=change,
-            args=(lambda s: s.showing(learn_step=step if plays else begin, learn_plays=not plays),),
-        )
-        st.button("", icon=":material/chevron_right:", key="learn_next", help=_("A step further"), **to(step + 1))
-        st.button("", icon=":material/last_page:", key="learn_last", help=_("To the end"), **to(last))
-        if last:
-            st.slider(
-                _("Step"),
-                0,
-                last,
-                label_visibility="collapsed",
-                **bound("learn_slider", step, lambda s, v: s.showing(learn_step=-1 if v >= last else v,
-                                                                     learn_plays=False)),
-            )  # fmt: skip
 
 
 def _told(here: Ground, asked: Task, result: Search, step: int) -> str:
