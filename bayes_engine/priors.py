@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.logspace import Array
+from bayes_engine.logspace import Array, log
 
 Smoothing = Literal["all", "zero-only", "none"]
 SMOOTHING: tuple[Smoothing, ...] = ("all", "zero-only", "none")
@@ -167,6 +167,26 @@ def checked_alphas(alpha: Any, columns: Collection[str], n: float) -> None:
                 )
     for column in (*columns, None):
         checked_alpha(dirichlet(alpha, column).amount, n)
+
+
+def smoothed(n: Any, total: Any, a: Any, size: Any) -> Any:
+    """(n + a)/(N + aS): the posterior mean of a level's probability, N the `total` of S levels, each with a
+    pseudo-counts more (Zhou, eq. 7.19-7.20).
+
+    >>> smoothed(3, 8, 1, 3)
+    0.36363636363636365
+    """
+    return (n + a) / (total + a * size)
+
+
+def log_smoothed(n: Any, total: Any, a: Any, size: Any, share: Any = 1.0) -> Array:
+    """log (n + a t)/(N + aS) in nats, of arrays: where the levels share the pseudo-counts unevenly, t is a level's
+    `share`; those of all levels have the mean 1.
+
+    >>> round(float(log_smoothed(np.array(3.0), np.array(8.0), 1.0, 3)), 4)
+    -1.0116
+    """
+    return log(n + a * share) - log(total + a * size)
 
 
 def tilt(marginal: Array) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -17,14 +17,10 @@ import pandas as pd
 from bayes_engine.covariance import inverse_root
 from bayes_engine.decision.answers import Answers, Averages, Counts, Curve, Gaussians, Levels, shares
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
 from bayes_engine.factors.columns import Terms
-from bayes_engine.factors.gaussian import LinearFactor, QuadraticFactor
-from bayes_engine.factors.kernel import KernelFactor
-from bayes_engine.factors.poisson import PoissonFactor
-from bayes_engine.factors.text import TextFactor
+from bayes_engine.factors.leaf import HIDDEN, Leaf, Mixture
 from bayes_engine.inference.averaged import Averaged
-from bayes_engine.inference.directed import HIDDEN, Directed, GaussianFamily, integrating
+from bayes_engine.inference.directed import integrating
 from bayes_engine.ledger import JOINT, Ledger
 from bayes_engine.logspace import Array, log, log_sum
 from bayes_engine.table.encode import Table, as_frame, encode
@@ -32,8 +28,6 @@ from bayes_engine.table.schema import Schema, Variable
 
 TAIL = 45.0
 """Of a count e⁻⁴⁵ = 3·10⁻²⁰ is left out on either side of the counts that are summed, less than a float can tell."""
-MOST_COUNTS = 2**20
-"""Of more counts than this every second, third, … is taken: their standard deviations are then some 10⁴ counts."""
 
 
 class Model(Protocol):
@@ -111,45 +105,47 @@ class Case:
                 yield name, self._numbers(name)
 
     def _numbers(self, name: str) -> Answers:
-        part, power = self._part(name)
-        chosen = self.schema[name].likelihood is not None and isinstance(self.model.factor_, Product)
-        if (part is None and chosen) or not power:  # set aside
-            return Levels(shares(self.log_joint), (None,))
-        if isinstance(part, PoissonFactor):
-            counts = _counts(part.rate, power)
-            return Counts(shares(self.log_joint + power * part.at(counts)), counts)
-        if isinstance(part, KernelFactor) and power == 1.0:
-            return self._bumps(part)
-        try:
-            found = _gaussians(self, name)
-        except NotImplementedError:
+        nothing = Levels(shares(self.log_joint), (None,))
+        found = self.model.factor_.part_of(name)
+        if found is None:
+            if not self.model.factor_.gathers(name):  # set aside
+                return nothing
+            return self._mixed(self.log_joint, *_conditional(self, name))
+        leaf, power = found
+        if not power:
+            return nothing
+        counts = leaf.support(TAIL / power)
+        if counts is not None:
+            return Counts(shares(self.log_joint + power * leaf.at(counts)), counts)
+        if power != 1.0:
             return self._curve(name)
-        if found is None:  # a column that the model has set aside
-            return Levels(shares(self.log_joint), (None,))
-        log_weight, mean, variance = (np.broadcast_to(a, found[1].shape).ravel() for a in found)
-        weight = shares(log_weight)
-        owner = np.tile(np.arange(len(self.model.classes_)), len(found[1]))
+        if isinstance(self.model.factor_, Averaged):
+            parts = _averaged(self, self.model.factor_, name)
+        else:
+            parts = _under_parents(self, leaf)
+        log_weight, mixtures = parts
+        if all(len(m.weight) == 1 for m in mixtures):
+            return self._mixed(log_weight, np.concatenate([m.mean for m in mixtures]),
+                               np.concatenate([m.sd for m in mixtures]))  # fmt: skip
+        return self._bumps(mixtures[0])
+
+    def _mixed(self, log_weight: Array, mean: Array, sd: Array) -> Gaussians:
+        """log P(c, m, x), mean and standard deviation (R, C) of the Gaussians that a density is the sum of."""
+        log_weight, mean, sd = (np.broadcast_to(a, mean.shape) for a in (log_weight, mean, sd))
+        weight = shares(log_weight.ravel())
+        owner = np.tile(np.arange(len(self.model.classes_)), len(mean))
         there = weight > 0
-        sd = np.sqrt(variance)
+        mean, sd = mean.ravel(), sd.ravel()
         return Gaussians(weight[there], mean[there], sd[there], owner[there], len(self.model.classes_))
 
-    def _part(self, name: str) -> tuple[Any, float]:
-        """The factor that a column has to itself and, where it is weighted, its weight; None if it has none."""
-        for part in _leaves(self.model.factor_):
-            own = getattr(part, "part", part)
-            variable = getattr(own, "variable", None)
-            if variable is not None and variable.name == name:
-                return own, 1.0 if own is part else float(part.weight)  # type: ignore[attr-defined]
-        return None, 1.0
-
-    def _bumps(self, part: KernelFactor) -> Gaussians:
-        """The bumps of a kernel density, those of each class in its own share."""
-        of_class = shares(self.log_joint)[0] / part.weight.sum(axis=1)
-        owner, at = np.nonzero((part.weight > 0) & (of_class > 0)[:, None])
-        weight, mean, sd = of_class[owner] * part.weight[owner, at], part.points[at], part.bandwidth[owner]
-        if part.precision is None:
+    def _bumps(self, found: Mixture) -> Gaussians:
+        """A density of many Gaussians, those of each class in its own share."""
+        of_class = shares(self.log_joint)[0] / found.weight.T.sum(axis=1)
+        owner, at = np.nonzero((found.weight.T > 0) & (of_class > 0)[:, None])
+        weight, mean, sd = of_class[owner] * found.weight[at, owner], found.mean[at, owner], found.sd[at, owner]
+        if found.width is None:
             return Gaussians(weight, mean, sd, owner, len(of_class))
-        return Averages(weight, mean, sd, owner, len(of_class), part.precision)
+        return Averages(weight, mean, sd, owner, len(of_class), found.width)
 
     def _curve(self, name: str) -> Curve:
         """The density is found from the middle of the column outwards, by powers of two."""
@@ -189,20 +185,6 @@ def _together(model: Model, known: Sequence[frozenset[str]]) -> Iterator[tuple[f
     yield from groups.items()
 
 
-def _counts(rate: Array, weight: float) -> Array:
-    """The counts within which Poisson distributions of these rates (C,), to the power of a weight, lie but for e^−TAIL:
-    Bernstein's inequality, P(|k − λ| ≥ t) ≤ 2 exp(−t²/(2(λ + t/3))).
-
-    >>> _counts(np.array([0.0]), 1.0).tolist() == list(range(31))
-    True
-    """
-    needed = TAIL / weight
-    reach = needed / 3.0 + np.sqrt(needed**2 / 9.0 + 2.0 * needed * rate)
-    low, high = np.maximum(np.floor(rate - reach), 0.0), np.ceil(rate + reach)
-    step = np.ceil((high - low + 1.0).sum() / MOST_COUNTS)
-    return np.unique(np.concatenate([np.arange(a - a % step, b + 1.0, step) for a, b in zip(low, high, strict=True)]))
-
-
 def case_of(model: Any, X: Any, prior_of_use: Mapping[Any, float] | None) -> Case:
     """X, one row, as a case of the model; what is missing in it is not known."""
     if hasattr(model, "counted"):  # a lazy model would count for every cell that is tried
@@ -214,7 +196,7 @@ def case_of(model: Any, X: Any, prior_of_use: Mapping[Any, float] | None) -> Cas
 def _one_row(model: Model, X: Any) -> pd.DataFrame:
     """X as a frame of one row, its columns those of the model."""
     frame, names = as_frame(X), list(model.schema_.names)
-    if any(isinstance(part, Terms) for part in _leaves(model.factor_)):
+    if any(isinstance(part, Terms) for part in model.factor_.leaves()):
         raise ParameterError("a model that counts terms has no questions to ask: its cells are words, not features")
     if len(frame) != 1:
         raise ParameterError("a question is asked of one row; X has {n}", n=len(frame))
@@ -239,35 +221,14 @@ def _column(variable: Variable, cells: Sequence[int | float | None]) -> pd.Serie
     return pd.Series([inside[code] for code in codes], dtype=float)
 
 
-def _gaussians(case: Case, name: str) -> tuple[Array, Array, Array] | None:
-    """log P(c, m, x) (R, C), mean and variance (R, C) of the Gaussians that a number's density is the sum of: one a
-    class, and one more for each combination of the parents that are not known, or for each super-parent. None where
-    the model has no term for the column; raises NotImplementedError where it is no such sum."""
-    factor = case.model.factor_
-    if isinstance(factor, Averaged):
-        return _averaged(case, factor, name)
-    if isinstance(factor, Directed):
-        return _directed(case, factor, name)
-    for part in _leaves(factor):
-        if isinstance(part, GaussianFactor) and part.variable.name == name:
-            return case.log_joint, (part.moments.pivot + part.moments.offset)[None], part.variance[None]
-        if isinstance(part, LinearFactor | QuadraticFactor):
-            return (case.log_joint, *_conditional(case, part, name)) if name in part.names else None
-    if all(isinstance(part, _OF_ONE_COLUMN) for part in _leaves(factor)):
-        return None
-    raise NotImplementedError
-
-
-_OF_ONE_COLUMN = (ClassPrior, GaussianFactor, TableFactor, KernelFactor, PoissonFactor, TextFactor)
-
-
-def _conditional(case: Case, part: LinearFactor | QuadraticFactor, name: str) -> tuple[Array, Array]:
-    """Mean and variance (1, C) of x_j given the known x_o within each class: μ_j + Σ_jo Σ_oo⁻¹ (x_o − μ_o) and
-    Σ_jj − Σ_jo Σ_oo⁻¹ Σ_oj."""
+def _conditional(case: Case, name: str) -> tuple[Array, Array]:
+    """Mean and standard deviation (1, C) of x_j given the known x_o within each class, of a joint Gaussian:
+    μ_j + Σ_jo Σ_oo⁻¹ (x_o − μ_o) and the root of Σ_jj − Σ_jo Σ_oo⁻¹ Σ_oj."""
+    part = next(part for part in case.model.factor_.leaves() if part.gathers(name))
     j = part.names.index(name)
     u = np.array([case.table.columns[k][0] for k in part.columns]) - part.centre
     o = np.flatnonzero(~np.isnan(u))
-    shared = isinstance(part, LinearFactor)
+    shared = part.covariance.ndim == 2
     mean, variance = np.empty((1, len(part.apart))), np.empty((1, len(part.apart)))
     for c, v in enumerate(part.apart):
         if c == 0 or not shared:
@@ -276,59 +237,34 @@ def _conditional(case: Case, part: LinearFactor | QuadraticFactor, name: str) ->
             slope = (covariance[j, o] @ whiten) @ whiten.T
             left = max(covariance[j, j] - slope @ covariance[o, j], 1e-12 * covariance[j, j])  # what the others leave
         mean[0, c], variance[0, c] = part.centre[j] + v[j] + slope @ (u[o] - v[o]), left
-    return mean, variance
+    return mean, np.sqrt(variance)
 
 
-def _directed(case: Case, factor: Directed, name: str) -> tuple[Array, Array, Array] | None:
-    family = next((f for f in factor.families if f.variable.name == name), None)
-    if family is None:
-        return None
-    assert isinstance(family, GaussianFamily)
-    places = [int(d.places(case.table)[0]) for d in family.parents]
-    free = [range(d.size) if place == HIDDEN else [place] for d, place in zip(family.parents, places, strict=True)]
-    hidden = [d.variable.name for d, place in zip(family.parents, places, strict=True) if place == HIDDEN]
+def _under_parents(case: Case, leaf: Leaf) -> tuple[Array, list[Mixture]]:
+    """log P(c, pa, x) (R, C) for each combination of the parents' cells that are not known, and the densities there."""
+    places = [int(d.places(case.table)[0]) for d in leaf.parents]
+    free = [range(d.size) if place == HIDDEN else [place] for d, place in zip(leaf.parents, places, strict=True)]
+    hidden = [d.variable.name for d, place in zip(leaf.parents, places, strict=True) if place == HIDDEN]
     cells = list(product(*free))
     tried = [
-        {d.variable.name: s for d, s in zip(family.parents, at, strict=True) if d.variable.name in hidden}
-        for at in cells
+        {d.variable.name: s for d, s in zip(leaf.parents, at, strict=True) if d.variable.name in hidden} for at in cells
     ]
     log_joint = case.ledger(tried).joint() if hidden else case.log_joint
-    mean, variance = (np.stack([_cell(table, at) for at in cells]) for table in family.gaussians)
-    return log_joint, family.variable.pivot + mean, variance
+    return log_joint, [cast(Mixture, leaf.mixture(case.table, at)) for at in cells]
 
 
-def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, Array, Array] | None:
+def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[Mixture]]:
+    """log P(c, i, x) (R, C) for each super-parent that takes part, and the densities under it."""
     prior = np.broadcast_to(log(factor.prior.p), (1, len(factor.prior.p)))
     joints, active = factor.joints(case.table, prior)
     taking = np.flatnonzero(active[:, 0])
     if not len(taking):
-        return _directed(case, factor.naive, name)
+        return _under_parents(case, cast(Leaf, factor.naive.part_of(name)[0]))  # type: ignore[index]
     ledger = Ledger(((JOINT, joints[taking, 0]),), tuple(case.model.classes_.tolist()), np.zeros(len(taking), np.int8))
     if case.use is not None:
         ledger = ledger.at_prior(case.model.prior_by_class, case.use)
-    means, variances = [], []
+    found = []
     for i in taking:
-        family = next((f for f in factor.members[i].families if f.variable.name == name), None)
-        if family is None:
-            return None
-        assert isinstance(family, GaussianFamily)
-        at = [int(d.places(case.table)[0]) for d in family.parents]
-        mean, variance = (_cell(table, at) for table in family.gaussians)
-        means.append(family.variable.pivot + mean)
-        variances.append(variance)
-    return ledger.joint(), np.stack(means), np.stack(variances)
-
-
-def _cell(table: Array, at: Sequence[int]) -> Array:
-    """(C,) what stands in a table (C, S_p, …) at these places of the parents."""
-    for place in at:
-        table = table[:, place]
-    return table
-
-
-def _leaves(factor: Factor) -> Iterator[Factor]:
-    if isinstance(factor, Product):
-        for part in factor.parts:
-            yield from _leaves(part)
-    else:
-        yield factor
+        leaf = next(f for f in factor.members[i].families if f.variable.name == name)
+        found.append(cast(Mixture, leaf.mixture(case.table, [int(d.places(case.table)[0]) for d in leaf.parents])))
+    return ledger.joint(), found

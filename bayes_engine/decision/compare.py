@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
 
 from bayes_engine.decision.evaluate import (
     DRAWS,
@@ -23,15 +22,11 @@ from bayes_engine.decision.evaluate import (
 )
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import TableError, hearing
-from bayes_engine.factors import ClassPrior, GaussianFactor, Product, TableFactor, normal_log_density, variance_estimate
-from bayes_engine.factors.poisson import PoissonFactor
-from bayes_engine.inference.directed import ClassFamily, Directed, GaussianFamily, TableFamily
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
-from bayes_engine.stats.moments import ColumnMoments
 
 BINS, FEWER, FEW = 10, 5, 200
 """Bins of equal width for calibration, and how many below so many rows."""
@@ -362,7 +357,6 @@ class Bill(NamedTuple):
         return self.penalty - self.log_likelihood
 
 
-_BILLED = (ClassPrior, ClassFamily, TableFactor, TableFamily, GaussianFactor, GaussianFamily, PoissonFactor)
 _LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "variance": "mle", "unseen": "ignore"}
 
 
@@ -380,84 +374,15 @@ def mdl(model: Any) -> Bill | None:
     >>> bill.parameters, round(bill.log_likelihood, 4), round(bill.total, 4)
     (3, -1.9095, 3.5575)
     """
-    if not all(isinstance(part, _BILLED) for part in _parts(model.factor_)):
+    if not hasattr(model, "var_floor") or any(part.free is None for part in model.factor_.leaves()):
         return None
     changed = {k: v for k, v in _LIKELIEST.items() if k in model.estimation_parameters}
     with hearing():
         factor = model.with_params(**changed).factor_
     stats: Statistics = model.stats_
-    bills = [_bill(part, stats, float(model.var_floor)) for part in _parts(factor)]
+    parts = list(factor.leaves())
     return Bill(
-        sum(likelihood for likelihood, _free in bills), sum(free for _, free in bills), float(stats.class_weight.sum())
+        sum(part.largest_log_likelihood(stats) for part in parts),
+        sum(part.free for part in parts),
+        float(stats.class_weight.sum()),
     )
-
-
-def _parts(factor: Any) -> tuple[Any, ...]:
-    if isinstance(factor, Directed):
-        return factor.all_families if factor.above is not None else (factor.prior, *factor.families)
-    return factor.parts if isinstance(factor, Product) else (factor,)
-
-
-def _bill(part: Any, stats: Statistics, floor: float) -> tuple[float, int]:
-    """Log-likelihood and free parameters of one factor that holds maximum-likelihood estimates."""
-    match part:
-        case ClassPrior(weight=weight):
-            return _table_likelihood(weight), len(weight) - 1
-        case TableFactor(counts=counts):
-            return _table_likelihood(counts), len(counts) * (counts.shape[-1] - 1)
-        case TableFamily(counts=counts, domain=domain):
-            size = counts.shape[-1]
-            alone = domain.counted(stats.counts.tables[part.variable.name], 1)
-            alone = alone if part.of_class else alone.sum(axis=0, keepdims=True)
-            rest = alone - counts.reshape(len(counts), -1, size).sum(axis=1)  # its parents are not known
-            log_p = log(alone) - log(np.maximum(alone.sum(axis=1, keepdims=True), 1e-300))
-            extra = float(np.where(rest > 1e-9, rest * np.where(rest > 1e-9, log_p, 0.0), 0.0).sum())
-            return _table_likelihood(counts) + extra, counts[..., 0].size * (size - 1)
-        case ClassFamily(counts=counts):
-            rest = stats.class_weight - counts.reshape(len(counts), -1).sum(axis=1)  # the parents are not known
-            log_p = log(stats.class_weight) - log(stats.class_weight.sum())
-            extra = float(np.where(rest > 1e-9, rest * np.where(rest > 1e-9, log_p, 0.0), 0.0).sum())
-            return _table_likelihood(np.moveaxis(counts, 0, -1)) + extra, counts[0].size * (len(counts) - 1)
-        case GaussianFactor(moments=moments, variance=variance, tied=tied):
-            k = len(variance)
-            return _gaussian_likelihood(moments, moments.offset, variance), k + (1 if tied else k)
-        case GaussianFamily(cells=cells, classes=classes):
-            return _family_likelihood(part, cells, classes, floor)
-        case PoissonFactor(n=n, total=total, rate=rate):
-            column = stats.values.columns[part.variable.name]
-            orderings = float((column.weight @ gammaln(column.points + 1.0)).sum())
-            return float((xlogy(total, rate) - n * rate).sum()) - orderings, len(n)
-    raise TypeError(f"no bill for {type(part).__name__}")
-
-
-def _table_likelihood(counts: Array) -> float:
-    """Σ n log n/N over the last axis's distributions; a count of 0 adds nothing."""
-    total = counts.sum(axis=-1, keepdims=True)
-    ratio = np.divide(counts, total, out=np.ones_like(counts, dtype=float), where=counts > 0)
-    return float((counts * log(ratio)).sum())
-
-
-def _gaussian_likelihood(cells: ColumnMoments, mean: Array, variance: Array) -> float:
-    """Σ_cells Σ_i log N(x_i; mean, variance) from weight, mean and M2 of each cell."""
-    there = cells.weight > 0
-    n, m2, var = cells.weight[there], cells.m2[there], variance[there]
-    at_mean = normal_log_density(cells.offset[there], mean[there], var)
-    return float((n * at_mean - 0.5 * m2 / var).sum())
-
-
-def _family_likelihood(
-    family: GaussianFamily, cells: ColumnMoments, classes: ColumnMoments, floor: float
-) -> tuple[float, int]:
-    inner = (slice(None), *(slice(0, d.size) for d in family.parents))
-    mean, variance = (table[inner].reshape(-1) for table in family.gaussians)
-    likelihood = _gaussian_likelihood(cells, mean, variance)
-    if family.parents:  # rows whose parents are not known, by their class's own Gaussian
-        own, _replaced, used = variance_estimate(classes, 0, False, floor)
-        k = len(own)
-        each = cells.weight.reshape(k, -1)
-        inside = (cells.m2 + cells.weight * (cells.offset - np.repeat(used.offset, each.shape[1])) ** 2).reshape(k, -1)
-        n = np.maximum(classes.weight - each.sum(axis=1), 0.0)
-        squares = np.maximum(classes.m2 - inside.sum(axis=1), 0.0)
-        rest = ColumnMoments(n, used.offset, squares, classes.pivot)
-        likelihood += _gaussian_likelihood(rest, used.offset, own) if (n > 1e-9).any() else 0.0
-    return likelihood, 2 * len(mean)

@@ -2,22 +2,30 @@
 
 A factor's `rows(X)` are named log terms, each (n, C); their sum is the joint log-likelihood. Arrays are computed
 class-major (C, n) and handed out transposed: the long axis last is what NumPy is fast at.
+
+A factor answers what is asked of it as data: what its numbers came from (`origins`), the posterior of its parameters,
+how many are free, the log-likelihood of statistics. `leaves` walks down to the factors that have parameters.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.logspace import Array, log
-from bayes_engine.priors import Dirichlet, Smoothing, pseudo_counts
+from bayes_engine.factors.sources import Source, Term
+from bayes_engine.logspace import Array
 from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.table.encode import MISSING, Table
+from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
+
+if TYPE_CHECKING:
+    from bayes_engine.factors.posterior import Posterior
+    from bayes_engine.stats.collect import Statistics
 
 RowKind = Literal["prior", "log-probability", "log-density", "score", "expected", "entropy", "constant"]
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -32,12 +40,12 @@ class Row(NamedTuple):
     kind: RowKind
 
 
-class Factor(Protocol):
+class Factor(ABC):
     """One or more named log terms."""
 
+    @abstractmethod
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         """The terms, each (n, C), in nats."""
-        ...
 
     def log(self, X: Table) -> Array:
         """(n, C) their sum; (n, 1) zeros where no term is known."""
@@ -50,88 +58,60 @@ class Factor(Protocol):
                     total += term.T
         return np.zeros((X.n, 1)) if total is None else total.T
 
+    def leaves(self) -> Iterator[Factor]:
+        """The factors with parameters that this one is made of, the class's own first."""
+        yield self
 
-@dataclass(frozen=True)
-class ClassPrior(Factor):
-    """log P(c); `p` (C,), `weight` (C,) the counts it came from, `added` what smoothing put on each."""
+    def part_of(self, column: str) -> tuple[Factor, float] | None:
+        """The factor that a column has to itself, and the weight that its terms are multiplied by; None where it has
+        none."""
+        return None
 
-    target: str
-    p: Array
-    weight: Array
-    added: float
+    def gathers(self, column: str) -> bool:
+        """Whether the column's terms stand in one joint factor with those of others."""
+        return False
 
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        yield Row(self.target, self.target, (), "prior"), np.broadcast_to(log(self.p), (X.n, len(self.p)))
+    def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
+        """For each row that the factor has for the first row of X, and each class, where the value came from."""
+        for _row, term in self.rows(X):
+            yield tuple(Term(float(v)) for v in term[0])
 
-
-@dataclass(frozen=True)
-class TableFactor(Factor):
-    """log P(x_j = s | c) = log (n_cs + a_cs) − log (n_c + Σ_s a_cs): Zhou, eq. 7.17 (a = 0) and 7.20 (a = 1).
-
-    `counts` (C, S) per level, `added` (C, 1) pseudo-counts, (C, S) where the levels differ, `unseen` (C,) the log term
-    of a value outside the levels.
-    A missing cell contributes 0: it is marginalized. With `missing_is_level` the last of the `counts` is the missing
-    cell itself, read as a level of its own.
-
-    >>> sound = Variable("sound", "categorical", ("dull", "crisp"))
-    >>> TableFactor(sound, "good", np.array([[6.0, 2.0]]), np.array([[1.0]]), np.zeros(1)).log_cpt.round(4).tolist()
-    [[-0.3567, -1.204]]
-    """
-
-    variable: Variable
-    target: str
-    counts: Array
-    added: Array
-    unseen: Array
-    missing_is_level: bool = False
-    lookup: Array = field(init=False, repr=False)  # (C, 2 + S): missing, the levels, unseen
-
-    def __post_init__(self) -> None:
-        lp = self.log_cpt
-        levels = lp[:, : len(self.variable.levels)]
-        missing = lp[:, -1:] if self.missing_is_level else np.zeros((len(lp), 1))
-        object.__setattr__(self, "lookup", np.concatenate([missing, levels, self.unseen[:, None]], axis=1))
+    def posterior(self, target: Variable) -> Posterior | None:
+        """Of the parameters, under the very prior that smoothed them; where that is none, under Jeffreys'. None where
+        it is not known, ParameterError where it is known that there is none."""
+        return None
 
     @property
-    def log_cpt(self) -> Array:
-        """(C, S) log conditional probabilities."""
-        smoothed = self.counts + self.added
-        return log(smoothed) - log(smoothed.sum(axis=1, keepdims=True))
+    def vacant(self) -> bool:
+        """Whether it is of a column without a single value."""
+        return False
 
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        name = self.variable.name
-        codes = np.minimum(X[name], self.lookup.shape[1] - 1)  # the unseen code is the last column
-        if len(codes) and not self.missing_is_level and (codes == MISSING).all():
-            return  # a cell nobody knows has no term
-        yield Row(name, name, (self.target,), "log-probability"), np.take(self.lookup, codes, axis=1).T
+    @property
+    def unsmoothed(self) -> bool:
+        """Whether nothing is added to counts that it has; what a pair without a row gets does not count."""
+        return False
 
+    @property
+    def free(self) -> int | None:
+        """How many of its parameters are free; None where they have no number."""
+        return None
 
-@dataclass(frozen=True)
-class GaussianFactor(Factor):
-    """log p(x_j | c) = −½ log 2π − log σ_c − ½ ((x − μ_c)/σ_c)²: Zhou, eq. 7.18. A NaN cell contributes 0.
+    def log_likelihood(self, stats: Statistics) -> float:
+        """log p of what was counted, every log parameter as often as it is used, in nats."""
+        raise NotImplementedError(f"{type(self).__name__} has no log-likelihood of statistics")
 
-    `moments` are the column's; `variance` (C,) is what estimation made of them, dividing by n − `ddof`, one for all
-    classes if `tied`; `replaced` (C,) says where the floor or the pooled variance stood in.
-    """
+    def largest_log_likelihood(self, stats: Statistics) -> float:
+        """log p of the statistics that its parameters, maximum-likelihood estimates, came from, in nats."""
+        return self.log_likelihood(stats)
 
-    variable: Variable
-    target: str
-    moments: ColumnMoments
-    variance: Array
-    replaced: NDArray[np.bool_]
-    ddof: int = 0
-    tied: bool = False
+    def log_prior_density(self, added: Any = 0.0) -> float:
+        """log p of the parameters, up to a constant, under the prior whose mode they are. `added` is what was added to
+        every count, of a factor that does not know it itself."""
+        return 0.0
 
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        name = self.variable.name
-        x = X[name]
-        missing = np.isnan(x)
-        if len(x) and missing.all():
-            return
-        term = normal_log_density(x - self.moments.pivot, self.moments.offset[:, None], self.variance[:, None])
-        if missing.any():
-            term[:, missing] = 0.0
-        yield Row(name, name, (self.target,), "log-density"), term.T
+    def distance(self, other: Any) -> float:
+        """The largest change of a parameter between two estimates of the same factor."""
+        raise NotImplementedError(f"{type(self).__name__} has no distance")
 
 
 @dataclass(frozen=True)
@@ -143,6 +123,20 @@ class Product(Factor):
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         for part in self.parts:
             yield from part.rows(X)
+
+    def leaves(self) -> Iterator[Factor]:
+        for part in self.parts:
+            yield from part.leaves()
+
+    def part_of(self, column: str) -> tuple[Factor, float] | None:
+        return next((found for part in self.parts if (found := part.part_of(column)) is not None), None)
+
+    def gathers(self, column: str) -> bool:
+        return any(part.gathers(column) for part in self.parts)
+
+    def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
+        for part in self.parts:
+            yield from part.origins(X)
 
 
 def normal_log_density(x: Array, mean: Array, variance: Array) -> Array:
@@ -158,22 +152,6 @@ def normal_log_density(x: Array, mean: Array, variance: Array) -> Array:
         z += LOG_2PI + 2.0 * np.log(sd)
         z *= -0.5
     return z
-
-
-def table_estimate(counts: Array, alpha: float | Dirichlet, smoothing: Smoothing, unseen: str) -> tuple[Array, Array]:
-    """`added` (..., 1) or (..., S) pseudo-counts and the `unseen` log term (...,) for level counts (..., S).
-
-    unseen="smooth" reserves one more level: log α/(n_c + α(S+1)), −inf without smoothing; otherwise the term is 0.
-
-    >>> added, unseen = table_estimate(np.array([[3.0, 5.0]]), 1.0, "all", "smooth")
-    >>> added.tolist(), unseen.round(4).tolist()
-    ([[1.0]], [-2.3979])
-    """
-    added = pseudo_counts(counts, alpha, smoothing)
-    if unseen != "smooth":
-        return added, np.zeros(counts.shape[:-1])
-    a = added.mean(axis=-1)
-    return added, log(a) - log(counts.sum(axis=-1) + a * (counts.shape[-1] + 1))
 
 
 def variance_estimate(

@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, GaussianFactor, Product, Row, RowKind, TableFactor
+from bayes_engine.factors import LOG_2PI, Factor, Product, Row, RowKind
+from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.fixed_point import Screened, screened
-from bayes_engine.logspace import Array, log
+from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.leaf import dot
+from bayes_engine.factors.table import TableLeaf
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.stats.collect import Statistics
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import Matrix
 
@@ -53,7 +58,7 @@ class Gaussians(Product):
     """log N(x; μ_c, v_c) summed over columns. With z = x − pivot it is linear in (z², z): −½/v · z² + μ/v · z + b_c, a
     product with two (C, d) matrices. Rows too far out for that, in standard deviations, are summed column by column."""
 
-    parts: tuple[GaussianFactor, ...]
+    parts: tuple[GaussianLeaf, ...]
 
     def log(self, X: Table) -> Array:
         if not isinstance(X, Matrix) or not self._near:
@@ -97,18 +102,18 @@ class Tables(Product):
     """log P(x_j|c) summed over discrete columns. Neighbouring columns share one joint table of log terms, so that a
     row needs one look-up for several of them."""
 
-    parts: tuple[TableFactor, ...]
+    parts: tuple[TableLeaf, ...]
 
     def log(self, X: Table) -> Array:
-        if X.n < WORTH_JOINING or any(part.missing_is_level for part in self.parts):
+        if X.n < WORTH_JOINING or any(part.domain.missing_is_level for part in self.parts):
             return super().log(X)
-        joint = np.empty((len(self.parts[0].lookup), X.n))
+        joint = np.empty((len(self.parts[0].by_code), X.n))
         term = np.empty(X.n)
         for k, (group, table) in enumerate(self._groups):
             kind = np.uint16 if table.shape[1] <= JOINT_ENTRIES else np.intp
             code: NDArray[Any] | None = None
             for part in group:
-                size, column = part.lookup.shape[1], X[part.variable.name]
+                size, column = part.by_code.shape[1], X[part.variable.name]
                 column = column if column.max() < size else np.minimum(column, size - 1)  # the last one is the unseen
                 if code is None:
                     code = column.astype(kind)
@@ -124,11 +129,11 @@ class Tables(Product):
         return joint.T
 
     @cached_property
-    def _groups(self) -> list[tuple[list[TableFactor], Array]]:
+    def _groups(self) -> list[tuple[list[TableLeaf], Array]]:
         """Runs of columns with (C, the product of their sizes) joint log terms; a wide column stands alone."""
-        groups: list[tuple[list[TableFactor], Array]] = []
+        groups: list[tuple[list[TableLeaf], Array]] = []
         for part in self.parts:
-            table = part.lookup
+            table = part.by_code
             if groups and groups[-1][1].shape[1] * table.shape[1] <= JOINT_ENTRIES:
                 group, joint = groups[-1]
                 groups[-1] = [*group, part], (joint[:, :, None] + table[:, None, :]).reshape(len(table), -1)
@@ -188,6 +193,21 @@ class Terms(Factor):
             return None
         weight, bias = self._finite
         return screened(X, weight, bias + prior)
+
+    def log_likelihood(self, stats: Statistics) -> float:
+        assert stats.terms is not None
+        total = dot(stats.terms.sums, self.present)
+        if self.absent is None:
+            return total
+        return total + dot(np.maximum(stats.class_weight[:, None] - stats.terms.sums, 0.0), self.absent)
+
+    def log_prior_density(self, added: Any = 0.0) -> float:
+        both = self.present if self.absent is None else self.present + self.absent
+        return float((added * both).sum())
+
+    def distance(self, other: Terms) -> float:
+        """Of a probability."""
+        return float(np.abs(exp(self.present) - exp(other.present)).max(initial=0.0))
 
     def of(self, given: Collection[str]) -> Terms:
         """The factor with all other terms integrated out."""

@@ -1,252 +1,414 @@
-"""The Gaussian of LDA and of QDA as factors, over tables that are all numbers; a missing cell is integrated out."""
+"""Numbers: a Gaussian in each class, or in each cell of the class and the parents; the posterior of its mean and
+variance, the moments it came from."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri, digamma, polygamma, stdtrit
 
-from bayes_engine.covariance import InverseRoot, inverse_root
-from bayes_engine.factors import LOG_2PI, ClassPrior, Factor, Row
-from bayes_engine.factors.columns import Sum
-from bayes_engine.logspace import Array
+from bayes_engine.factors import Row, RowKind, normal_log_density, variance_estimate
+from bayes_engine.factors.leaf import HIDDEN, Domain, Form, Leaf, LeftOutRows, Mixture, Numbers, cells_of, cells_of_rows
+from bayes_engine.factors.posterior import Interval
+from bayes_engine.factors.sources import Source
+from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.encode import Table
-from bayes_engine.table.matrix import matrix, slices, sum_of_squares
+from bayes_engine.table.schema import Variable
 
-BLOCK = 4096
-"""Rows that are scored at a time: they stay in the cache between the check for missing cells and the product."""
+REACH = 8.0
+"""A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""
+NODES = 385
+"""In so many steps: the integral is then good to 1e-4 nats."""
 
 
 @dataclass(frozen=True)
-class LinearFactor(Factor):
-    """log N(x; μ_c, Σ) with one Σ (d, d) for all classes, split by column.
+class GaussianRule:
+    """How means and variances are estimated: variances divide by n − `ddof` and are no smaller than the share `floor`
+    of the column's, one for all classes if `tied`; a cell of the parents is smoothed by `rows` pseudo-observations that
+    have its class's mean and variance."""
 
-    With u = x − m, v_c = μ_c − m for the overall mean m, and w_c = Σ⁻¹v_c:
-    log N = Σ_j w_cj (u_j − v_cj/2) − ½ uᵀΣ⁻¹u − ½ log det Σ − (d/2) log 2π, of which only the first depends on c.
-    Where Σ is diagonal the terms of a column differ between classes by exactly what naive Bayes says of it.
+    ddof: int = 0
+    tied: bool = False
+    floor: float = 1e-9
+    rows: float = 0.0
 
-    `columns` (d,) are the places of `names` in the schema; `centre` m (d,), `apart` v (C, d). A missing cell is
-    integrated out: the rows that miss the same cells have the Gaussian of the others.
+    def variance(self, moments: ColumnMoments) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
+        """`variance_estimate` of a column's moments by class."""
+        return variance_estimate(moments, self.ddof, self.tied, self.floor)
+
+
+@dataclass(frozen=True)
+class GaussianLeaf(Leaf):
+    """log p(x_j | c) = −½ log 2π − log σ_c − ½ ((x − μ_c)/σ_c)²: Zhou, eq. 7.18; with parents within their cell.
+
+    `moments` (C,) are the column's by class, `variance` (C,) is what estimation made of them; `replaced` (C,) says
+    where the floor or the pooled variance stood in. Under parents `cells` (C·S_p·…) are the moments by cell: a cell is
+    smoothed by pseudo-observations (`rule.rows`); where there are none of these and the cell has fewer than two rows,
+    or no spread, the class's own Gaussian stands in.
     """
 
-    names: tuple[str, ...]
-    columns: NDArray[np.intp]
+    form: ClassVar[Form] = "gaussian"
+    numbers: ClassVar[Numbers] = "gaussian"
+    variable: Variable
     target: str
-    centre: Array
-    apart: Array
-    covariance: Array
-    root: InverseRoot = field(init=False, repr=False)
-    weights: Array = field(init=False, repr=False)  # (C, d)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "root", inverse_root(self.covariance))
-        object.__setattr__(self, "weights", _through(self.apart, self.root))
-
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        U = matrix(X)[:, self.columns] - self.centre
-        n, (n_classes, d) = len(U), self.apart.shape
-        terms, common, constant = np.zeros((d, n_classes, n)), np.zeros(n), np.zeros(n)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
-                root, w, v = self._marginal(known)
-                u = U[rows][:, known]
-                for j, column in enumerate(known):
-                    terms[column][:, rows] = w[:, j, None] * (u[:, j] - 0.5 * v[:, j, None])
-                common[rows], constant[rows] = _distance(u @ root.whiten), _constant(root)
-        far = np.isneginf(common)
-        terms[:, :, far] = np.where(np.isfinite(terms[:, :, far]), terms[:, :, far], 0.0)
-        for j, name in enumerate(self.names):
-            if not np.isnan(U[:, j]).all():
-                yield Row(name, name, (self.target,), "log-density"), terms[j].T
-        shape = (n, n_classes)
-        yield Row("−½ (x−x̄)ᵀΣ⁻¹(x−x̄)", "x", (), "constant"), np.broadcast_to(common[:, None], shape)
-        yield Row("−½ log det Σ − (d/2) log 2π", "Σ", (), "constant"), np.broadcast_to(constant[:, None], shape)
-
-    def log(self, X: Table) -> Array:
-        values, out = matrix(X), np.empty((len(self.apart), X.n))
-        for block in slices(X.n, BLOCK):
-            linear, rest = self._evaluate(values[block][:, self.columns] - self.centre)
-            out[:, block] = linear + rest
-        return out.T
-
-    def scores(self, X: Table) -> Array:
-        """(n, C) what of log N depends on the class; −inf throughout where a row is too far out for any density."""
-        values, out = matrix(X), np.empty((len(self.apart), X.n))
-        if len(self.columns) < values.shape[1]:
-            values = values[:, self.columns]
-        w = np.ascontiguousarray(self.weights.T)
-        near = (np.abs(self.weights) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
-        shift = (self.weights * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
-        reach = _reach(self.covariance)
-        for rows in slices(X.n, BLOCK):
-            block = values[rows]
-            if sum_of_squares(block) < reach:
-                np.subtract((block @ w if near else (block - self.centre) @ w).T, shift, out=out[:, rows])
-            else:
-                linear, rest = self._evaluate(block - self.centre)
-                out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
-        return out.T
-
-    def _evaluate(self, U: Array) -> tuple[Array, Array]:
-        """(C, n) the terms that depend on the class, summed, and (n,) the others."""
-        linear, rest = np.zeros((len(self.apart), len(U))), np.zeros(len(U))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
-                root, w, v = self._marginal(known)
-                u = U[rows][:, known]
-                linear[:, rows] = w @ u.T - 0.5 * (w * v).sum(axis=1)[:, None]
-                rest[rows] = _distance(u @ root.whiten) + _constant(root)
-        far = np.isneginf(rest)
-        linear[:, far] = np.where(np.isfinite(linear[:, far]), linear[:, far], 0.0)
-        return linear, rest
-
-    def _marginal(self, known: NDArray[np.intp]) -> tuple[InverseRoot, Array, Array]:
-        if len(known) == len(self.columns):
-            return self.root, self.weights, self.apart
-        root = inverse_root(self.covariance[np.ix_(known, known)])
-        return root, _through(self.apart[:, known], root), self.apart[:, known]
-
-
-@dataclass(frozen=True)
-class QuadraticFactor(Factor):
-    """log N(x; μ_c, Σ_c) in three rows: −½ log det Σ_c, −½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c), −(d/2) log 2π.
-
-    `columns` (d,) as in `LinearFactor`; `centre` (d,), `apart` (C, d) = μ_c − centre, `covariance` (C, d, d).
-    """
-
-    names: tuple[str, ...]
-    columns: NDArray[np.intp]
-    target: str
-    centre: Array
-    apart: Array
-    covariance: Array
-    roots: tuple[InverseRoot, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "roots", tuple(map(inverse_root, self.covariance)))
-
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        U = matrix(X)[:, self.columns] - self.centre
-        determinant, distance, dimension = self._evaluate(U)
-        yield Row("−½ log det Σ", "Σ", (self.target,), "log-density"), determinant.T
-        yield Row("−½ (x−μ)ᵀΣ⁻¹(x−μ)", "x", (self.target,), "log-density"), distance.T
-        constant = np.broadcast_to((-0.5 * LOG_2PI * dimension)[:, None], (X.n, len(self.apart)))
-        yield Row("−(d/2) log 2π", "d", (), "constant"), constant
-
-    def log(self, X: Table) -> Array:
-        return self._blockwise(X, LOG_2PI)
-
-    def scores(self, X: Table) -> Array:
-        """(n, C) log N without its constant; −inf where a row is too far out for any density."""
-        return self._blockwise(X, 0.0)
-
-    def chain(self, X: Table, order: Sequence[str]) -> Iterator[tuple[Row, Array]]:
-        """One row a column: log p(x_j | the columns before it in `order`, c); their sum is log N."""
-        place = [self.names.index(name) for name in order if name in self.names]
-        U = (matrix(X)[:, self.columns] - self.centre)[:, place]
-        terms = np.zeros((len(place), len(self.apart), X.n))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
-                there = np.array(place, dtype=np.intp)[known]
-                for c, v in enumerate(self.apart):
-                    whiten = inverse_root(self.covariance[c][np.ix_(there, there)]).whiten
-                    z = (U[rows][:, known] - v[there]) @ whiten
-                    own = -0.5 * (z**2 + LOG_2PI) + np.log(np.diagonal(whiten))
-                    terms[known, c, rows if isinstance(rows, slice) else rows[:, None]] = (
-                        own.T if isinstance(rows, slice) else own
-                    )
-        terms[np.isnan(terms)] = -np.inf
-        for k, j in enumerate(place):
-            if not np.isnan(U[:, k]).all():
-                before = tuple(self.names[i] for i in place[:k])
-                yield Row(self.names[j], self.names[j], (self.target, *before), "log-density"), terms[k].T
-
-    def _blockwise(self, X: Table, log_2pi: float) -> Array:
-        values, out = matrix(X), np.empty((len(self.apart), X.n))
-        if len(self.columns) < values.shape[1]:
-            values = values[:, self.columns]
-        reach = min(map(_reach, self.covariance))
-        near = all((np.abs(self.centre) @ np.abs(root.whiten)).max(initial=0.0) < 1e3 for root in self.roots)
-        origin = self.centre if near else np.zeros(len(self.centre))  # few digits lost to it
-        shifts = [(v + origin) @ root.whiten for v, root in zip(self.apart, self.roots, strict=True)]
-        constants = [-0.5 * (root.log_det + len(self.columns) * log_2pi) for root in self.roots]
-        for rows in slices(X.n, BLOCK // 4):
-            block = values[rows]
-            if sum_of_squares(block) < reach:
-                U = block if near else block - self.centre
-                for c, (root, shift) in enumerate(zip(self.roots, shifts, strict=True)):
-                    z = U @ root.whiten
-                    z -= shift
-                    squares = np.einsum("ij,ij->i", z, z)
-                    squares *= -0.5
-                    np.add(squares, constants[c], out=out[c, rows])
-            else:
-                determinant, distance, dimension = self._evaluate(block - self.centre)
-                out[:, rows] = determinant + distance - 0.5 * log_2pi * dimension
-        return out.T
-
-    def _evaluate(self, U: Array) -> tuple[Array, Array, Array]:
-        """(C, n) −½ log det Σ, (C, n) −½ Mahalanobis², (n,) the number of cells that are there."""
-        shape = (len(self.apart), len(U))
-        determinant, distance, dimension = np.zeros(shape), np.zeros(shape), np.zeros(len(U))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for rows, known in _patterns(U):
-                whole = len(known) == len(self.columns)
-                u = U[rows][:, known]
-                dimension[rows] = len(known)
-                for c, v in enumerate(self.apart):
-                    root = self.roots[c] if whole else inverse_root(self.covariance[c][np.ix_(known, known)])
-                    determinant[c, rows] = -0.5 * root.log_det
-                    distance[c, rows] = _distance((u - v[known]) @ root.whiten)
-        return determinant, distance, dimension
-
-
-@dataclass(frozen=True)
-class Discriminant(Sum):
-    """The class prior and a Gaussian factor."""
-
-    parts: tuple[ClassPrior, LinearFactor | QuadraticFactor]
+    moments: ColumnMoments
+    variance: Array
+    replaced: NDArray[np.bool_]
+    rule: GaussianRule = GaussianRule()
+    parents: tuple[Domain, ...] = ()
+    cells: ColumnMoments | None = None
 
     @property
-    def gaussian(self) -> LinearFactor | QuadraticFactor:
-        return self.parts[1]
+    def kind(self) -> RowKind:
+        return "log-density"
 
-    def scores(self, X: Table) -> Array:
-        """(n, C) the joint without what all classes share: the same posterior."""
-        return self._with_prior(self.gaussian.scores(X))
+    @cached_property
+    def gaussians(self) -> tuple[Array, Array]:
+        """Mean (as an offset from the pivot) and variance, each (C, S_p + 1, …): the last place is an unseen value's,
+        where the class's own Gaussian stands."""
+        if self.cells is None:
+            return self.moments.offset, self.variance
+        return self._smoothed(self.cells, self.moments, self.moments.offset, self.variance)
+
+    def _smoothed(self, cells: ColumnMoments, classes: ColumnMoments, mean: Array, variance: Array
+                  ) -> tuple[Array, Array]:  # fmt: skip
+        """The Gaussians of the parents' cells, from those of the classes."""
+        a, floor = self.rule.rows, self.rule.floor
+        shape = (*classes.weight.shape, *(d.size for d in self.parents))
+        inner = tuple(range(classes.weight.ndim, len(shape)))
+        whole = classes.pooled()
+        least = floor * np.expand_dims(whole.m2 / np.maximum(whole.weight, 1e-300), inner)
+        pads = [(0, 0)] * classes.weight.ndim + [(0, 1)] * len(inner)
+        n, offset, m2 = (np.pad(v.reshape(shape), pads) for v in (cells.weight, cells.offset, cells.m2))
+        mean, variance = (np.expand_dims(v, inner) for v in (mean, variance))
+        share = a / np.where(n + a > 0, n + a, 1.0)
+        degrees = n - self.rule.ddof + a
+        spread = m2 + a * variance + n * share * (offset - mean) ** 2
+        own = np.maximum(spread / np.where(degrees > 0, degrees, 1.0), least)
+        taken = (n > 0) & (degrees > 0) & ((a > 0) | ((n > 1) & (m2 > least * degrees)))
+        return np.where(taken, offset + share * (mean - offset), mean), np.where(taken, own, variance)
+
+    @property
+    def alone(self) -> GaussianLeaf:
+        """The Gaussians of the classes, whatever the parents."""
+        return GaussianLeaf(self.variable, self.target, self.moments, self.variance, self.replaced, self.rule)
+
+    # terms --------------------------------------------------------------------------------------------------------
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        if self.cells is not None:
+            yield from super().rows(X)
+            return
+        x = X[self.variable.name]
+        missing = np.isnan(x)
+        if len(x) and missing.all():
+            return
+        term = normal_log_density(x - self.moments.pivot, self.moments.offset[:, None], self.variance[:, None])
+        if missing.any():
+            term[:, missing] = 0.0
+        yield self.row, term.T
+
+    def known(self, X: Table) -> NDArray[np.bool_]:
+        return np.asarray(~np.isnan(X[self.variable.name]))
+
+    def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
+        x = X[self.variable.name]
+        offset = (x - self.moments.pivot).reshape(-1, *[1] * (1 + len(hidden)))
+        if left is None:
+            mean, variance = (cells_of(table, self.parents, hidden, X) for table in self.gaussians)
+            return normal_log_density(offset, mean, variance)
+        rest = self.moments.without(left.own, x, left.weight)
+        variance, _, used = self.rule.variance(rest)
+        tables = used.offset, variance
+        if self.cells is not None:
+            cell, counted = left.own, left.weight
+            for d in self.parents:
+                places = d.places(X)
+                cell = cell * d.size + np.clip(places, 0, d.size - 1)
+                counted = np.where((places == HIDDEN) | (places >= d.size), 0.0, counted)
+            tables = self._smoothed(self.cells.without(cell, x, counted), rest, *tables)
+        constant = rest.constant.reshape(-1, *[1] * (1 + len(hidden)))  # what is left has one value: no factor
+        mean, variance = (cells_of_rows(table, self.parents, hidden, X) for table in tables)
+        return np.where(constant, 0.0, normal_log_density(offset, mean, np.where(constant, 1.0, variance)))
+
+    # what is asked of it ------------------------------------------------------------------------------------------
+
+    def sources(self, X: Table) -> tuple[Source, ...]:
+        """The moments of the parents' cell, and what smoothing made of them; without rows in it, those of the class."""
+        x, m = float(X[self.variable.name][0]), self.moments
+        if self.cells is None:
+            of_class = zip(m.weight, m.mean, m.m2, self.variance, self.replaced, strict=True)
+            return tuple(
+                Density(x, float(n), float(mean), float(m2), self.rule.ddof, float(v), bool(r))
+                for n, mean, m2, v, r in of_class
+            )
+        return tuple(self._source(self.cells, x, [int(d.places(X)[0]) for d in self.parents], c)
+                     for c in range(len(m.weight)))  # fmt: skip
+
+    def _source(self, cells: ColumnMoments, x: float, places: Sequence[int], c: int) -> Density:
+        pivot, ddof, a = self.moments.pivot, self.rule.ddof, self.rule.rows
+        here: Any = (c, *places)
+        outside: Any = (c, *(d.size for d in self.parents))
+        (m, v), (class_mean, class_variance) = ([float(t[at]) for t in self.gaussians] for at in (here, outside))
+        inside = all(place < d.size for place, d in zip(places, self.parents, strict=True))
+        shape = (len(self.variance), *(d.size for d in self.parents))
+        at = int(np.ravel_multi_index(here, shape)) if inside else 0
+        n = float(cells.weight[at]) if inside else 0.0
+        stands_in = not n or (not a and (m, v) == (class_mean, class_variance))
+        cell, at = (self.moments, c) if stands_in else (cells, at)
+        n, m2 = float(cell.weight[at]), float(cell.m2[at])
+        own = n > ddof and math.isclose(v, m2 / (n - ddof), rel_tol=1e-9)
+        lent = None
+        if not stands_in and a:
+            lent = PseudoRows(a, float(cell.offset[at]) + pivot, class_mean + pivot, class_variance)
+        return Density(x, n, m + pivot, m2, ddof, v, stands_in or not own, lent, stands_in)
+
+    def posterior(self, target: Variable) -> NormalPosterior:
+        """A cell's pseudo-observations count as rows; where the class's own Gaussian stands in, so does its
+        posterior."""
+        n, m2 = self.moments.weight, self.moments.m2
+        if self.cells is None:
+            degrees, square = np.maximum(n - 1.0, 0.0), m2
+            if self.rule.tied:
+                degrees, square = (np.full(len(n), v.sum()) for v in (degrees, m2))
+            free = ~self.replaced & (degrees > 0) & (square > 0)
+            return NormalPosterior(self.variable, (), self.moments.offset, n, np.where(free, degrees, 0.0), square,
+                                   self.variance, self.rule.tied)  # fmt: skip
+        (centre, variance), inner, a = self.gaussians, len(self.parents), self.rule.rows
+        of_class, m2 = (v.reshape(-1, *[1] * inner) for v in (n, m2))
+        n = np.pad(self.cells.weight.reshape(len(n), *(d.size for d in self.parents)),
+                   [(0, 0), *((0, 1) for _ in self.parents)])  # fmt: skip
+        here = (slice(None), *(slice(-1, None) for _ in self.parents))
+        borrowed = (centre == centre[here]) & (variance == variance[here])
+        borrowed |= n + a <= 1
+        kappa, degrees = np.where(borrowed, of_class, n + a), np.where(borrowed, of_class, n + a) - 1.0
+        square = np.where(borrowed, m2, variance * (n - self.rule.ddof + a))
+        centre, fixed = np.where(borrowed, centre[here], centre), np.where(borrowed, variance[here], variance)
+        degrees = np.where((degrees > 0) & (square > 0), degrees, 0.0)
+        return NormalPosterior(self.variable, self.parents, centre, kappa, degrees, square, fixed)
+
+    @property
+    def free(self) -> int:
+        """A mean and a variance in each cell; a variance that the classes share is one."""
+        if self.rule.tied:
+            return len(self.variance) + 1
+        return 2 * (self.variance.size if self.cells is None else self.cells.weight.size)
+
+    def log_likelihood(self, stats: Statistics) -> float:
+        seen = stats.moments.column(self.variable.name)
+        square = seen.m2 + seen.weight * (seen.offset - self.moments.offset) ** 2
+        return -0.5 * float((seen.weight * np.log(2.0 * np.pi * self.variance) + square / self.variance).sum())
+
+    def largest_log_likelihood(self, stats: Statistics) -> float:
+        """Of a row whose parents are not all known, by its class's own Gaussian."""
+        if self.cells is None:
+            return gaussian_likelihood(self.moments, self.moments.offset, self.variance)
+        inner = (slice(None), *(slice(0, d.size) for d in self.parents))
+        mean, variance = (table[inner].reshape(-1) for table in self.gaussians)
+        found = gaussian_likelihood(self.cells, mean, variance)
+        k, cells, classes = len(self.variance), self.cells, self.moments
+        each = cells.weight.reshape(k, -1)
+        inside = (cells.m2 + cells.weight * (cells.offset - np.repeat(classes.offset, each.shape[1])) ** 2).reshape(
+            k, -1
+        )
+        n = np.maximum(classes.weight - each.sum(axis=1), 0.0)
+        squares = np.maximum(classes.m2 - inside.sum(axis=1), 0.0)
+        rest = ColumnMoments(n, classes.offset, squares, classes.pivot)
+        return found + (gaussian_likelihood(rest, classes.offset, self.variance) if (n > 1e-9).any() else 0.0)
+
+    def distance(self, other: GaussianLeaf) -> float:
+        """Of a mean or a standard deviation, in standard deviations."""
+        unit = np.sqrt(np.maximum(self.variance, other.variance))
+        mean = np.abs(self.moments.offset - other.moments.offset)
+        sd = np.abs(np.sqrt(self.variance) - np.sqrt(other.variance))
+        return float(np.abs(np.maximum(mean, sd) / unit).max(initial=0.0))
+
+    def information(self, log_prior: Array) -> float:
+        """∫ Σ_c P(c) N(x; μ_c, σ_c²) log N(x; μ_c, σ_c²)/p(x) dx, on nodes that follow every class at its own scale."""
+        present = np.isfinite(log_prior)
+        mean, variance = (table[present, None] for table in self.alone.gaussians)
+        log_prior = log_prior[present, None]
+        x = np.sort((mean + np.sqrt(variance) * np.linspace(-REACH, REACH, NODES)).ravel())
+        terms = normal_log_density(x, mean, variance)  # (C, nodes)
+        excess = terms - log_sum(terms + log_prior, axis=0)
+        return max(float(np.trapezoid((exp(terms + log_prior) * excess).sum(axis=0), x)), 0.0)
+
+    def mixture(self, X: Table, cell: Sequence[int]) -> Mixture:
+        mean, variance = self.gaussians
+        for place in cell:
+            mean, variance = mean[:, place], variance[:, place]
+        mean = (self.moments.pivot + mean)[None]
+        return Mixture(np.ones(mean.shape), mean, np.broadcast_to(np.sqrt(variance), mean.shape[1:])[None])
+
+    @property
+    def collapsed(self) -> NDArray[np.bool_]:
+        return self.replaced
 
 
-def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    """The rows that miss the same cells, and the columns they have."""
-    missing = np.isnan(U)
-    if not missing.any():
-        yield slice(None), np.arange(U.shape[1])
-        return
-    kinds, which = np.unique(missing, axis=0, return_inverse=True)
-    for k, kind in enumerate(kinds):
-        yield np.flatnonzero(np.ravel(which) == k), np.flatnonzero(~kind)
+def gaussian_leaf(
+    variable: Variable,
+    target: str,
+    moments: ColumnMoments,
+    rule: GaussianRule,
+    parents: tuple[Domain, ...] = (),
+    cells: ColumnMoments | None = None,
+) -> GaussianLeaf:
+    """The Gaussians of a column with these moments by class and, where it has parents, by cell.
+
+    >>> income = ColumnMoments(weight=np.array([7.0, 3.0]), offset=np.array([110.0, 90.0]),
+    ...                        m2=np.array([17850.0, 50.0]), pivot=0.0)
+    >>> gaussian_leaf(Variable("income", "continuous"), "class", income, GaussianRule(ddof=1)).variance.tolist()
+    [2975.0, 25.0]
+    """
+    variance, replaced, used = rule.variance(moments)
+    return GaussianLeaf(variable, target, used, variance, replaced, rule, parents, cells)
 
 
-def _through(apart: Array, root: InverseRoot) -> Array:
-    """(C, d) Σ⁻¹v for every row v of `apart`; in the span of Σ where it has no full rank."""
-    return np.asarray((apart @ root.whiten) @ root.whiten.T)
+def gaussian_likelihood(cells: ColumnMoments, mean: Array, variance: Array) -> float:
+    """Σ_cells Σ_i log N(x_i; mean, variance) from weight, mean and M2 of each cell."""
+    there = cells.weight > 0
+    n, m2, var = cells.weight[there], cells.m2[there], variance[there]
+    at_mean = normal_log_density(cells.offset[there], mean[there], var)
+    return float((n * at_mean - 0.5 * m2 / var).sum())
 
 
-def _distance(z: Array) -> Array:
-    """(n,) −½ ‖z‖²; −inf where a row is infinite or too far out to be squared."""
-    distance = -0.5 * (z**2).sum(axis=1)
-    distance[np.isnan(distance)] = -np.inf
-    return np.asarray(distance)
+@dataclass(frozen=True)
+class PseudoRows:
+    """`rows` pseudo-observations with the class's mean and variance, beside the n of a cell, whose own mean is `mean`:
+    μ = (n·mean + rows·class_mean)/(n + rows), and
+    σ² = (m2 + rows·class_variance + n·rows/(n + rows)·(mean − class_mean)²)/(n − ddof + rows)."""
+
+    rows: float
+    mean: float
+    class_mean: float
+    class_variance: float
 
 
-def _constant(root: InverseRoot) -> float:
-    return -0.5 * (root.rank * LOG_2PI + root.log_det)
+@dataclass(frozen=True)
+class Density:
+    """N(x; mean, variance): the Gaussian fitted to the n values of one class, with their sum of squared deviations.
+
+    `replaced` says that the variance is not this class's own m2/(n − ddof) but the pooled one or the floor. Of a cell
+    of the parents `lent` are the pseudo-observations it was smoothed by; `stands_in` says that too few rows were in
+    that cell, so that n, mean and m2 are those of the whole class.
+    """
+
+    x: float
+    n: float
+    mean: float
+    m2: float
+    ddof: int
+    variance: float
+    replaced: bool
+    lent: PseudoRows | None = None
+    stands_in: bool = False
+
+    @property
+    def own_mean(self) -> float:
+        """The mean of the rows themselves, before any smoothing."""
+        return self.mean if self.lent is None else self.lent.mean
+
+    @property
+    def sd(self) -> float:
+        return float(np.sqrt(self.variance))
+
+    @property
+    def log_value(self) -> float:
+        return float(normal_log_density(np.array(self.x), np.array(self.mean), np.array(self.variance)))
+
+    @property
+    def value(self) -> float:
+        return float(exp(self.log_value))
 
 
-def _reach(covariance: Array) -> float:
-    """The sum of squares up to which no row of a block comes near overflow, or is missing or infinite."""
-    least = float(np.diagonal(covariance).min(initial=1.0))
-    return 1e280 * min(least, 1.0)
+@dataclass(frozen=True)
+class NormalPosterior:
+    """μ and σ² of each class, or of each cell (c, pa): σ² = `square`/χ²_ν, μ = `centre` + z σ/√κ (Gelman et al., eq.
+    3.3–3.5), all (C, S_p + 1, …), the last place of a parent for an unseen value. `centre` is an offset from the pivot.
+
+    Where `degrees` is 0 there is no posterior of σ²: it stays the estimated `fixed`; where `kappa` is 0, so does μ.
+    With `tied` the classes have one σ².
+
+    >>> income = Variable("income", "continuous", pivot=100.0)
+    >>> of = NormalPosterior(income, (), *(np.array([v]) for v in (10.0, 7.0, 6.0, 17850.0, 2550.0)))
+    >>> [float(v[0].round(1)) for v in (*of.mean_interval(), *of.variance_interval())]
+    [59.6, 160.4, 1235.3, 14426.1]
+    """
+
+    variable: Variable
+    parents: tuple[Domain, ...]
+    centre: Array
+    kappa: Array
+    degrees: Array
+    square: Array
+    fixed: Array
+    tied: bool = False
+
+    @property
+    def mean(self) -> Array:
+        """The means, in the column's unit."""
+        return self.centre + self.variable.pivot
+
+    def mean_interval(self, level: float = 0.95) -> Interval:
+        """μ: Student's t with ν degrees; a normal where σ² is fixed; without end where nothing was seen."""
+        free = self.degrees > 0
+        nu = np.where(free, self.degrees, 1.0)
+        t = np.where(free, stdtrit(nu, (1 + level) / 2), stdtrit(np.inf, (1 + level) / 2))
+        spread = np.where(free, self.square / nu, self.fixed)
+        half = np.where(self.kappa > 0, t * np.sqrt(spread / np.where(self.kappa > 0, self.kappa, 1.0)), np.inf)
+        return Interval(self.mean - half, self.mean + half)
+
+    def variance_interval(self, level: float = 0.95) -> Interval:
+        """σ²: `square` over the quantiles of χ²_ν; from 0 without end where it has no posterior."""
+        free = self.degrees > 0
+        nu = np.where(free, self.degrees, 1.0)
+        low, high = (self.square / chdtri(nu, q) for q in ((1 - level) / 2, (1 + level) / 2))
+        return Interval(np.where(free, low, 0.0), np.where(free, high, np.inf))
+
+    def known(self, X: Table) -> bool:
+        return bool(~np.isnan(X[self.variable.name][0]))
+
+    def _here(self, X: Table, hidden: tuple[str, ...]) -> tuple[float, list[Array]]:
+        """The value as an offset from the pivot, and the five arrays at the cells that the row points at."""
+        parents = (slice(0, d.size) if d.variable.name in hidden else int(d.places(X)[0]) for d in self.parents)
+        at = (slice(None), *parents)
+        arrays = (self.centre, self.kappa, self.degrees, self.square, self.fixed)
+        return float(X[self.variable.name][0]) - self.variable.pivot, [a[at] for a in arrays]
+
+    def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
+        """(n, C, one axis for each of `hidden`) log N(x; μ, σ²) in n draws."""
+        x, (centre, kappa, degrees, square, fixed) = self._here(X, hidden)
+        free = degrees > 0
+        nu = np.where(free, degrees, 1.0)
+        nu = nu[:1] if self.tied else nu
+        chi = np.maximum(2.0 * rng.standard_gamma(nu / 2, (n, *nu.shape)), np.finfo(float).tiny)
+        variance = np.where(free, square / chi, fixed)
+        z = rng.standard_normal((n, *centre.shape))
+        mean = centre + np.where(kappa > 0, z * np.sqrt(variance / np.where(kappa > 0, kappa, 1.0)), 0.0)
+        return normal_log_density(np.asarray(x), mean, variance)
+
+    def log_ratio(self, X: Table, i: int, j: int) -> tuple[float, float]:
+        """Mean and variance of log p(x|c_i) − log p(x|c_j), exact: with W = χ²_ν and z normal, a log density is
+        ½ log W − ½ (d √(W/square) − z/√κ)² and constants, d the distance of x from `centre`."""
+        x, arrays = self._here(X, ())
+        centre, kappa, degrees, square, fixed = (a[[i, j]] for a in arrays)
+        free = degrees > 0
+        nu, spread = np.where(free, degrees, 1.0), np.where(free, square, 1.0)
+        precision = np.where(free, nu / spread, 1.0 / fixed)  # the mean of 1/σ²
+        d2, loose = (x - centre) ** 2, np.divide(1.0, kappa, out=np.zeros(2), where=kappa > 0)
+        both = np.where(free, digamma(nu / 2) + np.log(2.0) - log(spread), -log(fixed))
+        mean = 0.5 * (both - d2 * precision - loose)
+        shared = d2 * precision * loose + loose**2 / 2
+        if self.tied:
+            apart = free[0] * (d2[0] - d2[1]) ** 2 * precision[0] ** 2 / (2 * nu[0])
+            return float(mean[0] - mean[1]), float(shared.sum() + apart)
+        own = polygamma(1, nu / 2) / 4 + d2**2 * precision**2 / (2 * nu) - d2 * precision / nu
+        return float(mean[0] - mean[1]), float((shared + free * own).sum())

@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import erfcx
 
-from bayes_engine.factors import LOG_2PI, Factor, Row, variance_estimate
-from bayes_engine.logspace import Array, exp, log
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors import LOG_2PI, RowKind, variance_estimate
+from bayes_engine.factors.gaussian import NODES, REACH
+from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Mixture, Numbers
+from bayes_engine.factors.likelihoods import Likelihood, register
+from bayes_engine.factors.sources import Estimated, Source
+from bayes_engine.factors.values import ValuesLeaf
+from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.progress import steps
+from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.matrix import DENSE_CELLS
 from bayes_engine.table.schema import Variable
 
+BUMPS = 12
+"""So many bumps of a kernel density are told as its sources."""
+MOST_NODES = 20_000
+"""A kernel density is followed in at most so many steps."""
 NEGLIGIBLE = 45.0
 """A bump so many nats below the nearest adds nothing to a float, however many there are of them."""
 
 
+class Bump(NamedTuple):
+    """A training value under a kernel density, its weight, and its share of the density at x."""
+
+    value: float
+    weight: float
+    share: float
+
+
 @dataclass(frozen=True)
-class KernelFactor(Factor):
+class Kernel(Estimated):
+    """Σ w K((x − x_i)/h)/(n h) over the values x_i of a class: `bumps` are those that add most at x. A `precision` p is
+    Weka's: values rounded to multiples of p, K averaged over x ± p/2. `stands_in`: the class has no spread of its own
+    to take h from."""
+
+    x: float
+    n: float
+    bandwidth: float
+    precision: float | None
+    bumps: tuple[Bump, ...]
+    stands_in: bool
+
+
+@dataclass(frozen=True)
+class KernelLeaf(ValuesLeaf):
     """p(x|c) = Σ_i w_i K((x − x_i)/h_c) / Σ_i w_i over the values x_i of class c; a missing cell contributes 0.
 
     K is the Gaussian; with a `precision` p the Gaussian averaged over x ± p/2, as Weka has it. `points` (m,) ascending
@@ -30,12 +64,14 @@ class KernelFactor(Factor):
 
     >>> from bayes_engine.table.schema import Schema
     >>> two = ColumnValues(np.array([0.0, 1.0]), np.array([[1.0, 1.0]]))
-    >>> factor = KernelFactor(Variable("x", "continuous"), "good", two.points, two.weight, np.array([0.5]))
+    >>> factor = KernelLeaf(Variable("x", "continuous"), "good", two.points, two.weight, np.array([0.5]))
     >>> rows = Table(Schema((factor.variable,)), (np.array([0.0, 0.5, np.nan]),), 3)
     >>> factor.log(rows).round(4).tolist()
     [[-0.792], [-0.7258], [0.0]]
     """
 
+    form: ClassVar[Form] = "kernel"
+    numbers: ClassVar[Numbers] = "values"
     variable: Variable
     target: str
     points: Array
@@ -43,13 +79,11 @@ class KernelFactor(Factor):
     bandwidth: Array
     precision: float | None = None
     replaced: tuple[bool, ...] = ()
+    estimation: Estimation = BY_DEFAULT
 
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        name = self.variable.name
-        x = X[name]
-        if len(x) and np.isnan(x).all():
-            return
-        yield Row(name, name, (self.target,), "log-density"), self.at(x)
+    @property
+    def kind(self) -> RowKind:
+        return "log-density"
 
     def at(self, x: Array) -> Array:
         """(n, C) the log densities at x (n,)."""
@@ -61,22 +95,69 @@ class KernelFactor(Factor):
             terms[c, finite] = log_kernel_density(where[finite], self.points[mine], weight[mine], h, self.precision)
         return np.asarray(terms[:, np.ravel(back)].T)
 
+    @classmethod
+    def estimated(cls, variable: Variable, target: str, column: ColumnValues, estimation: Estimation) -> KernelLeaf:
+        """By the rule that the variable's likelihood names.
 
-def kernel_factor(variable: Variable, target: str, column: ColumnValues, floor: float) -> KernelFactor:
-    """The kernel density of these values, by the rule that the variable's likelihood names.
+        "kernel": h_c = σ_c (4/(3 n_c))^(1/5), σ² = M2/(n − 1) (Silverman 1986, eq. 3.28, as scipy has it). A class with
+        one member or without spread takes the pooled σ, and nothing falls below the share `floor` of the column's
+        variance. "kernel-weka" (John & Langley 1995, Weka's KernelEstimator): values are rounded to multiples of the
+        precision p, the mean gap of the column's distinct values, and h_c = max((max − min)/√n_c, p/6).
+        """
+        column = _lend(column)
+        if variable.likelihood == "kernel-weka":
+            precision, rounded = weka_precision(column)
+            single = tuple(bool(v) for v in ((rounded.weight > 0).sum(axis=1) < 2))
+            width = weka_bandwidth(rounded, precision)
+            return cls(variable, target, rounded.points, rounded.weight, width, precision, single, estimation)
+        bandwidth, replaced = silverman_bandwidth(column, variable.pivot, estimation.floor)
+        return cls(variable, target, column.points, column.weight, bandwidth, None, replaced, estimation)
 
-    "kernel": h_c = σ_c (4/(3 n_c))^(1/5), σ² = M2/(n − 1) (Silverman 1986, eq. 3.28, as scipy has it). A class with one
-    member or without spread takes the pooled σ, and nothing falls below `floor` × the column's variance.
-    "kernel-weka" (John & Langley 1995, Weka's KernelEstimator): values are rounded to multiples of the precision p, the
-    mean gap of the column's distinct values, and h_c = max((max − min)/√n_c, p/6).
-    """
-    column = _lend(column)
-    if variable.likelihood == "kernel-weka":
-        precision, rounded = weka_precision(column)
-        return KernelFactor(variable, target, rounded.points, rounded.weight, weka_bandwidth(rounded, precision),
-                            precision, tuple(bool(v) for v in ((rounded.weight > 0).sum(axis=1) < 2)))  # fmt: skip
-    bandwidth, replaced = silverman_bandwidth(column, variable.pivot, floor)
-    return KernelFactor(variable, target, column.points, column.weight, bandwidth, None, replaced)
+    # what is asked of it ------------------------------------------------------------------------------------------
+
+    def sources(self, X: Table) -> tuple[Source, ...]:
+        x, one = float(X[self.variable.name][0]), np.ones(1)
+        found: list[Source] = []
+        for c, (weight, h) in enumerate(zip(self.weight, self.bandwidth.tolist(), strict=True)):
+            mine = np.flatnonzero(weight)
+            mine = mine[np.argsort(np.abs(self.points[mine] - x), kind="stable")[:BUMPS]]
+            value = float(self.at(np.array([x]))[0, c])
+            alone = [log_kernel_density(np.array([x]), self.points[[i]], one, h, self.precision)[0] for i in mine]
+            shares = weight[mine] * 0
+            if np.isfinite(value):
+                shares = exp(np.array(alone) - value) * weight[mine] / weight.sum()
+            bumps = map(Bump, self.points[mine].tolist(), weight[mine].tolist(), shares.tolist())
+            found.append(Kernel(value, x, float(weight.sum()), h, self.precision, tuple(bumps), self.replaced[c]))
+        return tuple(found)
+
+    def posterior(self, target: Variable) -> None:
+        raise ParameterError(
+            "there is no band for '{column}': a kernel density has no parameter whose posterior could be drawn, it is "
+            "made of the training values themselves; take a Gaussian or intervals to see one",
+            column=self.variable.name,
+        )
+
+    def size(self, stats: Statistics) -> float:
+        """The training values that it stands on."""
+        return float(stats.values.columns[self.variable.name].total.sum())
+
+    def information(self, log_prior: Array) -> float:
+        """An integral by the trapezoid rule, in steps of a quarter of the narrowest bandwidth as far as that goes."""
+        present = np.isfinite(log_prior)
+        low, high = (self.points[i] + sign * REACH * self.bandwidth.max() for i, sign in ((0, -1.0), (-1, 1.0)))
+        nodes = int(min(max(4.0 * (high - low) / self.bandwidth.min(), NODES), MOST_NODES))
+        x = np.linspace(low, high, nodes)
+        terms = self.at(x).T[present]
+        joint = terms + log_prior[present, None]
+        p = exp(joint)
+        excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
+        return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
+
+    def mixture(self, X: Table, cell: Sequence[int]) -> Mixture:
+        """The bumps, in each class those of its own values."""
+        weight = self.weight.T
+        mean = np.broadcast_to(self.points[:, None], weight.shape)
+        return Mixture(weight, mean, np.broadcast_to(self.bandwidth, weight.shape), self.precision)
 
 
 def silverman_bandwidth(column: ColumnValues, pivot: float, floor: float) -> tuple[Array, tuple[bool, ...]]:
@@ -170,3 +251,7 @@ def _lend(column: ColumnValues) -> ColumnValues:
     if not empty.any():
         return column
     return ColumnValues(column.points, np.where(empty[:, None], column.weight.sum(axis=0), column.weight))
+
+
+register(Likelihood("kernel", KernelLeaf.estimated))
+register(Likelihood("kernel-weka", KernelLeaf.estimated))

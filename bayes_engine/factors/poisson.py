@@ -1,53 +1,69 @@
-"""Counts that come at a constant rate: the Poisson likelihood."""
+"""Counts that come at a constant rate: the Poisson likelihood, the Gamma posterior of its rate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import digamma, gammaincinv, gammaln, polygamma, xlogy
 
-from bayes_engine.factors import Factor, Row
-from bayes_engine.logspace import Array
-from bayes_engine.priors import Dirichlet, Smoothing
+from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Numbers, information_of_table
+from bayes_engine.factors.likelihoods import Likelihood, register
+from bayes_engine.factors.posterior import JEFFREYS, Interval, log_gamma
+from bayes_engine.factors.sources import Estimated, Source
+from bayes_engine.factors.values import ValuesLeaf
+from bayes_engine.logspace import Array, exp, log
+from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
+MOST_COUNTS = 2**20
+"""Of more counts than this every second, third, … is taken as the support."""
+
 
 @dataclass(frozen=True)
-class PoissonFactor(Factor):
-    """log P(x|c) = x log λ_c − λ_c − log x!, with λ_c = (Σx + a_c x̄)/(n_c + a_c); a missing cell contributes 0.
+class Rate(Estimated):
+    """Poisson: λ^x e^−λ/x!, of the `rate` λ = (total + added · mean)/(n + added): n rows with a known count and `added`
+    pseudo-observations with the mean of the column."""
 
-    `n` (C,) rows with a known cell, `total` (C,) their sums, `added` (C,) imagined rows with the column's `mean` x̄:
-    λ_c is the posterior mean under the Gamma prior with shape a_c x̄ and rate a_c. Counts have no other unit than one.
+    x: float
+    rate: float
+    n: float
+    total: float
+    added: float
+    mean: float
+
+
+@dataclass(frozen=True)
+class PoissonLeaf(ValuesLeaf):
+    """log P(x|c) = x log λ_c − λ_c − log x!, with λ_c = (Σx + a_c x̄)/(n_c + a_c); a missing cell has 0.
+
+    `n` (C,) rows with a known cell, `total` (C,) their sums, `added` (C,) pseudo-observations with the column's mean
+    x̄: λ_c is the posterior mean under the Gamma prior with shape a_c x̄ and rate a_c. Counts have no unit but one.
 
     >>> from bayes_engine.table.schema import Schema
     >>> calls = Variable("calls", "count", likelihood="poisson")
-    >>> factor = PoissonFactor(calls, "busy", np.array([2.0]), np.array([6.0]), np.array([0.0]), 3.0)
+    >>> factor = PoissonLeaf(calls, "busy", np.array([2.0]), np.array([6.0]), np.array([0.0]), 3.0)
     >>> factor.log(Table(Schema((calls,)), (np.array([0.0, 3.0]),), 2)).round(4).tolist()
     [[-3.0], [-1.4959]]
     """
 
+    form: ClassVar[Form] = "rate"
+    numbers: ClassVar[Numbers] = "rates"
     variable: Variable
     target: str
     n: Array
     total: Array
     added: Array
     mean: float
+    estimation: Estimation = BY_DEFAULT
 
     @property
     def rate(self) -> Array:
         """(C,) λ_c."""
         return (self.total + self.added * self.mean) / (self.n + self.added)
-
-    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        name = self.variable.name
-        x = X[name]
-        if len(x) and np.isnan(x).all():
-            return
-        yield Row(name, name, (self.target,), "log-probability"), self.at(x)
 
     def at(self, x: Array) -> Array:
         """(n, C) the log probabilities of x (n,)."""
@@ -58,20 +74,121 @@ class PoissonFactor(Factor):
         term[:, np.isnan(x)] = 0.0
         return np.asarray(term.T)
 
+    @classmethod
+    def estimated(cls, variable: Variable, target: str, column: ColumnValues, estimation: Estimation) -> PoissonLeaf:
+        """Smoothing "all" adds to every class α pseudo-observations with the column's mean, "zero-only" to the classes
+        without a count, "none" to none; a class without rows has the column's mean in every case.
 
-def poisson_factor(
-    variable: Variable, target: str, column: ColumnValues, prior: float | Dirichlet, smoothing: Smoothing
-) -> PoissonFactor:
-    """The rates of these counts: "all" smooths every class by α imagined rows with the column's mean, "zero-only" the
-    classes without a count, "none" none; a class without rows has the column's mean in every case.
+        >>> seen = ColumnValues(np.array([0.0, 3.0]), np.array([[2.0, 0.0], [0.0, 2.0]]))
+        >>> calls = Variable("calls", "count", likelihood="poisson")
+        >>> PoissonLeaf.estimated(calls, "busy", seen, Estimation(Dirichlet.laplace())).rate.tolist()
+        [0.5, 2.5]
+        """
+        n, total = column.total, column.sum
+        mean = float(total.sum() / n.sum()) if n.sum() > 0 else 0.0
+        wanted = {"all": np.ones_like(n), "zero-only": (total == 0).astype(float), "none": np.zeros_like(n)}
+        added = estimation.prior.per_cell(len(n)) * wanted[estimation.smoothing]
+        added = np.where((n == 0) & (added == 0), 1.0, added)
+        return cls(variable, target, n, total, added, mean, estimation)
 
-    >>> seen = ColumnValues(np.array([0.0, 3.0]), np.array([[2.0, 0.0], [0.0, 2.0]]))
-    >>> poisson_factor(Variable("calls", "count"), "busy", seen, 1.0, "all").rate.tolist()
-    [0.5, 2.5]
+    # what is asked of it ------------------------------------------------------------------------------------------
+
+    def sources(self, X: Table) -> tuple[Source, ...]:
+        x = float(X[self.variable.name][0])
+        columns = (self.at(np.array([x]))[0], self.rate, self.n, self.total, self.added)
+        behind = (map(float, of_class) for of_class in zip(*columns, strict=True))
+        return tuple(Rate(value, x, rate, n, total, added, self.mean) for value, rate, n, total, added in behind)
+
+    @property
+    def unsmoothed(self) -> bool:
+        return bool((self.added == 0).any())
+
+    def posterior(self, target: Variable) -> GammaPosterior:
+        if self.unsmoothed:  # Jeffreys' prior of a rate: Gamma(½, 0); a class without a row keeps its own
+            return GammaPosterior(self.variable, self.total + JEFFREYS, np.where(self.n > 0, self.n, 1.0))
+        return GammaPosterior(self.variable, self.total + self.added * self.mean, self.n + self.added)
+
+    @property
+    def free(self) -> int:
+        return len(self.n)
+
+    def log_likelihood(self, stats: Statistics) -> float:
+        column = stats.values.columns[self.variable.name]
+        total = float((xlogy(column.sum, self.rate) - column.total * self.rate).sum())
+        return total - float((column.weight @ gammaln(column.points + 1.0)).sum())
+
+    def log_prior_density(self, added: Any = 0.0) -> float:
+        """Gamma with a pseudo-observations of the column's mean x̄: a x̄ log λ − a λ."""
+        if self.estimation.smoothing != "all" or self.estimation.prior.amount == 0:
+            return 0.0
+        return float((self.added * (xlogy(self.mean, self.rate) - self.rate)).sum())
+
+    def distance(self, other: PoissonLeaf) -> float:
+        """Of a rate, in standard deviations."""
+        change = (self.rate - other.rate) / np.sqrt(np.maximum(np.maximum(self.rate, other.rate), 1e-300))
+        return float(np.abs(change).max(initial=0.0))
+
+    def information(self, log_prior: Array) -> float:
+        last = float(self.rate.max())
+        counts = np.arange(np.ceil(last + 12.0 * np.sqrt(last) + 30.0))
+        return information_of_table(self.at(counts).T, log_prior)
+
+    def support(self, nats: float) -> Array:
+        """Bernstein's inequality, P(|k − λ| ≥ t) ≤ 2 exp(−t²/(2(λ + t/3))); of too many counts every second, third, …:
+        their standard deviations are then some 10⁴ counts.
+
+        >>> one = PoissonLeaf(Variable("calls", "count"), "busy", np.ones(1), np.zeros(1), np.zeros(1), 0.0)
+        >>> one.support(45.0).tolist() == list(range(31))
+        True
+        """
+        reach = nats / 3.0 + np.sqrt(nats**2 / 9.0 + 2.0 * nats * self.rate)
+        low, high = np.maximum(np.floor(self.rate - reach), 0.0), np.ceil(self.rate + reach)
+        step = np.ceil((high - low + 1.0).sum() / MOST_COUNTS)
+        ends = zip(low, high, strict=True)
+        return np.unique(np.concatenate([np.arange(a - a % step, b + 1.0, step) for a, b in ends]))
+
+
+@dataclass(frozen=True)
+class GammaPosterior:
+    """λ of each class of a Poisson column: Gamma with `shape` Σx + a x̄ and `rate` n + a, each (C,).
+
+    >>> calls = GammaPosterior(Variable("calls", "count"), np.array([6.0]), np.array([2.0]))
+    >>> calls.mean.tolist(), [float(v[0].round(3)) for v in calls.interval()]
+    ([3.0], [1.101, 5.834])
     """
-    n, total = column.total, column.sum
-    mean = float(total.sum() / n.sum()) if n.sum() > 0 else 0.0
-    wanted = {"all": np.ones_like(n), "zero-only": (total == 0).astype(float), "none": np.zeros_like(n)}
-    rows = prior.per_cell(len(n)) if isinstance(prior, Dirichlet) else prior
-    added = rows * wanted[smoothing]
-    return PoissonFactor(variable, target, n, total, np.where((n == 0) & (added == 0), 1.0, added), mean)
+
+    variable: Variable
+    shape: Array
+    rate: Array
+
+    @property
+    def mean(self) -> Array:
+        return self.shape / self.rate
+
+    @property
+    def variance(self) -> Array:
+        return self.shape / self.rate**2
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """λ: quantiles of the Gamma."""
+        return Interval(*(gammaincinv(self.shape, q) / self.rate for q in ((1 - level) / 2, (1 + level) / 2)))
+
+    def known(self, X: Table) -> bool:
+        return bool(~np.isnan(X[self.variable.name][0]))
+
+    def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
+        """(n, C) log P(x; λ) in n draws."""
+        x = float(X[self.variable.name][0])
+        log_rate = log_gamma(self.shape, n, rng) - log(self.rate)
+        return np.asarray((x * log_rate if x else 0.0) - exp(log_rate) - gammaln(x + 1.0))
+
+    def log_ratio(self, X: Table, i: int, j: int) -> tuple[float, float]:
+        """Mean and variance of log P(x|c_i) − log P(x|c_j), exact: of x log λ − λ, whose covariance is that of a Gamma
+        variate and its logarithm."""
+        x, s, r = float(X[self.variable.name][0]), self.shape[[i, j]], self.rate[[i, j]]
+        mean = (x * (digamma(s) - log(r)) if x else np.zeros(2)) - s / r
+        variance = s / r**2 + (x**2 * polygamma(1, s) - 2 * x / r if x else 0.0)
+        return float(mean[0] - mean[1]), float(variance.sum())
+
+
+register(Likelihood("poisson", PoissonLeaf.estimated, whole=True, soft=True))

@@ -9,15 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.factors import ClassPrior, Factor, Row
-from bayes_engine.inference.directed import HIDDEN, Directed, Domain, Family, Left, TableFamily, less_weight
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors import Factor, Row
+from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.leaf import HIDDEN, Domain, Form, Leaf, LeftOutRows, less_weight
+from bayes_engine.factors.sources import Fraction, Source, Term
+from bayes_engine.factors.table import TableLeaf
+from bayes_engine.inference.directed import Directed
 from bayes_engine.inference.packed import every_place, pack, row_width
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Variable
 
 SUPER_PARENT = "which super-parent"
 """The name of the entropy row."""
@@ -39,7 +46,7 @@ class Member:
     counts: Array
     alpha: float
     given: bool
-    families: tuple[Family, ...]
+    families: tuple[Leaf, ...]
 
     @property
     def name(self) -> str:
@@ -50,7 +57,7 @@ class Member:
         """(S_i + 1,) the weight of each value in all classes; an unseen one has none."""
         return np.append(self.counts.sum(axis=0), 0.0)
 
-    def first(self, X: Table, log_prior: Array, left: Left | None) -> tuple[Array, Array]:
+    def first(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> tuple[Array, Array]:
         """(n, C) log P(c, x_i), and (n,) how much weight the value has; 0 where the cell is not known."""
         places = self.domain.places(X)
         known = places != HIDDEN
@@ -78,6 +85,41 @@ class Member:
 
 
 @dataclass(frozen=True)
+class JointLeaf(Leaf):
+    """log P(c, x_i) of a super-parent, as `member` has it under a class prior."""
+
+    form: ClassVar[Form] = "table"
+    member: Member
+    prior: ClassPrior
+
+    @property
+    def domain(self) -> Domain:
+        """The places of the super-parent."""
+        return self.member.domain
+
+    @property
+    def variable(self) -> Variable:  # type: ignore[override]
+        return self.member.domain.variable
+
+    @property
+    def target(self) -> str:  # type: ignore[override]
+        return self.prior.target
+
+    def known(self, X: Table) -> NDArray[np.bool_]:
+        return np.asarray(self.domain.places(X) != HIDDEN)
+
+    def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
+        log_prior = np.broadcast_to(log(self.prior.p), (X.n, len(self.prior.p)))
+        return self.member.first(X, log_prior, left)[0]
+
+    def sources(self, X: Table) -> tuple[Source, ...]:
+        """(n_ci + a)/(n_i + a K S_i)."""
+        counts = self.member.counts[:, int(self.domain.places(X)[0])]
+        n, cells = float(self.member.counts.sum()), self.member.counts.size
+        return tuple(Fraction(float(c), n, self.member.alpha, cells) for c in counts)
+
+
+@dataclass(frozen=True)
 class Averaged(Factor):
     """The mean over the super-parents whose value, in the row, has a weight of at least `min_frequency`; a row without
     one is naive Bayes (`naive`). `prior` is P(c) where nothing but the class is known; it is a row of its own, and the
@@ -100,7 +142,23 @@ class Averaged(Factor):
     def discrete(self) -> bool:
         """Whether every column is."""
         children = (f for m in self.members for f in m.families)
-        return bool(self.members) and all(isinstance(f, TableFamily) for f in children)
+        return bool(self.members) and all(f.variable.discrete for f in children)
+
+    def part_of(self, column: str) -> tuple[Factor, float] | None:
+        return self.naive.part_of(column)
+
+    def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
+        if not self.members:
+            yield from self.naive.origins(X)
+            return
+        for row, term in self.rows(X):
+            yield self.prior.sources(X) if row.kind == "prior" else tuple(Term(float(v)) for v in term[0])
+
+    def posterior(self, target: Variable) -> None:
+        raise ParameterError(
+            "there is no band for AODE: its models count the same rows in many tables, so the tables do not vary one "
+            "by one"
+        )
 
     def _packed(self, X: Table) -> Array:
         """`log`, from tables. As one more class stands one with all terms 0 under a super-parent
@@ -132,13 +190,13 @@ class Averaged(Factor):
         idle = (member.domain.places(every) == HIDDEN) | (total < self.min_frequency)
         terms[i][idle, :, : k + 1] = -np.inf
         for family, term in zip(member.families, terms[:i] + terms[i + 1 :], strict=True):
-            assert isinstance(family, TableFamily)
+            family = cast(TableLeaf, family)
             inside = term.shape[0] <= member.domain.size and term.shape[1] <= family.domain.size
             table = (family.log_cpt if inside else family.lookup).transpose(1, 2, 0)[: term.shape[0], : term.shape[1]]
             term[: table.shape[0], : table.shape[1], :k] = table
         return terms
 
-    def over(self, X: Table, log_prior: Array, left: Left | None) -> Array:
+    def over(self, X: Table, log_prior: Array, left: LeftOutRows | None) -> Array:
         """(n, C) the joint over a log prior (n, C); with `left`, of each row under the counts without it."""
         if not self.members:
             return self.naive.over(X, log_prior, left)
@@ -154,7 +212,7 @@ class Averaged(Factor):
                 joint[np.arange(X.n)[rows][last]] = self.naive.over(part.take(last), log_prior[rows][last], left_last)
         return joint
 
-    def joints(self, X: Table, log_prior: Array, left: Left | None = None) -> tuple[Array, NDArray[np.bool_]]:
+    def joints(self, X: Table, log_prior: Array, left: LeftOutRows | None = None) -> tuple[Array, NDArray[np.bool_]]:
         """(d, n, C) log P(c, x_i) Π_{j≠i} P(x_j | c, x_i) for each super-parent, −inf where it does not take part, and
         (d, n) where it does."""
         joints = np.empty((len(self.members), X.n, len(self.prior.p)))
@@ -167,7 +225,7 @@ class Averaged(Factor):
             joints[i][~active[i]] = -np.inf
         return joints, active
 
-    def _children(self, member: Member, X: Table, left: Left | None) -> Iterator[tuple[str, Array]]:
+    def _children(self, member: Member, X: Table, left: LeftOutRows | None) -> Iterator[tuple[str, Array]]:
         """(n, C) the terms of the other columns under one super-parent; 0 where a cell is not known."""
         there = member.domain.places(X) != HIDDEN
         for family in member.families:
@@ -227,14 +285,14 @@ class Averaged(Factor):
             np.repeat(-np.log(np.where(m > 0, m, 1))[:, None], shape[1], axis=1),
         )
 
-    def _chunks(self, X: Table, left: Left | None) -> Iterator[tuple[slice, Table, Left | None]]:
+    def _chunks(self, X: Table, left: LeftOutRows | None) -> Iterator[tuple[slice, Table, LeftOutRows | None]]:
         step = max(1, CHUNK // max(1, len(self.members) * len(self.prior.p)))
         if X.n <= step:
             yield slice(0, X.n), X, left
             return
         for begin in range(0, X.n, step):
             rows = slice(begin, min(begin + step, X.n))
-            yield rows, X.take(rows), None if left is None else Left(left.own[rows], left.weight[rows])
+            yield rows, X.take(rows), None if left is None else LeftOutRows(left.own[rows], left.weight[rows])
 
 
 def _difference(a: Array, b: Array) -> Array:

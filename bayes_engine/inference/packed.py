@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.inference.directed import HIDDEN, OUT, Directed, Domain, Left, TableFamily
+from bayes_engine.factors.leaf import HIDDEN, OUT, Domain, LeftOutRows
+from bayes_engine.inference.directed import Directed
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import MISSING, Table
@@ -110,7 +111,7 @@ def every_place(domain: Domain, extent: int) -> Table:
 
 
 def scores_left_out(
-    X: Table, left: Left, log_prior: Mapping[int, Array], stars: Sequence[Directed], weight: Array | None
+    X: Table, left: LeftOutRows, log_prior: Mapping[int, Array], stars: Sequence[Directed], weight: Array | None
 ) -> tuple[Array, Array]:
     """Σ weight of the rows that are right when left out, and Σ weight × log posterior of their own class, both (d,),
     for the star on each column of X. `weight` is (n,), None where all are 1.
@@ -119,7 +120,7 @@ def scores_left_out(
     counts are one less, and its `log_prior` (C,); no family's smoothing hangs on the marginal of all classes.
     """
     k = len(stars[0].prior.p)
-    packed = pack(X, [f.domain for f in stars[0].families if isinstance(f, TableFamily)])
+    packed = pack(X, [f.domain for f in stars[0].tables])
     columns = np.cumsum(packed.extents[:-1])
     counted, without = (
         [packed.tables(np.split(_star_terms(star, gone), columns, axis=1)) for star in stars] for gone in (0.0, 1.0)
@@ -149,10 +150,10 @@ def scores_left_out(
 def _star_terms(star: Directed, gone: float) -> Array:
     """(places of i, places of all columns, W) log P(x_j | c, x_i), and log P(x_i | c) in all places of i itself, every
     cell having lost the weight `gone`."""
-    families = [f for f in star.families if isinstance(f, TableFamily)]
+    families = star.tables
     wide = [f.counts if f.parents else np.repeat(f.counts[:, :, None], f.domain.size, axis=2) for f in families]
     above = [f.totals if f.parents else np.repeat(f.totals[:, None], f.domain.size, axis=1) for f in families]
-    sizes, alpha = np.array([f.domain.size for f in families]), np.array([f.alpha for f in families])
+    sizes, alpha = np.array([f.domain.size for f in families]), np.array([f.rule.amount for f in families])
     count = np.concatenate(wide, axis=2)
     total = np.stack(above, axis=2)
     count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))

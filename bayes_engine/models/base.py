@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, tell
-from bayes_engine.factors import ClassPrior, Factor, Row
+from bayes_engine.factors import Factor, Row
+from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log_normalize, normalize

@@ -20,8 +20,11 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.factors import Factor, GaussianFactor, TableFactor, table_estimate
+from bayes_engine.factors import Factor
 from bayes_engine.factors.columns import Gaussians, Sum, Tables, Terms
+from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.leaf import Domain
+from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, say
@@ -217,7 +220,7 @@ class GaussianNB(MatrixClassifier):
                 still.append(variable.name)
                 variance = np.where(variance > 0, variance, LEAST_SHARE * column)
             used = replace(moments, offset=np.where(there, moments.offset, whole.offset))
-            parts.append(GaussianFactor(variable, stats.target.name, used, variance, ~there))
+            parts.append(GaussianLeaf(variable, stats.target.name, used, variance, ~there))
         if still:
             say(
                 "column(s) {names}: a class has no spread there, and var_smoothing adds none; its variance is a "
@@ -386,8 +389,8 @@ class CategoricalNB(MatrixClassifier):
         parts = []
         for variable in stats.schema:
             counts = stats.counts.tables[variable.name][:, 1:]
-            added, unseen = table_estimate(counts, alpha, "all", self.unseen)
-            parts.append(TableFactor(variable, stats.target.name, counts, added, unseen))
+            domain = Domain(variable, smooth_unseen=self.unseen == "smooth")
+            parts.append(TableLeaf(domain, stats.target.name, counts, TableRule(alpha, summed=True)))
         return Sum((self._prior(stats), Tables(tuple(parts))))
 
     @property

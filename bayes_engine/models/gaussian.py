@@ -36,7 +36,7 @@ from bayes_engine.covariance import (
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor, Row
-from bayes_engine.factors.gaussian import BLOCK, Discriminant, LinearFactor, QuadraticFactor
+from bayes_engine.factors.discriminant import BLOCK, Discriminant, LinearFactor, QuadraticFactor
 from bayes_engine.language import Listing, Word
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, normalize

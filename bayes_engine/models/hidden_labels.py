@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
 
 from bayes_engine.em import Collapse, EMModel, EMTrace, Expected, Stopping, em, memberships
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors import ClassPrior, Factor, GaussianFactor, Product, TableFactor
-from bayes_engine.factors.columns import Terms
-from bayes_engine.factors.poisson import PoissonFactor
-from bayes_engine.logspace import Array, exp, log
+from bayes_engine.factors import Factor
+from bayes_engine.factors.leaf import Leaf
+from bayes_engine.factors.likelihoods import OF_VALUES
+from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import added_to_class, dirichlet
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.values import BY_VALUE
 from bayes_engine.table.encode import Table
+from bayes_engine.table.likelihood_traits import traits
 
 
 class HiddenLabels:
@@ -33,7 +31,7 @@ class HiddenLabels:
                 raise ParameterError(
                     "column '{column}' is a text, for which hidden labels have no steps; set it aside", column=v.name
                 )
-            if v.likelihood in BY_VALUE and v.likelihood != "poisson":
+            if traits(v).by_value and not OF_VALUES[str(v.likelihood)].soft:
                 raise ParameterError(
                     "column '{column}' has the likelihood '{likelihood}', for which hidden labels have no steps; "
                     "choose 'gaussian', 'poisson', 'categorical', 'bernoulli' or intervals",
@@ -74,13 +72,15 @@ class HiddenLabels:
             raise Collapse("class '{label}' has no row left; take fewer classes, or another start",
                            label=str(stats.target.levels[int(stats.class_weight.argmin())]))  # fmt: skip
         factor = self.inner._estimate(stats)
-        for part in leaves(factor):
-            if isinstance(part, GaussianFactor) and part.replaced.any():
+        for v in stats.schema:
+            leaf = factor.part_of(v.name)
+            collapsed = None if leaf is None else cast(Leaf, leaf[0]).collapsed
+            if collapsed is not None and collapsed.any():
                 raise Collapse(
                     "class '{label}' has collapsed: it has no spread left in column '{column}'; take "
                     "tied_variance=True, fewer classes, or another start",
-                    label=str(stats.target.levels[int(part.replaced.argmax())]),
-                    column=part.variable.name,
+                    label=str(stats.target.levels[int(collapsed.argmax())]),
+                    column=v.name,
                 )
         self.behind[id(factor)] = factor, stats
         return factor
@@ -106,7 +106,7 @@ class HiddenLabels:
         nothing is."""
         inner = self.inner
         if isinstance(inner, NaiveBayes):
-            counted = {v.name for v in inner.stats_.schema if v.discrete or v.likelihood == "poisson"}
+            counted = {v.name for v in inner.stats_.schema if v.discrete or traits(v).whole}
             smoothed = counted if inner.smoothing == "all" else set()
             return {name for name in smoothed if dirichlet(inner.alpha, name).amount > 0} or None
         alpha = inner._alpha(inner.stats_)
@@ -115,18 +115,8 @@ class HiddenLabels:
     def _log_prior(self, factor: Factor) -> float:
         """log p(Θ), the priors whose modes the smoothed estimates are: Dirichlet, Σ α log θ, and of a rate Gamma with a
         imagined rows of the column's mean x̄, a x̄ log λ − a λ."""
-        total, smoothed = 0.0, self._smoothed
-        for part in leaves(factor):
-            if isinstance(part, ClassPrior) and self._of_class:
-                total += self._of_class * float(log(part.p).sum())
-            elif isinstance(part, TableFactor) and smoothed is not None and part.variable.name in smoothed:
-                total += float((part.added * np.where(part.added > 0, part.log_cpt, 0.0)).sum())
-            elif isinstance(part, PoissonFactor) and smoothed is not None and part.variable.name in smoothed:
-                total += float((part.added * (xlogy(part.mean, part.rate) - part.rate)).sum())
-            elif isinstance(part, Terms) and smoothed is not None:
-                both = part.present if part.absent is None else part.present + part.absent
-                total += float((smoothed * both).sum())
-        return total
+        alpha = 0.0 if isinstance(self.inner, NaiveBayes) else self._smoothed
+        return float(sum(part.log_prior_density(0.0 if alpha is None else alpha) for part in factor.leaves()))
 
 
 def expected_log_likelihood(stats: Statistics, factor: Factor) -> float:
@@ -139,61 +129,9 @@ def expected_log_likelihood(stats: Statistics, factor: Factor) -> float:
     >>> bool(abs(expected_log_likelihood(model.stats_, model.factor_) - by_rows) < 1e-12)
     True
     """
-    total = 0.0
-    for part in leaves(factor):
-        if isinstance(part, ClassPrior):
-            total += _dot(stats.class_weight, log(part.p))
-        elif isinstance(part, TableFactor):
-            table = stats.counts.tables[part.variable.name]
-            counts = np.concatenate([table[:, 1:], table[:, :1]], axis=1) if part.missing_is_level else table[:, 1:]
-            total += _dot(counts, part.log_cpt)
-        elif isinstance(part, GaussianFactor):
-            seen = stats.moments.column(part.variable.name)
-            square = seen.m2 + seen.weight * (seen.offset - part.moments.offset) ** 2
-            total -= 0.5 * float((seen.weight * np.log(2.0 * np.pi * part.variance) + square / part.variance).sum())
-        elif isinstance(part, PoissonFactor):
-            column = stats.values.columns[part.variable.name]
-            total += float((xlogy(column.sum, part.rate) - column.total * part.rate).sum())
-            total -= float((column.weight @ gammaln(column.points + 1.0)).sum())
-        elif isinstance(part, Terms):
-            assert stats.terms is not None
-            total += _dot(stats.terms.sums, part.present)
-            if part.absent is not None:
-                total += _dot(np.maximum(stats.class_weight[:, None] - stats.terms.sums, 0.0), part.absent)
-    return total
-
-
-def leaves(factor: Factor) -> Iterator[Factor]:
-    """The factors of a product of products."""
-    if isinstance(factor, Product):
-        for part in factor.parts:
-            yield from leaves(part)
-    else:
-        yield factor
-
-
-def _dot(weight: Array, terms: Array) -> float:
-    """Σ w t with 0·(−inf) = 0."""
-    return float((weight * np.where(weight > 0, terms, 0.0)).sum())
+    return float(sum(part.log_likelihood(stats) for part in factor.leaves()))
 
 
 def _apart(before: Factor, after: Factor) -> float:
     """The largest change of a probability, or of a mean, standard deviation or rate in standard deviations."""
-    largest = 0.0
-    for a, b in zip(leaves(before), leaves(after), strict=True):
-        if isinstance(a, ClassPrior) and isinstance(b, ClassPrior):
-            change = a.p - b.p
-        elif isinstance(a, TableFactor) and isinstance(b, TableFactor):
-            change = exp(a.log_cpt) - exp(b.log_cpt)
-        elif isinstance(a, GaussianFactor) and isinstance(b, GaussianFactor):
-            unit = np.sqrt(np.maximum(a.variance, b.variance))
-            apart = np.abs(a.moments.offset - b.moments.offset), np.abs(np.sqrt(a.variance) - np.sqrt(b.variance))
-            change = np.maximum(*apart) / unit
-        elif isinstance(a, PoissonFactor) and isinstance(b, PoissonFactor):
-            change = (a.rate - b.rate) / np.sqrt(np.maximum(np.maximum(a.rate, b.rate), 1e-300))
-        else:
-            assert isinstance(a, Terms)
-            assert isinstance(b, Terms)
-            change = exp(a.present) - exp(b.present)
-        largest = max(largest, float(np.abs(change).max(initial=0.0)))
-    return largest
+    return max((a.distance(b) for a, b in zip(before.leaves(), after.leaves(), strict=True)), default=0.0)

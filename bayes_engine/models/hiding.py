@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from bayes_engine.em import EMTrace, memberships
 from bayes_engine.errors import hearing
-from bayes_engine.factors import ClassPrior, Factor, GaussianFactor
+from bayes_engine.factors import Factor
+from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.leaf import Leaf
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
-from bayes_engine.models.hidden_labels import leaves
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 
@@ -95,17 +97,17 @@ class Hiding:
 
     def normal(self, step: int, column: str) -> tuple[Array, Array] | None:
         """(C,) means and (C,) variances of a numeric column in each class after a step."""
-        for part in leaves(self.trace.steps[step].parameters):
-            if isinstance(part, GaussianFactor) and part.variable.name == column:
-                mean = part.moments.pivot + part.moments.offset
-                variance = np.broadcast_to(part.variance, mean.shape)
-                return mean[self._order], variance[self._order]
-        return None
+        found = self.trace.steps[step].parameters.part_of(column)
+        if found is None or cast(Leaf, found[0]).form != "gaussian":
+            return None
+        leaf = cast(GaussianLeaf, found[0])
+        variance = np.broadcast_to(leaf.variance, leaf.moments.mean.shape)
+        return (leaf.moments.pivot + leaf.moments.offset)[self._order], variance[self._order]
 
     @cached_property
     def weights(self) -> Array:
         """(T, C) the class prior in every step."""
-        priors = [next(p.p for p in leaves(s.parameters) if isinstance(p, ClassPrior)) for s in self.trace.steps]
+        priors = [cast(ClassPrior, next(s.parameters.leaves())).p for s in self.trace.steps]
         return np.stack(priors)[:, self._order]
 
     def plane(self, across: str, up: str) -> tuple[Array, Array]:

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register theirs)
+from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.models.base import say
 from bayes_engine.priors import checked_whole, checked_word
 from bayes_engine.table.encode import numbers
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, observed, sort_levels
 from bayes_engine.table.text import TextRule
 
@@ -21,12 +24,19 @@ Likelihood = Literal[
     "mdlp", "equal-width", "quantile",
 ]  # fmt: skip
 CUTTING = ("mdlp", "equal-width", "quantile")
-OF_NUMBERS = ("gaussian", "kernel", "kernel-weka", "poisson", "categorical", "bernoulli", *CUTTING)
 OF_LEVELS = ("categorical", "bernoulli")
 OF_TEXTS = ("multinomial", "bernoulli")
-LIKELIHOODS = ("gaussian", "kernel", "kernel-weka", "poisson", "categorical", "bernoulli", "multinomial", *CUTTING)
-"""All of them; a number may have any but "multinomial", a column of levels "categorical" or, with two levels,
-"bernoulli", and a text "multinomial" or "bernoulli"."""
+
+
+def of_numbers() -> tuple[str, ...]:
+    """Those that a column of numbers may have, the registered ones among them."""
+    return ("gaussian", *sorted(OF_VALUES), "categorical", "bernoulli", *CUTTING)
+
+
+def every_likelihood() -> tuple[str, ...]:
+    """All of them; a number may have any but "multinomial", a column of levels "categorical" or, with two levels,
+    "bernoulli", and a text "multinomial" or "bernoulli"."""
+    return ("gaussian", *sorted(OF_VALUES), "categorical", "bernoulli", "multinomial", *CUTTING)
 
 
 def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
@@ -42,7 +52,7 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
     if likelihoods is None:
         return {}
     if isinstance(likelihoods, str):
-        checked_word("likelihoods", likelihoods, LIKELIHOODS)
+        checked_word("likelihoods", likelihoods, every_likelihood())
         found = {v.name: likelihoods for v in schema if v.likelihood == likelihoods or likelihoods in possible(v)}
         if not found:
             say(
@@ -62,7 +72,7 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
                 column=str(name),
                 columns=", ".join(f"'{v.name}'" for v in schema),
             )
-        checked_word("likelihoods", likelihood, LIKELIHOODS)
+        checked_word("likelihoods", likelihood, every_likelihood())
     return dict(likelihoods)
 
 
@@ -72,7 +82,7 @@ def possible(variable: Variable) -> tuple[str, ...]:
         return OF_TEXTS
     if variable.discrete:
         return CUTTING if variable.cuts is not None else OF_LEVELS
-    return OF_NUMBERS
+    return of_numbers()
 
 
 def text_rule(text: Mapping[str, Any] | None) -> TextRule:
@@ -136,7 +146,7 @@ def as_texts(schema: Schema, likelihoods: Any, text: Mapping[str, Any] | None) -
             variables.append(v)
             continue
         if v.numeric or v.cuts is not None:
-            raise unfit(v, "multinomial", OF_NUMBERS)
+            raise unfit(v, "multinomial", of_numbers())
         variables.append(Variable(v.name, "text", role=v.role, likelihood="multinomial", text=rule))
     return Schema(tuple(variables))
 
@@ -170,7 +180,7 @@ def _with(variable: Variable, column: pd.Series, likelihood: str | None) -> Vari
 
 def _based(variable: Variable) -> Variable:
     """A count is near 0."""
-    return replace(variable, pivot=0.0) if variable.likelihood == "poisson" else variable
+    return replace(variable, pivot=0.0) if traits(variable).whole else variable
 
 
 def _levels(variable: Variable, column: pd.Series, likelihood: str) -> Variable:

@@ -7,6 +7,7 @@ likelihood, keeps its coefficients.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
@@ -18,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.factors import LOG_2PI, GaussianFactor, TableFactor
-from bayes_engine.factors.poisson import PoissonFactor
+from bayes_engine.factors import LOG_2PI
+from bayes_engine.factors.leaf import Leaf
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.deciding import refuse_undefined
@@ -29,7 +30,6 @@ from bayes_engine.models.look_up_source import written
 from bayes_engine.models.look_up_tables import AnyTable, Case, LevelTable, NormalTable, RateTable
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.target import class_array
-from bayes_engine.models.weighted import Weighted
 from bayes_engine.table.encode import Table, as_frame, encode
 from bayes_engine.table.schema import Schema, Variable
 
@@ -191,8 +191,9 @@ def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[AnyTable, ...]]
 
     Raises ParameterError, naming the column, where a likelihood has no table.
     """
-    prior, *parts = factor.parts
-    tables = {table.variable.name: table for table in map(_table_of, parts)}
+    prior, *_columns = factor.parts
+    found = {v.name: part for v in schema if (part := factor.part_of(v.name))}
+    tables = {name: _table_of(leaf, weight) for name, (leaf, weight) in found.items()}
     for variable in schema:
         if variable.textual:
             raise ParameterError(
@@ -205,21 +206,37 @@ def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[AnyTable, ...]]
     return log(prior.p), tuple(tables[name] for name in schema.names if name in tables)
 
 
-def _table_of(part: Any) -> AnyTable:
-    if type(part) is Weighted:
-        table = _table_of(part.part)
-        if isinstance(table, NormalTable | RateTable):
-            return replace(table, weight=part.weight)
-        return replace(table, table=part.weight * table.table if part.weight else np.zeros_like(table.table))
-    if type(part) is TableFactor:
-        return LevelTable(part.variable, part.lookup)
-    if type(part) is GaussianFactor:
-        sd = np.sqrt(part.variance)
-        offset = np.asarray(part.moments.offset)
-        return NormalTable(part.variable, part.moments.pivot, offset, sd, LOG_2PI + 2.0 * np.log(sd))
-    if type(part) is PoissonFactor:
-        return RateTable(part.variable, part.rate, log(part.rate))
-    raise _no_table(part.variable, type(part).__name__.removesuffix("Factor").lower())
+def _table_of(leaf: Leaf, weight: float) -> AnyTable:
+    made = _MADE.get(leaf.form)
+    if made is None:
+        raise _no_table(leaf.variable, type(leaf).__name__.removesuffix("Leaf").lower())
+    table = made(leaf)
+    if isinstance(table, LevelTable):
+        return (
+            table
+            if weight == 1.0
+            else replace(table, table=weight * table.table if weight else np.zeros_like(table.table))
+        )
+    return replace(table, weight=weight)
+
+
+def _levels_of(leaf: Any) -> LevelTable:
+    return LevelTable(leaf.variable, leaf.by_code)
+
+
+def _normal_of(leaf: Any) -> NormalTable:
+    sd = np.sqrt(leaf.variance)
+    return NormalTable(
+        leaf.variable, leaf.moments.pivot, np.asarray(leaf.moments.offset), sd, LOG_2PI + 2.0 * np.log(sd)
+    )
+
+
+def _rates_of(leaf: Any) -> RateTable:
+    return RateTable(leaf.variable, leaf.rate, log(leaf.rate))
+
+
+_MADE: Mapping[str, Callable[[Any], AnyTable]] = {"table": _levels_of, "gaussian": _normal_of, "rate": _rates_of}
+"""By the form of a leaf, the table that holds it."""
 
 
 def _no_table(variable: Variable, likelihood: str) -> ParameterError:

@@ -9,31 +9,24 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset
-from bayes_engine.factors import (
-    Factor,
-    GaussianFactor,
-    Product,
-    Row,
-    TableFactor,
-    normal_log_density,
-    table_estimate,
-    variance_estimate,
-)
-from bayes_engine.factors.kernel import KernelFactor, kernel_factor
-from bayes_engine.factors.poisson import PoissonFactor, poisson_factor
-from bayes_engine.factors.text import TextFactor, text_factor
+from bayes_engine.factors import Factor, Product, Row
+from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
+from bayes_engine.factors.leaf import Domain, Estimation, Leaf, LeftOutRows
+from bayes_engine.factors.likelihoods import OF_VALUES
+from bayes_engine.factors.table import TableLeaf, TableRule
+from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.base import GenerativeClassifier, given_schema, say, say_of_classes
-from bayes_engine.models.likelihoods import CUTTING, OF_NUMBERS, Likelihood, as_texts, assigned, check_counted
+from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
 from bayes_engine.priors import (
     SMOOTHING,
     Alpha,
@@ -47,14 +40,10 @@ from bayes_engine.priors import (
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
-from bayes_engine.stats.moments import ColumnMoments
-from bayes_engine.stats.terms import TermCounts
-from bayes_engine.stats.values import BY_VALUE, ColumnValues
 from bayes_engine.table.discretize import checked_method
-from bayes_engine.table.encode import Table, encode
-from bayes_engine.table.matrix import Matrix
+from bayes_engine.table.encode import MISSING, Table, encode
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.table.text import TermColumn
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "textbook": {"smoothing": "none", "alpha": 1.0, "priors": "empirical", "variance": "unbiased"},
@@ -165,63 +154,52 @@ class NaiveBayes(GenerativeClassifier):
 
     def _estimate(self, stats: Statistics) -> Factor:
         self._check(stats)
-        weight, target = stats.class_weight, stats.target.name
-        prior = self._prior(stats)
+        weight, prior = stats.class_weight, self._prior(stats)
         parts: list[Factor] = [prior]
         constant, floored = [], []
         for variable in stats.schema:
-            if variable.discrete:
-                parts.append(self._table_factor(variable, stats.counts.tables[variable.name], target))
-                continue
-            if variable.textual:
-                parts.append(self._text_factor(variable, stats.texts.columns[variable.name], target))
-                continue
-            if variable.likelihood in BY_VALUE:
-                column = stats.values.columns[variable.name]
-                if column.constant:
-                    constant.append(variable.name)
-                else:
-                    parts.append(self._value_factor(variable, column, target))
-                continue
-            moments = stats.moments.column(variable.name)
-            if moments.constant:
+            if not variable.discrete and _constant(stats, variable):
                 constant.append(variable.name)
                 continue
-            variance, replaced, used = self._variance(moments)
-            if (replaced & (weight > 0)).any():
+            leaf = self._leaf(stats, variable)
+            if leaf.collapsed is not None and (leaf.collapsed & (weight > 0)).any():
                 floored.append(variable.name)
-            tied = bool(self.tied_variance)
-            parts.append(GaussianFactor(variable, target, used, variance, replaced, self._ddof, tied))
+            parts.append(leaf)
         self._warn(constant, floored)
         say_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
-    def _text_factor(self, variable: Variable, counts: TermCounts, target: str) -> TextFactor:
-        return text_factor(variable, target, counts, dirichlet(self.alpha, variable.name), self.smoothing)
+    def _leaf(self, stats: Statistics, variable: Variable) -> Leaf:
+        """The distribution of one column in each class. With missing="category" and missing seen, missing is a level
+        too."""
+        name, target = variable.name, stats.target.name
+        rule = self._estimation(name)
+        if variable.discrete:
+            table = stats.counts.tables[name]
+            as_level = self.missing == "category" and bool(table[:, 0].any())
+            domain = Domain(variable, as_level, self.unseen == "smooth")
+            counts = domain.counted(table, 1)
+            amount, marginal = rule.prior.per_level(counts.shape), rule.prior.base == "marginal"
+            return TableLeaf(domain, target, counts, TableRule(amount, marginal, rule.smoothing, summed=True))
+        if variable.textual:
+            return text_leaf(variable, target, stats.texts.columns[name], rule)
+        if traits(variable).by_value:
+            assert variable.likelihood is not None
+            return OF_VALUES[variable.likelihood].estimate(variable, target, stats.values.columns[name], rule)
+        gaussian = GaussianRule(rule.ddof, rule.tied, rule.floor)
+        return gaussian_leaf(variable, target, stats.moments.column(name), gaussian)
 
-    def _value_factor(self, variable: Variable, column: ColumnValues, target: str) -> KernelFactor | PoissonFactor:
-        """The factor of a number whose statistics are its values."""
-        if variable.likelihood == "poisson":
-            return poisson_factor(variable, target, column, dirichlet(self.alpha, variable.name), self.smoothing)
-        return kernel_factor(variable, target, column, float(self.var_floor))
-
-    def _table_factor(self, variable: Variable, table: Array, target: str) -> TableFactor:
-        """The factor of one table (C, 1 + S); with missing="category" and missing seen, missing is a level too."""
-        as_level = self.missing == "category" and bool(table[:, 0].any())
-        counts = np.concatenate([table[:, 1:], table[:, :1]], axis=1) if as_level else table[:, 1:]
-        added, unseen = table_estimate(counts, dirichlet(self.alpha, variable.name), self.smoothing, self.unseen)
-        return TableFactor(variable, target, counts, added, unseen, as_level)
-
-    def _variance(self, moments: ColumnMoments) -> tuple[Array, NDArray[np.bool_], ColumnMoments]:
-        return variance_estimate(moments, self._ddof, bool(self.tied_variance), float(self.var_floor))
+    def _estimation(self, name: str) -> Estimation:
+        """How the parameters of a column are estimated."""
+        prior = dirichlet(self.alpha, name)
+        return Estimation(prior, self.smoothing, self._ddof, bool(self.tied_variance), float(self.var_floor))
 
     @property
     def _ddof(self) -> int:
         return 1 if self.variance == "unbiased" else 0
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
-        """All rows at once: a row's removal touches its own class only, so a table needs one variant for each
-        (class, level) and a Gaussian one downdate for each row."""
+        """All rows at once: a row's removal touches its own class's parameters, and what all classes share."""
         assert labels.codes is not None
         n, own = X.n, labels.codes
         weight = np.ones(n) if labels.weight is None else labels.weight
@@ -232,76 +210,21 @@ class NaiveBayes(GenerativeClassifier):
             raise NotASubset("a row to leave out was never counted: its class has less weight than the row")
         left[rows, own] *= left[rows, own] > 1e-9 * weight
         joint = log(self._prior_of(left, self.target_.levels))
+        gone = LeftOutRows(own, weight, self.stats_)
         for variable in steps(self.schema_):
-            column = X[variable.name]
-            if variable.discrete:
-                joint = joint + self._table_without_one(variable, column, own, weight)
-            elif variable.textual:
-                joint = joint + self._text_without_one(variable, column, own, weight)
-            elif variable.likelihood in BY_VALUE:
-                joint = joint + self._value_without_one(variable, column, own, weight)
-            else:
-                joint = joint + self._gaussian_without_one(variable, column, own, weight)
+            if found := self.factor_.part_of(variable.name):
+                leaf = cast(Leaf, found[0])
+                terms = leaf.known_terms(X, gone)
+                joint = joint + np.where(self._last_missing(variable, X, weight)[:, None], 0.0, terms)
         return joint
 
-    def _table_without_one(self, variable: Variable, codes: Array, own: Any, weight: Array) -> Array:
-        """(n, C) log P(x_i|c) from counts without row i; rows alike in class, value and weight are done once."""
-        weights, of = np.unique(weight, return_inverse=True)
-        values = int(codes.max(initial=0)) + 2  # a missing code is -1
-        key = (np.asarray(own) * values + codes + 1) * len(weights) + of
-        first, back = np.unique(key, return_index=True, return_inverse=True)[1:]
-        cls, code, w = np.asarray(own)[first], codes[first].astype(int), weight[first]
-        variants = np.repeat(self.stats_.counts.tables[variable.name][None], len(cls), axis=0)
-        at = np.arange(len(cls))
-        rest = variants[at, cls, code] - w
-        if (rest < -1e-9 * w).any():
-            raise NotASubset("column '{column}': a row to leave out was never counted", column=variable.name)
-        variants[at, cls, code] = np.where(rest <= 1e-9 * w, 0.0, rest)
-        terms = np.stack(
-            [
-                self._table_factor(variable, counts, self.target_.name).lookup[:, s]
-                for counts, s in zip(variants, code, strict=True)
-            ]
-        )
-        return terms[back]
-
-    def _gaussian_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
-        rest = self.stats_.moments.column(variable.name).without(own, x, weight)
-        constant = rest.constant[:, None]
-        variance, _, used = self._variance(rest)
-        variance = np.where(constant, 1.0, variance)
-        term = normal_log_density((x - rest.pivot)[:, None], used.offset, variance)
-        return np.where(np.isnan(x)[:, None] | constant, 0.0, term)
-
-    def _value_without_one(self, variable: Variable, x: Array, own: Any, weight: Array) -> Array:
-        """(n, C) log p(x_i|c) from the values without row i, bandwidths and rates with them; rows alike in class, value
-        and weight are done once."""
-        column = self.stats_.values.columns[variable.name]
-        terms = np.zeros((len(x), len(self.target_.levels)))
-        known = np.flatnonzero(~np.isnan(x))
-        if not len(known):
-            return terms
-        alike, back = np.unique(np.stack([own[known], x[known], weight[known]]), axis=1, return_inverse=True)
-        found = np.zeros((alike.shape[1], terms.shape[1]))
-        for i, (cls, value, w) in enumerate(steps(alike.T)):
-            rest = column.without(int(cls), float(value), float(w))
-            if not rest.constant:
-                found[i] = self._value_factor(variable, rest, self.target_.name).at(np.array([value]))[0]
-        terms[known] = found[np.ravel(back)]
-        return terms
-
-    def _text_without_one(self, variable: Variable, column: TermColumn, own: Any, weight: Array) -> Array:
-        """(n, C) log P(text_i|c) from counts without text i."""
-        counts = self.stats_.texts.columns[variable.name]
-        terms = np.zeros((len(own), len(self.target_.levels)))
-        for i in steps(np.flatnonzero(~column.missing)):
-            row = column.counts[[i]]
-            one = np.zeros_like(counts.sums)
-            one[own[i]] = weight[i] * row.toarray()[0]
-            mine = np.where(np.arange(len(one)) == own[i], weight[i], 0.0)
-            rest = counts - TermCounts(counts.names, mine, one)
-            terms[i] = self._text_factor(variable, rest, self.target_.name).terms.log(Matrix.of(row))[0]
-        return terms
+    def _last_missing(self, variable: Variable, X: Table, weight: Array) -> NDArray[np.bool_]:
+        """(n,) where a row holds the only missing cell of a column whose missing cell is a level: without it, it is
+        none."""
+        if self.missing != "category" or not variable.discrete:
+            return np.zeros(X.n, dtype=bool)
+        every = self.stats_.counts.tables[variable.name][:, 0].sum()
+        return np.asarray((X[variable.name] == MISSING) & (every <= weight * (1 + 1e-9)))
 
     def explain(self, X: Any, given: Collection[str] | None = None, opened: Collection[str] = ()) -> Ledger:
         """As `GenerativeClassifier.explain`; of the text columns that are `opened` every term has its own row, named
@@ -316,8 +239,7 @@ class NaiveBayes(GenerativeClassifier):
         if not opened:
             return ledger
         table = self._encode(X, self.missing if given is None else "marginalize")
-        assert isinstance(self.factor_, Product)
-        texts = {f.variable.name: f for f in self.factor_.parts if isinstance(f, TextFactor)}
+        texts = {v.name: cast(TextLeaf, self.factor_.part_of(v.name)[0]) for v in self.schema_ if v.textual}  # type: ignore[index]
         rows: list[tuple[Row, Array]] = []
         for row, term in ledger.rows:
             rows += texts[row.name].by_term(table) if row.name in opened and row.name in texts else [(row, term)]
@@ -338,7 +260,7 @@ class NaiveBayes(GenerativeClassifier):
         if said in CUTTING:
             checked_method(said, self.bins)
             return said
-        return None if said in OF_NUMBERS or variable.likelihood is not None else self.discretize
+        return None if said in of_numbers() or variable.likelihood is not None else self.discretize
 
     def _first_read(self, frame: pd.DataFrame, schema: Schema) -> Table:
         return encode(frame, schema, unseen="error", missing=self.missing, grow=True)
@@ -362,3 +284,12 @@ class NaiveBayes(GenerativeClassifier):
                 "floor var_floor × the column's variance",
                 names=Listing(floored),
             )
+
+
+def _constant(stats: Statistics, variable: Variable) -> bool:
+    """Whether a column of numbers has the same value in every row."""
+    if variable.textual:
+        return False
+    if traits(variable).by_value:
+        return stats.values.columns[variable.name].constant
+    return bool(stats.moments.column(variable.name).constant)

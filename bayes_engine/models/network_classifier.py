@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.class_prior import ConditionalPrior
+from bayes_engine.factors.leaf import Leaf, LeftOutRows
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference.directed import ClassFamily, Directed, Left, TableFamily
+from bayes_engine.factors.table import TableLeaf
+from bayes_engine.inference.directed import Directed
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
 from bayes_engine.models.base import say
@@ -209,17 +212,18 @@ class BayesianNetworkClassifier(SemiNaive):
         whole = super()._directed(stats, structure)
         of_class = set(self.graph_.children[stats.target.name])
         families = tuple(
-            f if f.variable.name in of_class or not isinstance(f, TableFamily) else self._without_class(f)
+            f if f.variable.name in of_class or not f.variable.discrete else self._without_class(cast(TableLeaf, f))
             for f in whole.families
         )
         return Directed(whole.prior, families, self._above(stats))
 
-    def _without_class(self, family: TableFamily) -> TableFamily:
-        """The family of a column that the class is no parent of."""
-        counts = family.counts.sum(axis=0, keepdims=True)
-        return replace(family, counts=counts, alpha=dirichlet(self.alpha, family.variable.name).per_level(counts.shape))
+    def _without_class(self, leaf: TableLeaf) -> TableLeaf:
+        """The leaf of a column that the class is no parent of."""
+        counts = leaf.counts.sum(axis=0, keepdims=True)
+        amount = dirichlet(self.alpha, leaf.variable.name).per_level(counts.shape)
+        return replace(leaf, counts=counts, rule=replace(leaf.rule, amount=amount))
 
-    def _above(self, stats: Statistics) -> ClassFamily | None:
+    def _above(self, stats: Statistics) -> ConditionalPrior | None:
         """P(c | pa(c)) from the statistics; None where the class has no parents."""
         parents = tuple(n for n in self.graph_.parents[stats.target.name] if self._domain(stats, stats.schema[n]).size)
         if not parents:
@@ -230,9 +234,10 @@ class BayesianNetworkClassifier(SemiNaive):
             table = self._domain(stats, stats.schema[n]).counted(table, axis)
         turned = table.transpose(0, *(1 + name.index(n) for n in parents))
         alpha = dirichlet(self.alpha).per_level((*turned.shape[1:], len(turned)))
-        return ClassFamily(stats.target, tuple(self._domain(stats, stats.schema[n]) for n in parents), turned, alpha)
+        above = tuple(self._domain(stats, stats.schema[n]) for n in parents)
+        return ConditionalPrior(stats.target, turned, alpha, above)
 
-    def _prior_without(self, left: Left) -> Array:
+    def _prior_without(self, left: LeftOutRows) -> Array:
         if self.factor_.above is None:
             return super()._prior_without(left)
         return np.zeros((len(left.own), len(self.classes_)))
@@ -252,23 +257,21 @@ class BayesianNetworkClassifier(SemiNaive):
         """The class and the discrete columns as a network of tables; a missing cell that is a level is called ?."""
         target = replace(self.target_, role="feature")
         nodes = {target.name: target}
-        for f in self.factor_.families:
-            if isinstance(f, TableFamily):
-                more = ("?",) if f.domain.missing_is_level else ()
-                nodes[f.variable.name] = replace(f.variable, levels=(*f.variable.levels, *more))
+        for f in self.factor_.tables:
+            more = ("?",) if f.domain.missing_is_level else ()
+            nodes[f.variable.name] = replace(f.variable, levels=(*f.variable.levels, *more))
         above = self.factor_.above
         if above is None:
             cpts = [CPT(target, (), self.factor_.prior.p)]
         else:
             up = tuple(nodes[d.variable.name] for d in above.parents)
             cpts = [CPT(target, up, np.moveaxis(exp(above.log_cpt), 0, -1))]
-        for f in self.factor_.families:
-            if isinstance(f, TableFamily):
-                up = tuple(nodes[d.variable.name] for d in f.parents)
-                table = exp(f.log_cpt)
-                cpts.append(
-                    CPT(nodes[f.variable.name], (target, *up) if f.of_class else up, table if f.of_class else table[0])
-                )
+        for f in self.factor_.tables:
+            up = tuple(nodes[d.variable.name] for d in f.parents)
+            table = exp(f.log_cpt)
+            cpts.append(
+                CPT(nodes[f.variable.name], (target, *up) if f.of_class else up, table if f.of_class else table[0])
+            )
         return Network(cpts)
 
     # predicting ---------------------------------------------------------------------------------------------------
@@ -298,21 +301,25 @@ class BayesianNetworkClassifier(SemiNaive):
         """(n,) the rows that `network_` can hold: without a smoothed unseen value, and where leaves of numbers have no
         parent but the class."""
         inside = np.ones(X.n, dtype=bool)
-        for f in self.factor_.families:
-            inside &= f.domain.places(X) < f.domain.size if isinstance(f, TableFamily) else not f.parents
-        return inside
+        for f in self.factor_.tables:
+            inside &= f.domain.places(X) < f.domain.size
+        return inside & all(not f.parents for f in self._numeric)
+
+    @property
+    def _numeric(self) -> tuple[Leaf, ...]:
+        """The leaves of columns of numbers."""
+        return tuple(f for f in self.factor_.families if not f.variable.discrete)
 
     def _inferred(self, X: Table) -> Array:
         """(n, C) log P(c, x) in nats: P(e) by the junction tree, each class being entered as one more finding."""
         network = self.network_
         places = np.full((X.n, len(network.cpts)), HIDDEN)
         leaves = np.zeros((X.n, len(self.classes_)))
-        for f in self.factor_.families:
-            if isinstance(f, TableFamily):
-                places[:, network.position[f.variable.name]] = f.domain.places(X)
-            else:
-                rows = np.flatnonzero(f.known(X))
-                leaves[rows] += f.term(X.take(rows), (), None)
+        for f in self.factor_.tables:
+            places[:, network.position[f.variable.name]] = f.domain.places(X)
+        for leaf in self._numeric:
+            rows = np.flatnonzero(leaf.known(X))
+            leaves[rows] += leaf.term(X.take(rows), (), None)
         tree = junction_tree(network)
         joint = np.empty_like(leaves)
         for c in range(len(self.classes_)):
@@ -322,5 +329,5 @@ class BayesianNetworkClassifier(SemiNaive):
 
     def _near(self) -> Directed:
         """The factor without the families that the class takes no part in."""
-        kept = tuple(f for f in self.factor_.families if not isinstance(f, TableFamily) or f.of_class)
+        kept = tuple(f for f in self.factor_.families if f.of_class)
         return replace(self.factor_, families=kept)

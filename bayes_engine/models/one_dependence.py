@@ -17,17 +17,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import NotASubset, ParameterError
-from bayes_engine.factors import ClassPrior, Factor, Row
+from bayes_engine.factors import Factor, Row
+from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.gaussian import GaussianRule, gaussian_leaf
+from bayes_engine.factors.leaf import Domain, Leaf, LeftOutRows, refuse_parents
+from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.inference.averaged import Averaged, Member
-from bayes_engine.inference.directed import (
-    Directed,
-    Domain,
-    Family,
-    GaussianFamily,
-    Left,
-    TableFamily,
-    integrating,
-)
+from bayes_engine.inference.directed import Directed, integrating
 from bayes_engine.inference.packed import EQUAL, scores_left_out
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
@@ -50,6 +46,7 @@ from bayes_engine.structure.tree import (
     spanning_tree,
 )
 from bayes_engine.table.encode import MISSING, Table, code_dtype
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable
 
 AVERAGING = ("factored", "joint")
@@ -120,22 +117,26 @@ class SemiNaive(GenerativeClassifier):
             families.append(self._family(stats, v, parents, dirichlet(self.alpha, v.name)))
         return Directed(self._prior(stats), tuple(families))
 
-    def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], prior: Dirichlet) -> Family:
+    def _family(self, stats: Statistics, variable: Variable, parents: tuple[str, ...], prior: Dirichlet) -> Leaf:
         """P(column | class, parents) from the statistics."""
         above = tuple(self._domain(stats, stats.schema[name]) for name in parents)
+        if variable.textual or traits(variable).by_value:
+            refuse_parents(str(variable.likelihood), variable, parents)
         if not variable.discrete:
             classes = stats.moments.column(variable.name)
-            cells = _by_place(stats, variable, parents, above) if parents else classes
+            cells = _by_place(stats, variable, parents, above) if parents else None
             ddof = 1 if self.variance == "unbiased" else 0
-            rows = prior.per_cell(cells.weight.size)
-            return GaussianFamily(variable, above, cells, classes, rows, ddof, float(self.var_floor))
+            rows = prior.per_cell((cells or classes).weight.size)
+            gaussian = GaussianRule(ddof, False, float(self.var_floor), rows)
+            return gaussian_leaf(variable, stats.target.name, classes, gaussian, above, cells)
         own = self._domain(stats, variable)
         name = in_order(stats.schema, (*parents, variable.name))
         table = stats.families.tables[name] if parents else stats.counts.tables[variable.name]
         for axis, n in enumerate(name, start=1):
             table = self._domain(stats, stats.schema[n]).counted(table, axis)
         turned = table.transpose(0, *(1 + name.index(n) for n in (*parents, variable.name)))
-        return TableFamily(own, above, turned, prior.per_level(turned.shape), prior.base == "marginal")
+        rule = TableRule(prior.per_level(turned.shape), prior.base == "marginal")
+        return TableLeaf(own, stats.target.name, turned, rule, above)
 
     def _domain(self, stats: Statistics, variable: Variable) -> Domain:
         as_level = self.missing == "category" and bool(stats.counts.tables[variable.name][:, 0].any())
@@ -197,11 +198,16 @@ class SemiNaive(GenerativeClassifier):
 
     def _leave_one_out(self, X: Table, labels: Labels) -> Array:
         assert labels.codes is not None
-        left = Left(labels.codes, np.ones(X.n) if labels.weight is None else labels.weight)
+        left = LeftOutRows(labels.codes, np.ones(X.n) if labels.weight is None else labels.weight)
         return self._without_one(X, left, self._prior_without(left), self.factor_, self._along)
 
     def _without_one(
-        self, X: Table, left: Left, log_prior: Array, factor: Directed | Averaged, anew: Callable[[Statistics], Factor]
+        self,
+        X: Table,
+        left: LeftOutRows,
+        log_prior: Array,
+        factor: Directed | Averaged,
+        anew: Callable[[Statistics], Factor],
     ) -> Array:
         """(n, C) the joint of each row under the counts without it, all rows at once: a row's removal touches its own
         class's cells, and the class prior. `anew` gives the factor of other statistics under the same structure."""
@@ -219,7 +225,7 @@ class SemiNaive(GenerativeClassifier):
         structure = {f.variable.name: tuple(d.variable.name for d in f.parents) for f in self.factor_.families}
         return self._directed(stats, structure)
 
-    def _prior_without(self, left: Left) -> Array:
+    def _prior_without(self, left: LeftOutRows) -> Array:
         """(n, C) the log class prior of each row's rest."""
         n = len(left.own)
         rest = np.repeat(self.stats_.class_weight[None, :], n, axis=0)
@@ -316,7 +322,7 @@ class SPODE(SemiNaive):
         times, one is left out, as if it stood there w times."""
         assert labels.codes is not None
         weight = np.ones(X.n) if labels.weight is None else labels.weight
-        left = Left(labels.codes, np.minimum(weight, 1.0))
+        left = LeftOutRows(labels.codes, np.minimum(weight, 1.0))
         along = [partial(self._directed, structure=star(self.stats_.schema, name)) for name in names]
         stars = [anew(self.stats_) for anew in along]
         fast = self._all_at_once(X, left)
@@ -345,7 +351,7 @@ class SPODE(SemiNaive):
         index = pd.Index(order, name="super_parent")
         return pd.DataFrame([scores[n] for n in order], index=index, columns=["accuracy", "log_loss"])
 
-    def _all_at_once(self, X: Table, left: Left) -> NDArray[np.bool_]:
+    def _all_at_once(self, X: Table, left: LeftOutRows) -> NDArray[np.bool_]:
         """(n,) the rows that `scores_left_out` takes: all cells known and discrete, and a weight of 1."""
         shared = any(dirichlet(self.alpha, v.name).base == "marginal" for v in X.schema)
         if not X.n or shared or any(not v.discrete for v in X.schema):

@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Factor, Product, Row
+from bayes_engine.factors.sources import Power, Source
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.base import say
@@ -26,6 +27,7 @@ from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
+from bayes_engine.table.schema import Variable
 
 OBJECTIVES = ("cll", "mse")
 """Conditional log-likelihood; squared error of the posterior."""
@@ -41,6 +43,21 @@ class Weighted(Factor):
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         for row, term in self.part.rows(X):
             yield row._replace(kind="score"), term * self.weight if self.weight else np.zeros_like(term)
+
+    def part_of(self, column: str) -> tuple[Factor, float] | None:
+        found = self.part.part_of(column)
+        return None if found is None else (found[0], self.weight)
+
+    def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
+        for (_row, term), sources in zip(self.rows(X), self.part.origins(X), strict=True):
+            behind = zip(term[0].tolist(), sources, strict=True)
+            yield tuple(Power(value, base, self.weight) for value, base in behind)
+
+    def posterior(self, target: Variable) -> None:
+        raise ParameterError(
+            "there is no band for weights: they are fitted to the posterior of the rows, not estimated under a prior; "
+            "the conditional probabilities have theirs"
+        )
 
 
 class Objective(NamedTuple):

@@ -19,9 +19,7 @@ from bayes_engine.stats.counts import less
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import SMALLEST, ColumnMoments
 from bayes_engine.table.encode import Table
-
-BY_VALUE = ("kernel", "kernel-weka", "poisson")
-"""The likelihoods that need the values themselves."""
+from bayes_engine.table.likelihood_traits import traits
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ def values(table: Table, labels: Labels) -> Values:
     """The values of the columns whose likelihood needs them; an infinite one is refused where moments are counted."""
     columns = {}
     for variable in steps(table.schema):
-        if variable.numeric and variable.likelihood in BY_VALUE:
+        if traits(variable).by_value:
             x = table[variable.name]
             known = ~np.isnan(x)
             points, place = np.unique(x[known], return_inverse=True)

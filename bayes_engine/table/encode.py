@@ -17,6 +17,7 @@ from scipy import sparse
 
 from bayes_engine.errors import TableError, UnseenLevel
 from bayes_engine.progress import steps
+from bayes_engine.table.likelihood_traits import traits
 from bayes_engine.table.schema import Schema, Variable, observed
 from bayes_engine.table.text import TermColumn, as_presence, learn_terms, read_terms
 
@@ -182,7 +183,7 @@ def encode(
         else:
             values = numbers(column, variable)
             absent = np.isnan(values)
-            if variable.likelihood == "poisson":
+            if traits(variable).whole:
                 _whole(values, variable)
         if missing == "error" and absent.any():
             raise TableError(
@@ -219,7 +220,7 @@ def _whole(values: NDArray[np.float64], variable: Variable) -> None:
     if bad.any():
         row = int(bad.argmax())
         raise TableError(
-            "column '{column}' holds {value} in row {row}, which is no count: a Poisson likelihood is for the whole "
+            "column '{column}' holds {value} in row {row}, which is no count: its likelihood is for the whole "
             "numbers 0, 1, 2, …; choose 'gaussian' or 'kernel' for it, or mend the cell",
             column=variable.name,
             value=f"{values[row]:g}",

@@ -159,7 +159,7 @@ def plausible(
         for name, scope in scopes.items()
         if name in believed.columns
     ]
-    sizes = model.factor_.sizes if isinstance(model.factor_, Directed) else {}
+    sizes = getattr(model.factor_, "sizes", {})
     joint = np.asarray(log_partition(potentials, sizes))
     if np.isneginf(joint).all(axis=1).any():
         raise UndefinedPosterior("no posterior: the case has the probability 0 in every class of a plausible model")

@@ -98,8 +98,14 @@ def preset_help(name: str) -> str:
     }[name]
 
 
+REGISTERED: dict[str, tuple[str, str]] = {}
+"""The words of a likelihood that is registered from outside: how it is called, and what it assumes in a sentence."""
+
+
 def likelihood(name: str) -> str:
     """A column's likelihood on screen."""
+    if name in REGISTERED:
+        return REGISTERED[name][0]
     return {
         "gaussian": _("Gaussian"),
         "kernel": _("kernel density, Silverman"),
@@ -116,6 +122,8 @@ def likelihood(name: str) -> str:
 
 def likelihood_help(name: str) -> str:
     """What a likelihood assumes of a column, in a sentence."""
+    if name in REGISTERED:
+        return REGISTERED[name][1]
     return {
         "gaussian": _("A normal density for each class: mean and variance (eq. 7.18)."),
         "kernel": _("A small bump on every training value, $h_c=s_c(4/(3n_c))^{1/5}$ wide: no shape is assumed."),

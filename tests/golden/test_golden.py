@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine import AODE, TAN, NaiveBayes, load_dataset
-from bayes_engine.factors import GaussianFactor
+from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.models.naive_bayes import PRESETS
 
 EXAMPLES = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.glob("*.toml")}
@@ -79,7 +79,7 @@ def test_joint_and_posterior_as_printed(example: dict[str, Any]) -> None:
 @stating("factors")
 def test_moments_as_printed(example: dict[str, Any]) -> None:
     model = fitted(example)
-    gaussians = {f.variable.name: f for f in model.factor_.parts if isinstance(f, GaussianFactor)}
+    gaussians = {f.variable.name: f for f in model.factor_.parts if isinstance(f, GaussianLeaf)}
     assert set(gaussians) == {m["column"] for m in example.get("moments", [])}
     for m in example.get("moments", []):
         factor = gaussians[m["column"]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bayes_engine import NaiveBayes, Schema, Status
-from bayes_engine.factors import GaussianFactor
+from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
@@ -178,7 +178,7 @@ def test_NF61_weights_are_duplicates(case: Case, name: str) -> None:
 def test_weights_have_no_unit_under_maximum_likelihood(case: Case, unit: float) -> None:
     one = NaiveBayes(smoothing="none", alpha=0.0).fit(case.X, case.y, np.full(len(case.y), 2.0))
     other = NaiveBayes(smoothing="none", alpha=0.0).fit(case.X, case.y, np.full(len(case.y), 2.0 * unit))
-    floored = [f.replaced for f in one.factor_.parts if isinstance(f, GaussianFactor)]  # «one member» is about weight 1
+    floored = [f.replaced for f in one.factor_.parts if isinstance(f, GaussianLeaf)]  # «one member» is about weight 1
     spread = ~np.any(floored, axis=0)
     close(joint(one, case.X)[:, spread], joint(other, case.X)[:, spread])
 
@@ -250,7 +250,7 @@ def test_NF10_units_by_a_power_of_two_are_exact(case: Case, name: str, factor: f
     np.testing.assert_array_equal(other.stats_.moments.mean, model.stats_.moments.mean * by)
     np.testing.assert_array_equal(other.stats_.moments.m2, model.stats_.moments.m2 * by**2)
     for f, g in zip(model.factor_.parts, other.factor_.parts, strict=True):
-        if isinstance(f, GaussianFactor):
+        if isinstance(f, GaussianLeaf):
             np.testing.assert_array_equal(g.variance, f.variance * by[["density", "mass"].index(f.variable.name)] ** 2)
     close(other.explain(scaled).posterior(), model.explain(case.X).posterior(), 1e-9)
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayes_engine.factors.leaf import Domain, LeftOutRows
 from bayes_engine.inference import packed
-from bayes_engine.inference.directed import Domain, Left
 from bayes_engine.logspace import log
 from bayes_engine.models.one_dependence import AODE, SPODE
 from bayes_engine.stats.labels import Labels
@@ -98,7 +98,7 @@ def test_super_parents_left_out_at_once_and_one_by_one(case: Any, missing: Any, 
         slow = model._scores(table, labels, list(LEVELS))
     np.testing.assert_allclose(fast.loc[slow.index], slow, rtol=1e-12, atol=1e-12)
     assert labels.codes is not None
-    assert model._all_at_once(table, Left(labels.codes, np.ones(table.n))).any()
+    assert model._all_at_once(table, LeftOutRows(labels.codes, np.ones(table.n))).any()
 
 
 def test_columns_are_packed_while_their_table_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from bayes_engine import AODE, SPODE, TAN, KDependence, NaiveBayes, load_dataset
 from bayes_engine.errors import EstimationWarning, ParameterError
+from bayes_engine.factors.sources import Given
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
@@ -35,7 +36,6 @@ from bayes_engine.workbench.derivation.conditionals import (
 )
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.sources import Given
 from bayes_engine.workbench.figures.conditionals import cut_histogram
 
 GOOD_FIRST = ["是", "否"]

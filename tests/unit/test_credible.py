@@ -24,19 +24,17 @@ from bayes_engine import (
     load_dataset,
 )
 from bayes_engine.errors import ParameterError
-from bayes_engine.inference.directed import HIDDEN, TableFamily
+from bayes_engine.factors.gaussian import NormalPosterior
+from bayes_engine.factors.leaf import HIDDEN
+from bayes_engine.factors.poisson import GammaPosterior
+from bayes_engine.factors.posterior import log_gamma
+from bayes_engine.factors.table import DirichletPosterior, TableLeaf
+from bayes_engine.factors.text import TextPosterior
 from bayes_engine.logspace import exp
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.priors import Dirichlet
-from bayes_engine.uncertainty.credible import (
-    DirichletBelief,
-    GaussianBelief,
-    RateBelief,
-    TextBelief,
-    credible,
-    log_gamma,
-)
+from bayes_engine.uncertainty.credible import credible
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 
@@ -53,7 +51,7 @@ def test_a_table_is_scipys_dirichlet_and_beta() -> None:
         if not hasattr(part, "log_cpt"):
             continue
         belief = found.columns[part.variable.name]
-        assert isinstance(belief, DirichletBelief)
+        assert isinstance(belief, DirichletPosterior)
         np.testing.assert_allclose(belief.mean, exp(part.log_cpt), atol=1e-15)
         for c, counts in enumerate(part.counts):
             dirichlet = stats.dirichlet(counts + 1.0)
@@ -75,7 +73,7 @@ def test_a_gaussian_is_scipys_t_and_chi_square() -> None:
     n, mean, s = len(good), good.mean(), good.std(ddof=1)
     for preset in ("textbook", "scikit-learn"):  # the divisor of the estimate does not enter
         belief = credible(melons(**PRESETS[preset])).columns["密度"]
-        assert isinstance(belief, GaussianBelief)
+        assert isinstance(belief, NormalPosterior)
         for level in (0.5, 0.95):
             t = stats.t(n - 1, mean, s / np.sqrt(n)).interval(level)
             np.testing.assert_allclose([v[1] for v in belief.mean_interval(level)], t, rtol=1e-10)
@@ -87,7 +85,7 @@ def test_a_gaussian_is_scipys_t_and_chi_square() -> None:
 
 def test_one_variance_for_all_classes_has_the_degrees_of_all() -> None:
     belief = credible(melons(tied_variance=True)).columns["密度"]
-    assert isinstance(belief, GaussianBelief)
+    assert isinstance(belief, NormalPosterior)
     assert belief.tied
     assert belief.degrees.tolist() == [15.0, 15.0]
     assert len(set(belief.square.tolist())) == 1
@@ -98,8 +96,8 @@ def test_the_interval_shrinks_with_the_root_of_the_rows() -> None:
     data = load_dataset("watermelon3")
     X, y = data.frame[list(data.schema.features.names)], data.frame["好瓜"]
     many = credible(NaiveBayes().fit(X, y, sample_weight=np.full(17, 100.0))).columns["敲声"]
-    assert isinstance(few, DirichletBelief)
-    assert isinstance(many, DirichletBelief)
+    assert isinstance(few, DirichletPosterior)
+    assert isinstance(many, DirichletPosterior)
     width = [b.interval().high - b.interval().low for b in (few, many)]
     assert ((width[0] / width[1])[few.counts > 0] > 7).all()  # a tenth, but for the imagined rows
 
@@ -110,7 +108,7 @@ def test_the_interval_shrinks_with_the_root_of_the_rows() -> None:
 def test_without_smoothing_it_is_jeffreys_and_says_so() -> None:
     found = credible(melons(**PRESETS["textbook"]))
     sound = found.columns["敲声"]
-    assert isinstance(sound, DirichletBelief)
+    assert isinstance(sound, DirichletPosterior)
     assert set(np.unique(sound.added)) == {0.5}
     assert found.prior is not None
     assert set(np.unique(found.prior.added)) == {0.5}
@@ -152,7 +150,7 @@ def test_a_class_with_one_value_has_no_band_of_its_variance() -> None:
     X = pd.DataFrame({"mass": [1.0, 2.0, 3.0, 7.0]})
     found = credible(NaiveBayes().fit(X, list("aaab")))
     belief = found.columns["mass"]
-    assert isinstance(belief, GaussianBelief)
+    assert isinstance(belief, NormalPosterior)
     assert belief.degrees.tolist() == [2.0, 0.0]
     assert np.isfinite(belief.mean_interval().high).all()
     assert belief.variance_interval().high[1] == np.inf
@@ -177,9 +175,9 @@ def test_tables_of_families_have_the_estimate_as_mean(model: GenerativeClassifie
     model.fit(data.frame[list(data.schema.features.names)], data.frame["好瓜"])
     found = credible(model)
     for family in model.factor_.families:
-        if isinstance(family, TableFamily):
+        if isinstance(family, TableLeaf):
             belief = found.columns[family.variable.name]
-            assert isinstance(belief, DirichletBelief)
+            assert isinstance(belief, DirichletPosterior)
             np.testing.assert_allclose(belief.mean, exp(family.log_cpt), atol=1e-14)
             alpha, rest = belief._betas  # the places outside the domain too
             np.testing.assert_allclose(alpha / (alpha + rest), exp(family.lookup), atol=1e-14)
@@ -192,7 +190,7 @@ def test_a_cells_gaussian_counts_imagined_rows_as_rows() -> None:
     y = np.where(X["mass"] + r.normal(size=60) > 0, "a", "b")
     model = SPODE("side", alpha=2.0, discretize=None).fit(X, y)
     belief, family = credible(model).columns["mass"], model.factor_.families[1]
-    assert isinstance(belief, GaussianBelief)
+    assert isinstance(belief, NormalPosterior)
     here = X["mass"][(X["side"] == "l") & (y == "a")]
     cls = X["mass"][y == "a"]
     assert belief.kappa[0, 0] == len(here) + 2
@@ -209,11 +207,11 @@ def test_a_cells_gaussian_counts_imagined_rows_as_rows() -> None:
 def test_those_with_scikit_learns_names_have_one_too() -> None:
     r = np.random.default_rng(0)
     X, y = r.normal(size=(30, 2)), r.integers(0, 2, 30)
-    assert all(isinstance(b, GaussianBelief) for b in credible(GaussianNB().fit(X, y)).columns.values())
+    assert all(isinstance(b, NormalPosterior) for b in credible(GaussianNB().fit(X, y)).columns.values())
     codes = r.integers(0, 3, (30, 2))
     model = CategoricalNB(alpha=0.5).fit(codes, y)
     for belief, theirs in zip(credible(model).columns.values(), model.feature_log_prob_, strict=True):
-        assert isinstance(belief, DirichletBelief)
+        assert isinstance(belief, DirichletPosterior)
         np.testing.assert_allclose(belief.mean, exp(theirs), atol=1e-14)
     with pytest.raises(ParameterError, match="no band for 'MultinomialNB' \\(Terms\\)"):
         credible(MultinomialNB().fit(codes, y))
@@ -258,8 +256,8 @@ def test_intervals_cover_what_they_say() -> None:
         X = pd.concat([X, X], ignore_index=True)
         found = credible(NaiveBayes().fit(X, ["a"] * 12 + ["b"] * 12)).columns
         table, normal = found["s"], found["x"]
-        assert isinstance(table, DirichletBelief)
-        assert isinstance(normal, GaussianBelief)
+        assert isinstance(table, DirichletPosterior)
+        assert isinstance(normal, NormalPosterior)
         for k, (low, high, truth) in enumerate((
             (*(v[0, 0] for v in table.interval()), p[0]),
             (*(v[0] for v in normal.mean_interval()), mu),
@@ -283,7 +281,7 @@ def test_a_poisson_rate_is_scipys_gamma(alpha: float) -> None:
     model = NaiveBayes(alpha=alpha, likelihoods={"links": "poisson"}).fit(MAILS[["links"]], SPAM)
     found = credible(model)
     belief = found.columns["links"]
-    assert isinstance(belief, RateBelief)
+    assert isinstance(belief, GammaPosterior)
     shape, rate = (9 + 0.5, 3.0) if alpha == 0 else (9 + 2.0 * 2.0, 5.0)  # the column's mean is 2
     gamma = stats.gamma(shape, scale=1 / rate)
     assert (belief.mean[1], belief.variance[1]) == pytest.approx((gamma.mean(), gamma.var()))
@@ -298,7 +296,7 @@ def test_a_poisson_rate_is_scipys_gamma(alpha: float) -> None:
 def test_a_text_has_the_estimate_as_mean(kind: Any, alpha: Any) -> None:
     model = NaiveBayes(alpha=alpha, likelihoods={"text": kind}, text=TEXT).fit(MAILS[["text"]], SPAM)
     belief = credible(model).columns["text"]
-    assert isinstance(belief, TextBelief)
+    assert isinstance(belief, TextPosterior)
     np.testing.assert_allclose(belief.mean, exp(model.factor_.parts[1].terms.present), atol=1e-14)
     interval = belief.interval()
     assert ((interval.low < belief.mean) & (belief.mean < interval.high)).all()
@@ -313,7 +311,7 @@ def test_a_text_without_smoothing_takes_jeffreys(kind: Any) -> None:
     belief = credible(NaiveBayes(alpha=0, likelihoods={"text": kind}, text=TEXT).fit(MAILS[["text"]], SPAM)).columns[
         "text"
     ]
-    assert isinstance(belief, TextBelief)
+    assert isinstance(belief, TextPosterior)
     k = belief.terms.index("noon")
     assert belief.present[1, k] == 0.5  # never in spam, whose texts are 3 and whose words 9
     assert belief.other[1, k] == (3.5 if kind == "bernoulli" else 9 + 0.5 * (len(belief.terms) - 1))

@@ -13,13 +13,13 @@ from sklearn.naive_bayes import CategoricalNB as TheirCategoricalNB
 
 from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, BayesianNetworkClassifier, KDependence, NaiveBayes
 from bayes_engine.errors import ParameterError
-from bayes_engine.inference.directed import TableFamily
+from bayes_engine.factors.sources import Fraction
+from bayes_engine.factors.table import TableLeaf
 from bayes_engine.logspace import exp, log_sum
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.priors import Dirichlet, checked_alphas, dirichlet, pseudo_counts
 from bayes_engine.workbench.derivation.derive import derive
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.sources import Fraction
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 
@@ -116,7 +116,7 @@ def test_a_family_by_hand() -> None:
     """P(sound | class, colour) with m = 2: of y and g two rows, both a; a stands in 4 of the 8 rows."""
     model = SPODE("colour", alpha=Dirichlet.m_estimate(2), discretize=None).fit(X, Y)
     sound = next(f for f in model.factor_.families if f.variable.name == "sound")
-    assert isinstance(sound, TableFamily)
+    assert isinstance(sound, TableLeaf)
     g, a = (v.levels.index(name) for v, name in zip((sound.parents[0].variable, sound.variable), "ga", strict=True))
     rows = (X["colour"] == "g") & (pd.Series(Y) == "y")
     n, with_a = int(rows.sum()), int((X["sound"][rows] == "a").sum())
@@ -126,8 +126,8 @@ def test_a_family_by_hand() -> None:
 def test_equivalent_sample_size_is_spread_over_the_whole_table() -> None:
     model = TAN(root="colour", alpha=Dirichlet.equivalent_sample_size(12), discretize=None).fit(X, Y)
     by_name = {f.variable.name: f for f in model.factor_.families}
-    assert by_name["colour"].alpha == 12 / (2 * 3)
-    assert by_name["sound"].alpha == 12 / (2 * 3 * 2)  # class × colour × sound
+    assert by_name["colour"].rule.amount == 12 / (2 * 3)
+    assert by_name["sound"].rule.amount == 12 / (2 * 3 * 2)  # class × colour × sound
 
 
 @pytest.mark.parametrize("kind", [SPODE, TAN, KDependence, BayesianNetworkClassifier, AODE])

@@ -11,10 +11,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from bayes_engine import TAN, BayesEngineError, NaiveBayes, Schema, SemiSupervisedNB, Status, Variable, load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, SchemaMismatch
-from bayes_engine.factors import GaussianFactor, TableFactor
-from bayes_engine.factors.kernel import KernelFactor, log_kernel_density
-from bayes_engine.factors.poisson import PoissonFactor
-from bayes_engine.factors.text import TextFactor
+from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.kernel import Kernel, KernelLeaf, log_kernel_density
+from bayes_engine.factors.poisson import PoissonLeaf, Rate
+from bayes_engine.factors.table import TableLeaf
+from bayes_engine.factors.text import TextLeaf, Words
 from bayes_engine.logspace import exp, log
 from bayes_engine.table.schema import recast
 from bayes_engine.workbench.derivation.conditionals import conditional, information
@@ -22,7 +23,6 @@ from bayes_engine.workbench.derivation.derive import derive, rounded, rows_behin
 from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.likelihoods import Curves, Rates, WordTable, likelihood
 from bayes_engine.workbench.derivation.render import to_text
-from bayes_engine.workbench.derivation.sources import Kernel, Rate, Words
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 
@@ -52,7 +52,7 @@ def test_each_column_has_the_factor_it_was_given(table: Any) -> None:
     chosen = {"links": "poisson", "known": "bernoulli", "hour": "kernel", "tone": "bernoulli", "text": "multinomial"}
     model = NaiveBayes(likelihoods=chosen).fit(X, y)
     kinds = [type(f) for f in model.factor_.parts[1:]]
-    assert kinds == [PoissonFactor, TableFactor, KernelFactor, TableFactor, TextFactor]
+    assert kinds == [PoissonLeaf, TableLeaf, KernelLeaf, TableLeaf, TextLeaf]
     assert [row.kind for row, _ in model.explain(X[:1]).rows[1:]] == [
         "log-probability", "log-probability", "log-density", "log-probability", "log-probability"
     ]  # fmt: skip
@@ -62,7 +62,7 @@ def test_each_column_has_the_factor_it_was_given(table: Any) -> None:
 def test_nothing_said_is_what_it_was(table: Any) -> None:
     X, y = table
     plain = NaiveBayes().fit(X, y)
-    assert [type(f) for f in plain.factor_.parts[1:]] == [GaussianFactor] * 3 + [TableFactor] * 2
+    assert [type(f) for f in plain.factor_.parts[1:]] == [GaussianLeaf] * 3 + [TableLeaf] * 2
     said = NaiveBayes(likelihoods={"hour": "gaussian", "tone": "categorical"}).fit(X, y)
     assert said.schema_ == plain.schema_
     np.testing.assert_array_equal(said.predict_proba(X), plain.predict_proba(X))
@@ -71,7 +71,7 @@ def test_nothing_said_is_what_it_was(table: Any) -> None:
 def test_one_name_is_for_the_columns_that_can_have_it(table: Any) -> None:
     X, y = table
     model = NaiveBayes(likelihoods="kernel-weka").fit(X, y)
-    assert [type(f) for f in model.factor_.parts[1:]] == [KernelFactor] * 3 + [TableFactor] * 2
+    assert [type(f) for f in model.factor_.parts[1:]] == [KernelLeaf] * 3 + [TableLeaf] * 2
 
 
 def test_a_column_may_be_cut_or_spared(table: Any) -> None:
@@ -353,4 +353,4 @@ def test_a_typed_schema_may_say_it_all() -> None:
     schema = Schema((Variable("n", "count", likelihood="poisson"), Variable("x", "continuous", likelihood="kernel")))
     X = pd.DataFrame({"n": [0, 1, 5, 7], "x": [0.1, 0.2, 3.0, 3.1]})
     model = NaiveBayes(schema=schema).fit(X, list("aabb"))
-    assert [type(f) for f in model.factor_.parts[1:]] == [PoissonFactor, KernelFactor]
+    assert [type(f) for f in model.factor_.parts[1:]] == [PoissonLeaf, KernelLeaf]

@@ -14,6 +14,8 @@ from bayes_engine import LossMatrix, NaiveBayes, Status
 from bayes_engine.decision.compare import mdl
 from bayes_engine.decision.regions import Axis, axis_of, posterior_plane
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.poisson import Rate
+from bayes_engine.factors.text import Words
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.selective import SelectiveNaiveBayes
@@ -24,7 +26,6 @@ from bayes_engine.workbench.derivation.conditionals import model_size
 from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.latex import to_latex
 from bayes_engine.workbench.derivation.render import behind, telling, to_markdown, to_text
-from bayes_engine.workbench.derivation.sources import Rate, Words
 from bayes_engine.workbench.incoming.batch import results
 from tests.answered import as_csv, receive, score
 

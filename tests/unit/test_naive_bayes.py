@@ -26,7 +26,8 @@ from bayes_engine import (
     Variable,
 )
 from bayes_engine.errors import NotASubset, ParameterError, SchemaMismatch, TableError, UnseenLevel
-from bayes_engine.factors import GaussianFactor, TableFactor
+from bayes_engine.factors.gaussian import GaussianLeaf
+from bayes_engine.factors.table import TableLeaf
 from bayes_engine.models.naive_bayes import PRESETS
 
 LABELS = ["a", "a", "a", "b", "b", "b"]
@@ -151,14 +152,14 @@ def test_NF08_constant_after_forgetting_is_constant() -> None:
         model = NaiveBayes().fit(X, y)
     with pytest.warns(EstimationWarning, match=r"column\(s\) x0 have the same value"):
         model.forget(X[5:], y[5:])
-    assert [f.variable.name for f in model.factor_.parts if isinstance(f, GaussianFactor)] == ["x1"]
+    assert [f.variable.name for f in model.factor_.parts if isinstance(f, GaussianLeaf)] == ["x1"]
 
 
 def test_NF09_zero_variance_in_one_class_is_floored_and_named() -> None:
     X = numbers([1.0, 1.0, 1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 1.0, 2.0, 4.0])
     with pytest.warns(EstimationWarning, match=r"column\(s\) x0: a class has one row, or no spread, there"):
         model = NaiveBayes(var_floor=1e-4).fit(X, LABELS)
-    factor = next(f for f in model.factor_.parts if isinstance(f, GaussianFactor))
+    factor = next(f for f in model.factor_.parts if isinstance(f, GaussianLeaf))
     assert factor.variance[0] == pytest.approx(1e-4 * X["x0"].var(ddof=0)) and factor.replaced.tolist() == [True, False]
     assert model.predict(X).tolist()[:3] == ["a"] * 3
 
@@ -209,7 +210,7 @@ def test_NF12_a_class_of_one_takes_the_pooled_variance(variance: Any) -> None:
         EstimationWarning, match=r"column\(s\) x0: a class has one row, or no spread, there; its variance is the pooled"
     ):
         model = NaiveBayes(variance=variance).fit(X, ["a", "a", "a", "b"])
-    factor = next(f for f in model.factor_.parts if isinstance(f, GaussianFactor))
+    factor = next(f for f in model.factor_.parts if isinstance(f, GaussianLeaf))
     squares = ((X["x0"][:3] - X["x0"][:3].mean()) ** 2).sum()
     assert factor.variance[1] == pytest.approx(squares / (4 if variance == "mle" else 2))  # n, or n - K
     assert factor.replaced.tolist() == [False, True]
@@ -284,7 +285,7 @@ def test_NF30_a_missing_cell(mixed: pd.DataFrame, missing: Any) -> None:
 def test_missing_is_a_level_where_training_had_it(mixed: pd.DataFrame) -> None:
     gaps = mixed.assign(colour=["green", None, None, "dark", "dark", "green"])
     model = NaiveBayes(missing="category").fit(gaps, LABELS)
-    factor = next(f for f in model.factor_.parts if isinstance(f, TableFactor))
+    factor = next(f for f in model.factor_.parts if isinstance(f, TableLeaf))
     assert factor.counts.tolist() == [[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]  # dark, green, missing
     term = {r.name: t[0] for r, t in model.explain(gaps.iloc[[1]]).rows}["colour"]
     assert np.exp(term) == pytest.approx([3 / 6, 1 / 6])

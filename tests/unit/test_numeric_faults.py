@@ -17,11 +17,12 @@ from bayes_engine import BayesianNetwork, NaiveBayes
 from bayes_engine.decision.compare import score, surprises
 from bayes_engine.decision.evaluate import held_out
 from bayes_engine.errors import ParameterError, TableError
+from bayes_engine.factors.gaussian import NormalPosterior
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.junction_tree import JunctionTree
 from bayes_engine.structure.graph import DAG
 from bayes_engine.table.schema import Variable
-from bayes_engine.uncertainty.credible import GaussianBelief, credible
+from bayes_engine.uncertainty.credible import credible
 
 FAULTS = 62
 
@@ -126,10 +127,10 @@ def test_NF54_scores_of_extreme_counts_are_finite(criterion: str) -> None:
     assert all(np.isfinite(cpt.p).all() for cpt in found.network_.cpts)
 
 
-def normal(n: float, m2: float) -> GaussianBelief:
+def normal(n: float, m2: float) -> NormalPosterior:
     """A class of `n` rows, under the noninformative prior."""
     one = [np.array([v]) for v in (0.0, n, n - 1.0, m2, m2 / max(n - 1.0, 1.0))]
-    return GaussianBelief(Variable("x", "continuous"), (), *one)
+    return NormalPosterior(Variable("x", "continuous"), (), *one)
 
 
 def test_NF55_students_t_with_few_and_with_countless_degrees() -> None:

@@ -12,10 +12,11 @@ from scipy.special import polygamma, psi
 
 from bayes_engine import SPODE, TAN, BayesianNetworkClassifier, KDependence, LossMatrix, NaiveBayes, load_dataset
 from bayes_engine.errors import ParameterError, UndefinedPosterior
+from bayes_engine.factors.text import TextPosterior
 from bayes_engine.logspace import exp, log, normalize
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
-from bayes_engine.uncertainty.credible import TextBelief, credible
+from bayes_engine.uncertainty.credible import credible
 from bayes_engine.uncertainty.plausible import log_odds, plausible
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -299,7 +300,7 @@ def test_a_text_is_the_sum_over_whole_drawn_vocabularies(kind: Any) -> None:
     case = MAILS[["text"]].iloc[[2]]
     fast = plausible(model, case, n=3000).p[:, 1]
     belief, rng = credible(model).columns["text"], np.random.default_rng(1)
-    assert isinstance(belief, TextBelief)
+    assert isinstance(belief, TextPosterior)
     times = np.array([{"prize": 2, "a": 1, "for": 1, "you": 1}.get(t, 0) for t in belief.terms])
     joint = np.empty((3000, 2))
     for c in range(2):

@@ -15,7 +15,9 @@ from sklearn.base import clone
 from bayes_engine import AODE, SPODE, TAN, KDependence, LossMatrix, NaiveBayes, load_dataset, numerals
 from bayes_engine.decision.loss import decide
 from bayes_engine.errors import ParameterError, TableError
-from bayes_engine.factors import Row
+from bayes_engine.factors import Factor, Row
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.sources import Fraction, Linear, Shift, Term
 from bayes_engine.language import set_language
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -40,7 +42,6 @@ from bayes_engine.workbench.derivation.derive import (
 )
 from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
 from bayes_engine.workbench.derivation.misprints import Place, agrees, misprints
-from bayes_engine.workbench.derivation.sources import Density, Fraction, Linear, Shift, Term, origins
 from bayes_engine.workbench.figures.contributions import BIT, Side, verdict, waterfall
 
 CLASSES = ["是", "否"]
@@ -655,7 +656,7 @@ def test_log_terms_are_added(model: LinearDiscriminantAnalysis) -> None:
         assert hand.log_joint == pytest.approx(found.log_joint, abs=0.01)
 
 
-class _Quadratic:
+class _Quadratic(Factor):
     """A factor that only says its log terms."""
 
     def rows(self, X):
@@ -667,7 +668,7 @@ def test_any_factor_has_a_working() -> None:
     X, y = pd.DataFrame({"x": [0.0, 1.0, 4.0, 6.0]}), pd.Series(["a", "a", "b", "b"], name="y")
     model, terms = NaiveBayes().fit(X, y), _Quadratic()
     ledger = Ledger(tuple(terms.rows(None)), ("a", "b"), np.zeros(1, dtype=np.int8))
-    found = derive_from(model, ledger, list(origins(terms, model._encode(X.iloc[[0]]))), X.iloc[[0]])
+    found = derive_from(model, ledger, list(terms.origins(model._encode(X.iloc[[0]]))), X.iloc[[0]])
     assert found.steps[0].sources == (Term(-1.0), Term(-2.5))
     assert found.additive
     assert found.log_joint == (-1.5, -3.0)

@@ -8,6 +8,7 @@ import pytest
 
 from bayes_engine import NaiveBayes, SelectiveNaiveBayes, WeightedNaiveBayes
 from bayes_engine.datasets import load_dataset
+from bayes_engine.factors.sources import Power
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.check import hint
@@ -15,7 +16,6 @@ from bayes_engine.workbench.derivation.conditionals import conditional, informat
 from bayes_engine.workbench.derivation.derive import bare, derive, rounded
 from bayes_engine.workbench.derivation.estimates import estimates
 from bayes_engine.workbench.derivation.likelihoods import Curves, Rates, WordTable, rows_of_class, suits
-from bayes_engine.workbench.derivation.sources import Power
 from bayes_engine.workbench.figures.conditionals import kernel_curves, magnified, rate_bars
 from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars
 

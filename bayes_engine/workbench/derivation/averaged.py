@@ -15,14 +15,14 @@ import pandas as pd
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import Row
+from bayes_engine.factors.sources import Fraction, Source
+from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.inference.averaged import Averaged, Member
-from bayes_engine.inference.directed import TableFamily
 from bayes_engine.ledger import Ledger, prior_shift
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.table.encode import Table
 from bayes_engine.workbench.derivation.derive import Cell, Working, derive_from, in_order
-from bayes_engine.workbench.derivation.sources import Fraction, Source, origins, sources
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def derive_member(
     """
     table, factor, _order, _shift = _read(model, case, prior_of_use, classes)
     if super_parent is None:
-        rows, found = list(factor.naive.rows(table)), list(origins(factor.naive, table))
+        rows, found = list(factor.naive.rows(table)), list(factor.naive.origins(table))
     else:
         member = next((m for m in factor.members if m.name == super_parent), None)
         if member is None or int(member.domain.places(table)[0]) < 0:
@@ -158,7 +158,7 @@ def _under(factor: Averaged, member: Member, table: Table) -> tuple[list[tuple[R
     found: list[tuple[Source, ...]] = []
     if member.given:  # the class prior is not the rows' own: P(c) P(x_i | c)
         rows += list(factor.prior.rows(table))
-        found += list(origins(factor.prior, table))
+        found += list(factor.prior.origins(table))
         rows.append((Row(member.name, member.name, (target,), "log-probability"), first - _log_prior(factor)))
         totals = member.counts.sum(axis=1).tolist()
         found.append(tuple(
@@ -173,7 +173,7 @@ def _under(factor: Averaged, member: Member, table: Table) -> tuple[list[tuple[R
             kind: Any = "log-density" if family.variable.numeric else "log-probability"
             name = family.variable.name
             rows.append((Row(name, name, (target, member.name), kind), family.term(table, (), None)))
-            found.append(sources(family, table))
+            found.append(family.sources(table))
     return rows, found
 
 
@@ -220,7 +220,7 @@ def as_misprinted(
         size, a = member.domain.size, member.alpha
         within = np.zeros_like(member.counts)
         within[:, min(place, size - 1)] = member.counts[:, place] if place < size else 0.0
-        itself = TableFamily(member.domain, (), within, a).log_cpt[:, min(place, size - 1)]
+        itself = TableLeaf(member.domain, factor.prior.target, within, TableRule(a)).log_cpt[:, min(place, size - 1)]
         own[row] += itself
         n, k = float(member.counts.sum()), len(member.counts)
         older[row] += 0.0 if member.given else float(log(n + a * k * size) - log(n + a * size))

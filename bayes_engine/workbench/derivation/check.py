@@ -8,10 +8,14 @@ import unicodedata
 from dataclasses import replace
 from typing import Any, Literal
 
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.kernel import Kernel
+from bayes_engine.factors.poisson import Rate
+from bayes_engine.factors.sources import Fraction, Parametric, Power
+from bayes_engine.factors.text import Words
 from bayes_engine.language import Message
 from bayes_engine.workbench.derivation.derive import Step, Working
 from bayes_engine.workbench.derivation.render import AS_IN_FILE, Names, cell_of, given_of, shown, where
-from bayes_engine.workbench.derivation.sources import Density, Fraction, Kernel, Power, Rate, Words
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 
@@ -181,6 +185,12 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
             "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by their "
             "number plus {added}, is the rate λ; then λ^x e^−λ/x! at x = {value}.",
             said | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
+        )
+    if isinstance(source, Parametric):
+        return Message(
+            "Take the values of {column} in the rows with {target} = {label} and estimate {parameters} from them; then "
+            "the probability of {value}.",
+            said | {"parameters": ", ".join(q.symbol for q in source.estimated)},
         )
     if isinstance(source, Kernel):
         return Message(

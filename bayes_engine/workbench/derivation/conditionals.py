@@ -10,21 +10,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors import ClassPrior, GaussianFactor, Product, Row, TableFactor, normal_log_density
-from bayes_engine.factors.gaussian import Discriminant, LinearFactor
-from bayes_engine.factors.kernel import KernelFactor
-from bayes_engine.factors.poisson import PoissonFactor
-from bayes_engine.factors.text import TextFactor
-from bayes_engine.inference.averaged import Averaged, Member
-from bayes_engine.inference.directed import Directed, Domain, Family, GaussianFamily, TableFamily
-from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.factors import Product, Row, normal_log_density
+from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.discriminant import Discriminant
+from bayes_engine.factors.gaussian import Density, GaussianLeaf, GaussianRule
+from bayes_engine.factors.leaf import Domain, Leaf, Numbers
+from bayes_engine.factors.sources import Fraction, Source, Summed
+from bayes_engine.factors.table import TableLeaf, TableRule
+from bayes_engine.inference.averaged import Averaged, JointLeaf
+from bayes_engine.inference.directed import Directed
+from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.one_dependence import SemiNaive
@@ -38,19 +40,6 @@ from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.derivation.derive import Cell, Step, in_order, rows_behind
 from bayes_engine.workbench.derivation.likelihoods import Other, column_factors, likelihood
-from bayes_engine.workbench.derivation.sources import Density, Fraction, Source, Summed, sources
-
-REACH = 8.0
-"""A Gaussian is followed this many standard deviations to either side: 1e-15 of its mass lies beyond."""
-NODES = 385
-"""In so many steps: the integral is then good to 1e-4 nats."""
-
-
-MOST_NODES = 20_000
-"""A kernel density is followed in at most so many steps."""
-
-Belief = TableFactor | GaussianFactor | TableFamily | GaussianFamily | Member
-"""What a model can believe of a column: a factor of naive Bayes, a family, AODE's P(c, x_i)."""
 
 
 @dataclass(frozen=True)
@@ -166,62 +155,56 @@ def conditional(
     """
     order = _order(model, classes)
     named = tuple(model.target_.levels[k] for k in order)
-    found: Any = _belief(model, column, super_parent)
-    if isinstance(found, KernelFactor | PoissonFactor | TextFactor):
+    leaf: Any = _leaf_of(model, column, super_parent)
+    if leaf.form not in ("table", "gaussian"):
         return likelihood(model, column, classes)
-    belief: Belief = found
-    above = _above(belief)
-    held = tuple(Cell(d.variable, _standing(model.stats_, d, given or {})) for d in above)
-    if isinstance(belief, GaussianFactor | GaussianFamily):
-        return _gaussians(model, belief, named, order, held)
-    values: list[Any] = [*_variable(belief).levels, *([None] if _missing_is_level(belief) else [])]
-    absent = _left_out(model.stats_, column, held) if not _missing_is_level(belief) else np.zeros(len(order))
-    if isinstance(belief, TableFamily) and not belief.of_class:
+    held = tuple(Cell(d.variable, _standing(model.stats_, d, given or {})) for d in leaf.parents)
+    if leaf.form == "gaussian":
+        return _gaussians(model, leaf, named, order, held)
+    variable, missing_is_level = leaf.variable, leaf.domain.missing_is_level
+    values: list[Any] = [*variable.levels, *([None] if missing_is_level else [])]
+    absent = np.zeros(len(order)) if missing_is_level else _left_out(model.stats_, column, held)
+    if not leaf.of_class:
         absent = np.full(len(order), absent.sum())
-    joint = isinstance(belief, Member)
-    steps = _steps(model, belief, [_code(_variable(belief), v) for v in values], values, order, held)
-    return LevelTable(_variable(belief), model.target_.name, named, steps, in_order(absent, order), held, joint)
+    joint = isinstance(leaf, JointLeaf)
+    steps = _steps(model, leaf, [_code(variable, v) for v in values], values, order, held)
+    return LevelTable(variable, model.target_.name, named, steps, in_order(absent, order), held, joint)
 
 
 def _gaussians(
     model: GenerativeClassifier,
-    belief: GaussianFactor | GaussianFamily,
+    leaf: GaussianLeaf,
     classes: tuple[Any, ...],
     order: Sequence[int],
     held: tuple[Cell, ...],
 ) -> Gaussians:
-    variable, stats = belief.variable, model.stats_
-    (step,) = _steps(model, belief, [variable.pivot], [None], order, held)
-    known = np.array([d.n for d in step.sources if isinstance(d, Density)])
-    if isinstance(belief, GaussianFactor):
-        left_out = stats.class_weight[list(order)] - known
-        return Gaussians(variable, model.target_.name, classes, step, tuple(left_out.tolist()), belief.tied)
-    whole = replace(belief, parents=(), cells=belief.classes)
-    (plain,) = _steps(model, whole, [variable.pivot], [None], order, ())
+    variable, stats, target = leaf.variable, model.stats_, model.target_.name
+    (step,) = _steps(model, leaf, [variable.pivot], [None], order, held)
+    if leaf.cells is None:
+        left_out = stats.class_weight[list(order)] - np.array([cast(Density, d).n for d in step.sources])
+        return Gaussians(variable, target, classes, step, tuple(left_out.tolist()), leaf.rule.tied)
+    (plain,) = _steps(model, leaf.alone, [variable.pivot], [None], order, ())
     of_class = [_as_its_own(d) for d in plain.sources]
-    smoothed = tuple(_smoothed(belief, held, k, d) for k, d in zip(order, of_class, strict=True)) if held else ()
-    found = of_class
-    if smoothed:
-        found = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
+    smoothed = tuple(_smoothed(leaf, leaf.cells, held, k, d) for k, d in zip(order, of_class, strict=True))
+    found = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
     absent = in_order(_left_out(stats, variable.name, held), order)
-    step = replace(step, sources=tuple(found))
-    return Gaussians(variable, model.target_.name, classes, step, absent, False, held, smoothed)
+    return Gaussians(variable, target, classes, replace(step, sources=tuple(found)), absent, False, held, smoothed)
 
 
-def _smoothed(belief: GaussianFamily, held: tuple[Cell, ...], k: int, whole: Density) -> Smoothed:
+def _smoothed(leaf: GaussianLeaf, cells: ColumnMoments, held: tuple[Cell, ...], k: int, whole: Density) -> Smoothed:
     """How the k-th class's Gaussian at the parents' cells came about."""
-    places = [choices(d).index(cell.value) for d, cell in zip(belief.parents, held, strict=True)]
-    at = np.ravel_multi_index((k, *places), (len(belief.classes.weight), *(d.size for d in belief.parents)))
-    outside: Any = (k, *(d.size for d in belief.parents))  # an unseen value's place: the class's own
+    places = [choices(d).index(cell.value) for d, cell in zip(leaf.parents, held, strict=True)]
+    at = np.ravel_multi_index((k, *places), (len(leaf.variance), *(d.size for d in leaf.parents)))
+    outside: Any = (k, *(d.size for d in leaf.parents))  # an unseen value's place: the class's own
     here: Any = (k, *places)
-    borrowed = all(a[here] == a[outside] for a in belief.gaussians) and belief.cells.weight[at] < whole.n
-    mean = float(belief.cells.offset[at]) + belief.variable.pivot
-    return Smoothed(mean, whole, belief.alpha, borrowed)
+    borrowed = all(a[here] == a[outside] for a in leaf.gaussians) and cells.weight[at] < whole.n
+    mean = float(cells.offset[at]) + leaf.variable.pivot
+    return Smoothed(mean, whole, leaf.rule.rows, borrowed)
 
 
 def _as_its_own(source: Source) -> Density:
     """Whether the variance is that of the rows it speaks of, whichever rows those are."""
-    assert isinstance(source, Density)
+    source = cast(Density, source)
     left = source.n - source.ddof
     own = left > 0 and math.isclose(source.variance, source.m2 / left, rel_tol=1e-9)
     return replace(source, replaced=not own)
@@ -244,7 +227,7 @@ def parents(model: GenerativeClassifier, column: str, super_parent: str | None =
     ['a']
     """
     try:
-        return _above(_belief(model, column, super_parent))
+        return _leaf_of(model, column, super_parent).parents
     except ParameterError:
         return ()
 
@@ -297,7 +280,7 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
         return Step(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
     nothing = Table(Schema(()), (), 1)
     ((row, term),) = prior.rows(nothing)
-    found = sources(prior, nothing)
+    found = prior.sources(nothing)
     return Step(row, None, in_order(exp(term[0]), order), tuple(found[k] for k in order))
 
 
@@ -317,23 +300,10 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
     >>> {name: round(nats, 4) for name, nats in information(model).items()}
     {'tells all': 0.6931, 'tells nothing': 0.0}
     """
-    parts = _parts(model)
-    log_prior = log(_prior(model).p)
-    found = {}
-    for factor in parts:
-        if isinstance(factor, TableFactor | TableFamily):
-            found[factor.variable.name] = _of_table(factor.log_cpt, log_prior)
-        elif isinstance(factor, GaussianFactor):
-            found[factor.variable.name] = _of_gaussians(factor.moments.offset, factor.variance, log_prior)
-        elif isinstance(factor, GaussianFamily):
-            found[factor.variable.name] = _of_gaussians(*factor.gaussians, log_prior)
-        elif isinstance(factor, KernelFactor):
-            found[factor.variable.name] = _of_kernels(factor, log_prior)
-        elif isinstance(factor, PoissonFactor):
-            last = float(factor.rate.max())
-            counts = np.arange(np.ceil(last + 12.0 * np.sqrt(last) + 30.0))
-            found[factor.variable.name] = _of_table(factor.at(counts).T, log_prior)
-    return found
+    prior, *leaves = _parts(model)
+    log_prior = log(prior.p)
+    found = ((leaf.variable.name, leaf.information(log_prior)) for leaf in leaves)
+    return {name: nats for name, nats in found if nats is not None}
 
 
 def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[Step, ...]:
@@ -355,7 +325,7 @@ def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = Non
         held = tuple(Cell(d.variable, v) for d, v in zip(above.parents, values, strict=True))
         codes = [np.array([_code(c.variable, c.value)], dtype=code_dtype(len(c.variable.levels))) for c in held]
         table = Table(Schema(tuple(c.variable for c in held)), tuple(codes), 1)
-        own, p = sources(above, table), exp(above.term(table, (), None)[0])
+        own, p = above.sources(table), exp(above.term(table)[0])
         found.append(Step(row, None, in_order(p, order), tuple(own[k] for k in order), held))
     return tuple(found)
 
@@ -371,36 +341,6 @@ def class_entropy(model: GenerativeClassifier) -> float:
     return float(-(p * np.where(p > 0, log(p), 0.0)).sum())
 
 
-def _of_table(log_cpt: Array, log_prior: Array) -> float:
-    """Σ_c Σ_s P(c) P(s|c) log P(s|c)/P(s)."""
-    joint = exp(log_prior[:, None] + log_cpt)
-    ratio = np.subtract(log_cpt, log(joint.sum(axis=0)), out=np.zeros_like(joint), where=joint > 0)
-    return max(float((joint * ratio).sum()), 0.0)
-
-
-def _of_kernels(factor: KernelFactor, log_prior: Array) -> float:
-    """The same integral of kernel densities, in steps of a quarter of the narrowest bandwidth as far as that goes."""
-    present = np.isfinite(log_prior)
-    low, high = (factor.points[i] + sign * REACH * factor.bandwidth.max() for i, sign in ((0, -1.0), (-1, 1.0)))
-    nodes = int(min(max(4.0 * (high - low) / factor.bandwidth.min(), NODES), MOST_NODES))
-    x = np.linspace(low, high, nodes)
-    terms = factor.at(x).T[present]
-    joint = terms + log_prior[present, None]
-    p = exp(joint)
-    excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
-    return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
-
-
-def _of_gaussians(mean: Array, variance: Array, log_prior: Array) -> float:
-    """∫ Σ_c P(c) N(x; μ_c, σ_c²) log N(x; μ_c, σ_c²)/p(x) dx, on nodes that follow every class at its own scale."""
-    present = np.isfinite(log_prior)
-    mean, variance, log_prior = mean[present, None], variance[present, None], log_prior[present, None]
-    x = np.sort((mean + np.sqrt(variance) * np.linspace(-REACH, REACH, NODES)).ravel())
-    terms = normal_log_density(x, mean, variance)  # (C, nodes)
-    excess = terms - log_sum(terms + log_prior, axis=0)
-    return max(float(np.trapezoid((exp(terms + log_prior) * excess).sum(axis=0), x)), 0.0)
-
-
 # how many numbers -----------------------------------------------------------------------------------------------
 
 
@@ -411,7 +351,7 @@ class Size(NamedTuple):
     and covariances: of this model and of naive Bayes. Of counts the `rates`; of texts the free probabilities of their
     `terms`; of kernel densities the training `values` that they keep: as many as there are known rows; of the columns
     the `weights`, where they have any. `vocabulary` counts the terms of the texts, `left_out` the columns that were
-    not selected."""
+    not selected, `parameters` those of registered likelihoods."""
 
     joint_cells: int
     factor_cells: int
@@ -427,6 +367,7 @@ class Size(NamedTuple):
     weights: int = 0
     vocabulary: int = 0
     left_out: int = 0
+    parameters: int = 0
 
 
 def size(levels: Sequence[int], classes: int) -> Size:
@@ -455,49 +396,48 @@ def model_size(model: GenerativeClassifier) -> Size:
     >>> model_size(NaiveBayes().fit(X, ["a", "a", "b", "b"])).gaussian
     8
     """
-    k, parts, factor = len(model.target_.levels), _parts(model), model.factor_
-    if isinstance(model, SelectiveNaiveBayes):
-        parts = (parts[0], *(f for f in parts[1:] if f.variable.name in model.kept_))
-    discrete = size([_levels(f) for f in parts if isinstance(f, TableFactor | TableFamily)], k)
-    numeric = [f for f in parts if isinstance(f, GaussianFactor | GaussianFamily)]
-    texts = [f for f in parts if isinstance(f, TextFactor)]
-    naive = discrete._replace(
-        naive_gaussian=2 * k * len(numeric),
-        rates=k * sum(isinstance(f, PoissonFactor) for f in parts),
-        terms=k * sum(len(f.counts.names) - (not f.presence) for f in texts),
-        values=round(sum(model.stats_.values.columns[f.variable.name].total.sum() for f in parts
-                         if isinstance(f, KernelFactor))),
+    k, factor, stats = len(model.target_.levels), model.factor_, model.stats_
+    every = list(_parts(model)[1:])
+    kept = [f for f in every if f.variable.name in model.kept_] if isinstance(model, SelectiveNaiveBayes) else every
+
+    def total(numbers: Numbers) -> int:
+        held = (f.size(stats) for f in kept if f.numbers == numbers)
+        return round(float(sum(held)))
+
+    def cells(leaves: Sequence[Leaf]) -> Size:
+        return size([int(cast(TableLeaf, f).counts.shape[-1]) for f in leaves if f.variable.discrete], k)
+
+    n_gaussian = sum(f.numbers == "gaussian" for f in kept)
+    naive = cells(kept)._replace(
+        naive_gaussian=2 * k * n_gaussian,
+        rates=total("rates"),
+        terms=total("terms"),
+        values=total("values"),
+        parameters=total("parameters"),
         weights=len(model.weights_) if isinstance(model, WeightedNaiveBayes) else 0,
-        vocabulary=sum(len(f.counts.names) for f in texts),
+        vocabulary=sum(len(f.variable.levels) for f in kept if f.variable.textual),
         left_out=len(model.schema_) - len(model.kept_) if isinstance(model, SelectiveNaiveBayes) else 0,
-    )  # fmt: skip
+    )
     if isinstance(factor, Discriminant):
-        d, spreads = len(numeric), factor.gaussian.covariance.size // len(numeric) ** 2
+        d, spreads = n_gaussian, factor.gaussian.covariance.size // n_gaussian**2
         entries = d if getattr(model, "covariance", "full") == "diagonal" else d * (d + 1) // 2
         return naive._replace(gaussian=k * d + spreads * entries)
     if isinstance(factor, Product):
-        tied = sum(isinstance(f, GaussianFactor) and f.tied for f in numeric)
-        every = [_levels(f) for f in _parts(model) if isinstance(f, TableFactor)]
-        joint = size(every, k)  # a selection leaves columns out, but the table has them
-        return naive._replace(joint_cells=joint.joint_cells, joint_free=joint.joint_free,
-                              gaussian=2 * k * len(numeric) - tied * (k - 1))  # fmt: skip
+        joint = cells(every)  # a selection leaves columns out, but the table has them
+        return naive._replace(joint_cells=joint.joint_cells, joint_free=joint.joint_free, gaussian=total("gaussian"))
     members = factor.members if isinstance(factor, Averaged) else ()
-    own: tuple[Family, ...] = factor.families if isinstance(factor, Directed) else parts[1:]
+    own: Sequence[Leaf] = factor.families if isinstance(factor, Directed) else every
     above = factor.above if isinstance(factor, Directed) else None
-    of_class = k - 1 if above is None else (k - 1) * above.counts.size // k
-    kept = [f for m in members for f in m.families] if members else own
-    tables = [f for f in kept if isinstance(f, TableFamily)]
+    own = [f for m in members for f in m.families] if members else own
+    tables = [cast(TableLeaf, f) for f in own if f.variable.discrete]
+    of_class = k - 1 if above is None else above.free
     return naive._replace(
         factor_cells=k * sum(m.domain.size for m in members)
         + sum(f.counts.size for f in tables)
         + (above.counts.size if above is not None else 0),
-        factor_free=None if members else of_class + sum(f.totals.size * (f.domain.size - 1) for f in tables),
-        gaussian=sum(2 * k * prod(d.size for d in f.parents) for f in kept if isinstance(f, GaussianFamily)),
+        factor_free=None if members else of_class + sum(f.free for f in tables),
+        gaussian=sum(f.free or 0 for f in own if f.numbers == "gaussian"),
     )
-
-
-def _levels(factor: TableFactor | TableFamily) -> int:
-    return int(factor.counts.shape[-1])
 
 
 # the values behind ----------------------------------------------------------------------------------------------
@@ -580,12 +520,13 @@ def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
     assert isinstance(factor, Product)
     if isinstance(model, OnNaiveBayes):
         return (factor.parts[0], *column_factors(model).values())
-    return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else factor.parts
+    return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else tuple(factor.leaves())
 
 
-def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[GaussianFactor]:
+def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[GaussianLeaf]:
     """N(x_j; μ_cj, Σ_jj) of every column that the discriminant uses."""
-    found, tied = factor.gaussian, isinstance(factor.gaussian, LinearFactor)
+    found = factor.gaussian
+    tied = found.covariance.ndim == 2
     k, ddof = len(model.target_.levels), 1 if getattr(model, "variance", "mle") == "unbiased" else 0
     variances = np.broadcast_to(np.diagonal(found.covariance, axis1=-2, axis2=-1), (k, len(found.names)))
     for j, name in enumerate(found.names):
@@ -595,49 +536,33 @@ def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[Ga
         own = (m.m2.sum(keepdims=True) if tied else m.m2) / np.where(degrees > 0, degrees, 1.0)
         moments = ColumnMoments(m.weight, offset, m.m2, m.pivot)
         replaced = ~np.isclose(variances[:, j], own, rtol=1e-9, atol=0.0)
-        variable = model.schema_[name]
-        yield GaussianFactor(variable, model.target_.name, moments, variances[:, j], replaced, ddof, tied)
+        rule, target = GaussianRule(ddof, tied), model.target_.name
+        yield GaussianLeaf(model.schema_[name], target, moments, variances[:, j], replaced, rule)
 
 
 def _prior(model: GenerativeClassifier) -> ClassPrior:
     factor = model.factor_
-    if isinstance(factor, Directed | Averaged):
-        return factor.prior
-    return next(f for f in _parts(model) if isinstance(f, ClassPrior))
+    return factor.prior if isinstance(factor, Directed | Averaged) else cast(ClassPrior, _parts(model)[0])
 
 
-def _belief(model: GenerativeClassifier, column: str, super_parent: str | None) -> Belief:
-    for found in _beliefs(model, super_parent):
-        if _variable(found).name == column:
+def _leaf_of(model: GenerativeClassifier, column: str, super_parent: str | None) -> Leaf:
+    """What the model believes of a column: a leaf of its factor; of a super-parent of AODE P(c, x_i)."""
+    for found in _leaves(model, super_parent):
+        if found.variable.name == column:
             return found
     raise ParameterError("the model has no factor for column '{column}': it is constant, or no feature", column=column)
 
 
-def _beliefs(model: GenerativeClassifier, super_parent: str | None) -> tuple[Belief, ...]:
-    """What the model believes, column by column."""
+def _leaves(model: GenerativeClassifier, super_parent: str | None) -> tuple[Leaf, ...]:
     factor = model.factor_
     if isinstance(factor, Directed):
-        return factor.families  # type: ignore[return-value]
+        return factor.families
     if not isinstance(factor, Averaged) or not factor.members:
-        return tuple(f for f in _parts(model) if not isinstance(f, ClassPrior))
+        return _parts(model)[1:]
     member = next((m for m in factor.members if m.name == super_parent), factor.members[0])
     # under a class prior that is not the rows' own P(c, x_i) is P(c) P(x_i | c)
-    alone: Belief = TableFamily(member.domain, (), member.counts, member.alpha) if member.given else member
-    return (alone, *member.families)  # type: ignore[arg-type]
-
-
-def _variable(belief: Belief) -> Variable:
-    return belief.domain.variable if isinstance(belief, Member) else belief.variable
-
-
-def _above(belief: Belief) -> tuple[Domain, ...]:
-    return belief.parents if isinstance(belief, TableFamily | GaussianFamily) else ()
-
-
-def _missing_is_level(belief: Belief) -> bool:
-    if isinstance(belief, TableFactor):
-        return belief.missing_is_level
-    return isinstance(belief, TableFamily | Member) and belief.domain.missing_is_level
+    given = TableLeaf(member.domain, factor.prior.target, member.counts, TableRule(member.alpha))
+    return (given if member.given else JointLeaf(member, factor.prior), *member.families)
 
 
 def _standing(stats: Statistics, domain: Domain, given: Mapping[str, Any]) -> Any:
@@ -691,47 +616,23 @@ def _order(model: GenerativeClassifier, classes: Sequence[Any] | None) -> list[i
 
 def _steps(
     model: GenerativeClassifier,
-    belief: Belief,
+    leaf: Leaf,
     cells: Sequence[Any],
     values: Sequence[Any],
     order: Sequence[int],
     held: tuple[Cell, ...],
 ) -> tuple[Step, ...]:
     """The working of each of `cells` (codes or numbers), shown as `values`, with the parents' cells as held."""
-    variable = _variable(belief)
+    variable = leaf.variable
     dtype: Any = code_dtype(len(variable.levels)) if variable.discrete else float
     column: NDArray[Any] = np.array(cells, dtype=dtype)
     above = [np.full(len(column), _code(c.variable, c.value), dtype=code_dtype(len(c.variable.levels))) for c in held]
     table = Table(Schema((*(c.variable for c in held), variable)), (*above, column), len(column))
-    row, term = _term(model, belief, table)
+    row, term = leaf.row, np.broadcast_to(leaf.term(table), (len(column), len(model.target_.levels)))
 
     def step(i: int) -> Step:
-        found = _sources(belief, table.take(slice(i, i + 1)))
+        found = leaf.sources(table.take(slice(i, i + 1)))
         found *= len(order) // len(found)  # of a column that the class is no parent of: one for all
         return Step(row, values[i], in_order(exp(term[i]), order), tuple(found[k] for k in order), held, variable)
 
     return tuple(step(i) for i in range(len(column)))
-
-
-def _term(model: GenerativeClassifier, belief: Belief, table: Table) -> tuple[Row, Array]:
-    """The ledger's row of a column, and (n, C) its term."""
-    if isinstance(belief, TableFactor | GaussianFactor):
-        return next(iter(belief.rows(table)))
-    name, target = _variable(belief).name, model.target_.name
-    if isinstance(belief, Member):
-        log_prior = np.broadcast_to(log(_prior(model).p), (table.n, len(belief.counts)))
-        return Row(name, name, (target,), "log-probability"), belief.first(table, log_prior, None)[0]
-    above, term = tuple(d.variable.name for d in belief.parents), belief.term(table, (), None)
-    if isinstance(belief, TableFamily) and not belief.of_class:
-        return Row(name, name, above, "constant"), np.broadcast_to(term, (table.n, len(model.target_.levels)))
-    kind: Any = "log-probability" if isinstance(belief, TableFamily) else "log-density"
-    return Row(name, name, (target, *above), kind), term
-
-
-def _sources(belief: Belief, table: Table) -> tuple[Source, ...]:
-    """For each class, where the value came from; P(c, x_i) = (n_ci + a)/(n_i + a K S_i)."""
-    if not isinstance(belief, Member):
-        return sources(belief, table)
-    counts = belief.counts[:, int(belief.domain.places(table)[0])]
-    n, cells = float(belief.counts.sum()), belief.counts.size
-    return tuple(Fraction(float(c), n, belief.alpha, cells) for c in counts)

@@ -18,6 +18,9 @@ import pandas as pd
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import hearing
 from bayes_engine.factors import Row
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.sources import Estimated, Linear, Power, Shift, Source, Term
+from bayes_engine.factors.text import Words
 from bayes_engine.inference.averaged import AVERAGE
 from bayes_engine.ledger import JOINT, Ledger, Status
 from bayes_engine.logspace import Array, exp, log, log_sum
@@ -26,17 +29,6 @@ from bayes_engine.models.calibrated import CalibratedClassifier
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.table.encode import Table, encode_intervals
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.sources import (
-    Density,
-    Estimated,
-    Linear,
-    Power,
-    Shift,
-    Source,
-    Term,
-    Words,
-    origins,
-)
 
 ADDED = ("prior of use", "calibration", AVERAGE)
 """Rows of a ledger that are no factor of the model."""
@@ -185,7 +177,7 @@ def derive(
     Fraction(count=5.0, total=8.0, added=0.0, levels=3)
     """
     inner = model.estimator_ if isinstance(model, CalibratedClassifier) else model
-    ledger, found = model.explain(case), list(origins(inner.factor_, inner._encode(case)))
+    ledger, found = model.explain(case), list(inner.factor_.origins(inner._encode(case)))
     if inner is not model:
         found.append(tuple(map(Term, ledger.rows[-1][1][0].tolist())))  # log q − log p
     return derive_from(inner, ledger, found, case, loss, prior_of_use, classes, own=model.prior_by_class)
@@ -307,7 +299,7 @@ def _closed(working: Working) -> Working:
 def bare(step: Step) -> Step:
     """The step before its column's weight, where it has one: P(x_j|c) rather than P(x_j|c)^w.
 
-    >>> from bayes_engine.workbench.derivation.sources import Fraction
+    >>> from bayes_engine.factors.sources import Fraction
     >>> half = Power(-0.35, Fraction(1.0, 2.0, 0.0, 2), 0.5)
     >>> bare(Step(Row("x", "x", ("y",), "score"), "a", (0.7,), (half,))).factors
     (0.5,)

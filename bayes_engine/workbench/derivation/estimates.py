@@ -10,19 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_engine.errors import ParameterError
+from bayes_engine.factors.gaussian import NormalPosterior
+from bayes_engine.factors.posterior import Interval
+from bayes_engine.factors.table import DirichletPosterior
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.numerals import number
-from bayes_engine.uncertainty.credible import (
-    Belief,
-    DirichletBelief,
-    GaussianBelief,
-    Interval,
-    _leaves,
-    _unsmoothed,
-    credible,
-)
+from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.conditionals import choices
 
 
@@ -105,7 +100,7 @@ def estimates(
     """
     belief, order = _belief(model, column, classes)
     at: tuple[Any, ...] = (slice(None), *_cells(belief, given or {}))
-    if isinstance(belief, GaussianBelief):
+    if isinstance(belief, NormalPosterior):
         centre, kappa, degrees, square, fixed = (
             a[at][order] for a in (belief.centre, belief.kappa, belief.degrees, belief.square, belief.fixed)
         )
@@ -114,7 +109,7 @@ def estimates(
         return Moments(here.mean, *found, degrees, kappa)
     pick = order if len(belief.counts) > 1 else [0] * len(order)  # the class is no parent: the same for every class
     counts, added = (a[at][pick] for a in (belief.counts, belief.added))
-    used = DirichletBelief(belief.domain, (), counts, added)
+    used = DirichletPosterior(belief.domain, (), counts, added)
     laplace = replace(used, added=np.ones(counts.shape))
     total = counts.sum(axis=1, keepdims=True)
     plain = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
@@ -124,7 +119,7 @@ def estimates(
         Estimate(plain, None),
         Estimate(laplace.mean, laplace.interval(level)),
         Estimate(used.mean, used.interval(level)),
-        any(_unsmoothed(f) for f in _leaves(plain_model(model).factor_) if _column(f) == column),
+        any(f.unsmoothed for f in plain_model(model).factor_.leaves() if _column(f) == column),
     )
 
 
@@ -148,7 +143,7 @@ def plausible_gaussians(
     (True, True)
     """
     belief, order = _belief(model, column, [label])
-    if not isinstance(belief, GaussianBelief):
+    if not isinstance(belief, NormalPosterior):
         raise ParameterError("column '{column}' is no Gaussian in this model", column=column)
     at = (order[0], *_cells(belief, given or {}))
     kappa, nu, square = (float(a[at]) for a in (belief.kappa, belief.degrees, belief.square))
@@ -162,9 +157,9 @@ def plausible_gaussians(
 
 def _belief(
     model: GenerativeClassifier, column: str, classes: Sequence[Any] | None
-) -> tuple[DirichletBelief | GaussianBelief, list[int]]:
-    found: Belief | None = credible(plain_model(model), column).columns.get(column)
-    if not isinstance(found, DirichletBelief | GaussianBelief):
+) -> tuple[DirichletPosterior | NormalPosterior, list[int]]:
+    found = credible(plain_model(model), column).columns.get(column)
+    if not isinstance(found, DirichletPosterior | NormalPosterior):
         raise ParameterError("column '{column}' has neither a table nor a Gaussian in this model", column=column)
     levels = model.target_.levels
     return found, [levels.index(c) for c in (levels if classes is None else classes)]
@@ -185,6 +180,6 @@ def _column(factor: Any) -> str | None:
     return getattr(getattr(factor, "variable", None), "name", None)
 
 
-def _cells(belief: DirichletBelief | GaussianBelief, given: Mapping[str, Any]) -> tuple[int, ...]:
+def _cells(belief: DirichletPosterior | NormalPosterior, given: Mapping[str, Any]) -> tuple[int, ...]:
     """The parents' places; of one that is not given the first."""
     return tuple(choices(d).index(given[d.variable.name]) if d.variable.name in given else 0 for d in belief.parents)

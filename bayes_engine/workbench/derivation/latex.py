@@ -6,6 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bayes_engine.factors.gaussian import Density, PseudoRows
+from bayes_engine.factors.kernel import Kernel
+from bayes_engine.factors.poisson import Rate
+from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Quotient, Shift, Source, Term
+from bayes_engine.factors.text import Words
 from bayes_engine.inference.averaged import SUPER_PARENT
 from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, plain, signed
@@ -31,20 +36,6 @@ from bayes_engine.workbench.derivation.render import (
     posterior,
     row_word,
     weight_mark,
-)
-from bayes_engine.workbench.derivation.sources import (
-    Density,
-    Fraction,
-    Given,
-    Kernel,
-    Lent,
-    Linear,
-    Power,
-    Rate,
-    Shift,
-    Source,
-    Term,
-    Words,
 )
 
 MOST_TYPESET = 6
@@ -99,12 +90,19 @@ def latex_behind(working: Working, step: Step, k: int) -> list[str]:
             added = imagined_rows(source.added)
             up, down = rf"{up}+{added}\times {power(moment_of(working, source.mean))}", f"{down}+{added}"
         return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, source.rate))}"]
+    if isinstance(source, Parametric):
+        return [_latex_quotient(working, q) for q in source.estimated]
     if isinstance(source, Kernel) and source.precision is None:
         n, width = count(source.n), power(moment_of(working, source.bandwidth))
         spread = power(moment_of(working, source.bandwidth / (4.0 / (3.0 * source.n)) ** 0.2))
         rule = r"s\left(\tfrac{4}{3n}\right)^{1/5}"
         return [rf"h &= {rule} = {spread}\left(\tfrac{{4}}{{3\times {n}}}\right)^{{1/5}} = {width}"]
     return []
+
+
+def _latex_quotient(working: Working, of: Quotient) -> str:
+    up, down = ("+".join(power(count(v)) for v in side) for side in (of.above, of.below))
+    return rf"{of.symbol} &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, of.value))}"
 
 
 def latex_moments(working: Working, step: Step, k: int) -> list[str]:
@@ -135,7 +133,7 @@ def latex_moments(working: Working, step: Step, k: int) -> list[str]:
     return [*lines, rf"s &= {show(d.sd)}"]
 
 
-def _latex_lent(d: Density, lent: Lent, show: Callable[[float], str]) -> list[str]:
+def _latex_lent(d: Density, lent: PseudoRows, show: Callable[[float], str]) -> list[str]:
     """The mean and the variance of a cell smoothed by imagined rows."""
     n, a, own = count(d.n), count(lent.rows), show(lent.mean)
     apart = f"({own}-{show(lent.class_mean)})^2".replace("--", "+")
@@ -252,6 +250,10 @@ def _latex_source(working: Working, source: Source) -> str:
             return rf"\frac{{1}}{{{over}}}\sum_i\left[{'-'.join(ends)}\right]"
         bump = rf"K\left(\frac{{{count(source.x)}-x_i}}{{{width}}}\right)"
         return rf"\frac{{1}}{{{count(source.n)}\times {width}}}\sum_i {bump}"
+    if isinstance(source, Parametric):
+        known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
+        said = ", ".join(f"{name}={power(moment_of(working, v))}" for name, v in known)
+        return rf"{tex(source.name)}\left({count(source.x)};\,{said}\right)"
     if isinstance(source, Words):
         return _latex_words(source)
     if isinstance(source, Term):

@@ -3,7 +3,7 @@ density, a Poisson rate, the words of a text; and which likelihoods a column can
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -11,17 +11,20 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import BayesEngineError, ParameterError, hearing
-from bayes_engine.factors.kernel import KernelFactor, log_kernel_density
-from bayes_engine.factors.poisson import PoissonFactor
-from bayes_engine.factors.text import TextFactor
+from bayes_engine.factors.kernel import KernelLeaf, log_kernel_density
+from bayes_engine.factors.leaf import Leaf
+from bayes_engine.factors.poisson import PoissonLeaf
+from bayes_engine.factors.sources import Fraction, fraction_of
+from bayes_engine.factors.text import TextLeaf
+from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.likelihoods import Likelihood, possible
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.derivation.sources import Fraction, fraction_of
 
 REACH = 4.0
 """A kernel density is drawn so many bandwidths beyond its last bumps."""
@@ -92,6 +95,33 @@ class Rates:
     mean: float
     missing: tuple[float, ...]
     given: ClassVar[tuple[Any, ...]] = ()
+    mark: ClassVar[str] = "λ"
+
+    def mean_of(self, k: int) -> float:
+        """The mean of the k-th class."""
+        return self.rate[k]
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """P(x | class) of a count by a registered likelihood: `values` (C, m) at `x` (m,), beside the shares `observed`
+    (C, m) of the rows; of each class the `parameters` by symbol, and the rows with a known cell."""
+
+    variable: Variable
+    target: str
+    classes: tuple[Any, ...]
+    x: Array
+    values: Array
+    observed: Array
+    parameters: Mapping[str, tuple[float, ...]]
+    n: tuple[float, ...]
+    missing: tuple[float, ...]
+    given: ClassVar[tuple[Any, ...]] = ()
+    mark: ClassVar[str] = "E x"
+
+    def mean_of(self, k: int) -> float:
+        """The mean of the k-th class, of the counts at `x`."""
+        return float(self.x @ self.values[k])
 
 
 @dataclass(frozen=True)
@@ -140,7 +170,7 @@ class WordTable:
         return pd.DataFrame({**columns, "nats": nats[first]})
 
 
-Other = Curves | Rates | WordTable
+Other = Curves | Rates | Distributions | WordTable
 
 
 def likelihood(model: GenerativeClassifier, column: str, classes: Sequence[Any] | None = None) -> Other:
@@ -159,24 +189,24 @@ def likelihood(model: GenerativeClassifier, column: str, classes: Sequence[Any] 
     """
     own = list(model.target_.levels)
     order = [own.index(c) for c in (own if classes is None else classes)]
-    factor = column_factors(model).get(column)
-    named, target = tuple(own[k] for k in order), model.target_.name
-    if isinstance(factor, KernelFactor):
-        return _curves(model, factor, named, order)
-    if isinstance(factor, PoissonFactor):
-        return _rates(model, factor, named, order)
-    if isinstance(factor, TextFactor):
-        total = factor.counts.weight if factor.presence else factor.counts.sums.sum(axis=1)
-        absent = None if factor.terms.absent is None else factor.terms.absent[order]
-        shape = (*factor.counts.sums.shape, *factor.added.shape[2:])
-        return WordTable(factor.variable, target, named, factor.counts.names, factor.counts.sums[order],
-                         factor.terms.present[order], tuple(total[order].tolist()), absent,
-                         np.broadcast_to(factor.added, shape)[order],
-                         in_class(model.stats_.class_weight - factor.counts.weight, order))  # fmt: skip
-    raise ParameterError("column '{column}' has no kernel density, Poisson rate or words here", column=column)
+    leaf = column_factors(model).get(column)
+    form = None if leaf is None else _FORMS.get(leaf.form)
+    if form is None:
+        raise ParameterError("column '{column}' has no kernel density, Poisson rate or words here", column=column)
+    return form(model, leaf, tuple(own[k] for k in order), order)
 
 
-def _curves(model: GenerativeClassifier, factor: KernelFactor, named: tuple[Any, ...], order: list[int]) -> Curves:
+def _words(model: GenerativeClassifier, leaf: TextLeaf, named: tuple[Any, ...], order: list[int]) -> WordTable:
+    total = leaf.counts.weight if leaf.presence else leaf.counts.sums.sum(axis=1)
+    absent = None if leaf.terms.absent is None else leaf.terms.absent[order]
+    shape = (*leaf.counts.sums.shape, *leaf.added.shape[2:])
+    return WordTable(leaf.variable, leaf.target, named, leaf.counts.names, leaf.counts.sums[order],
+                     leaf.terms.present[order], tuple(total[order].tolist()), absent,
+                     np.broadcast_to(leaf.added, shape)[order],
+                     in_class(model.stats_.class_weight - leaf.counts.weight, order))  # fmt: skip
+
+
+def _curves(model: GenerativeClassifier, factor: KernelLeaf, named: tuple[Any, ...], order: list[int]) -> Curves:
     widest = float(factor.bandwidth.max()) * REACH
     ends = np.linspace(factor.points[0] - widest, factor.points[-1] + widest, NODES)
     x = np.union1d(ends, factor.points if len(factor.points) <= NODES else ends)
@@ -186,15 +216,39 @@ def _curves(model: GenerativeClassifier, factor: KernelFactor, named: tuple[Any,
                   factor.precision, tuple(factor.replaced[k] for k in order))  # fmt: skip
 
 
-def _rates(model: GenerativeClassifier, factor: PoissonFactor, named: tuple[Any, ...], order: list[int]) -> Rates:
+def _rates(model: GenerativeClassifier, factor: PoissonLeaf, named: tuple[Any, ...], order: list[int]) -> Rates:
     column = model.stats_.values.columns[factor.variable.name]
     x = np.arange(column.points[-1] + 2.0) if column.points[-1] < NODES else column.points
-    total = column.total[order]
-    observed = np.zeros((len(order), len(x)))
-    observed[:, np.searchsorted(x, column.points)] = column.weight[order] / np.where(total > 0, total, 1.0)[:, None]
+    observed = _observed(column, x, order)
     rate, n, sums, added = (tuple(a[order].tolist()) for a in (factor.rate, factor.n, factor.total, factor.added))
     return Rates(factor.variable, factor.target, named, x, exp(factor.at(x).T[order]), observed, rate, n, sums, added,
                  factor.mean, _missing(model, factor.variable.name, order))  # fmt: skip
+
+
+def _parametric(model: GenerativeClassifier, leaf: Leaf, named: tuple[Any, ...], order: list[int]) -> Distributions:
+    column = model.stats_.values.columns[leaf.variable.name]
+    x = np.arange(column.points[-1] + 2.0) if column.points[-1] < NODES else column.points
+    parameters = {name: tuple(np.asarray(v, dtype=float)[order].tolist()) for name, v in leaf.estimated_parameters}
+    values = exp(cast(ValuesLeaf, leaf).at(x).T[order])
+    return Distributions(leaf.variable, leaf.target, named, x, values, _observed(column, x, order), parameters,
+                         tuple(column.total[order].tolist()), _missing(model, leaf.variable.name, order))  # fmt: skip
+
+
+def _observed(column: ColumnValues, x: Array, order: list[int]) -> Array:
+    """(C, m) the share of each class's rows at each of the ascending `x` (m,)."""
+    total = column.total[order]
+    observed = np.zeros((len(order), len(x)))
+    observed[:, np.searchsorted(x, column.points)] = column.weight[order] / np.where(total > 0, total, 1.0)[:, None]
+    return observed
+
+
+_FORMS: Mapping[str, Callable[..., Other]] = {
+    "kernel": _curves,
+    "rate": _rates,
+    "text": _words,
+    "parametric": _parametric,
+}
+"""By the form of a leaf, what there is to see of it."""
 
 
 def _missing(model: GenerativeClassifier, name: str, order: list[int]) -> tuple[float, ...]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from bayes_engine.factors.gaussian import Density
 from bayes_engine.workbench.derivation.derive import Working
-from bayes_engine.workbench.derivation.sources import Density
 
 _NUMBER = re.compile(r"\d+(?:\.(\d+))?(?:[eE]([-+]?\d+))?")
 

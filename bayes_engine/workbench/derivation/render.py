@@ -13,29 +13,29 @@ from typing import Any, NamedTuple, Protocol
 import pandas as pd
 
 from bayes_engine.factors import Row
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.kernel import Bump, Kernel
+from bayes_engine.factors.poisson import Rate
+from bayes_engine.factors.sources import (
+    Estimated,
+    Fraction,
+    Given,
+    Linear,
+    Parametric,
+    Power,
+    Quotient,
+    Shift,
+    Source,
+    Summed,
+    Term,
+)
+from bayes_engine.factors.text import Words, WordTerm
 from bayes_engine.inference.averaged import AVERAGE, SUPER_PARENT
 from bayes_engine.inference.directed import HIDDEN_CELLS
 from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import Step, Working, bare, by_hand, variance_from
-from bayes_engine.workbench.derivation.sources import (
-    Bump,
-    Density,
-    Estimated,
-    Fraction,
-    Given,
-    Kernel,
-    Linear,
-    Power,
-    Rate,
-    Shift,
-    Source,
-    Summed,
-    Term,
-    Words,
-    WordTerm,
-)
 
 
 class Names(Protocol):
@@ -307,6 +307,10 @@ def fraction(source: Source, digits: int | None = None) -> str:
         return f"{inner}^{plain(source.weight)}"
     if isinstance(source, Rate):
         return f"Poisson({count(source.x)}; {plain(source.rate if digits is None else by_hand(source.rate, digits))})"
+    if isinstance(source, Parametric):
+        known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
+        said = ", ".join(f"{name} = {plain(v if digits is None else by_hand(v, digits))}" for name, v in known)
+        return f"{source.name}({count(source.x)}; {said})"
     if isinstance(source, Kernel):
         width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
         return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
@@ -385,6 +389,8 @@ def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most
         return [moments(working, step, k)]
     if isinstance(source, Rate):
         return [f"λ = {_rate(source)} = {moment_of(working, source.rate)}"]
+    if isinstance(source, Parametric):
+        return [f"{q.symbol} = {quotient(q)} = {moment_of(working, q.value)}" for q in source.estimated]
     if isinstance(source, Kernel):
         shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
         rest = 1.0 - sum(share for _said, share in shares)
@@ -416,7 +422,7 @@ def telling(step: Step) -> list[int]:
     """The places of the terms of a text, those first whose contributions differ most between the classes; of equals in
     their order.
 
-    >>> from bayes_engine.workbench.derivation.sources import WordTerm
+    >>> from bayes_engine.factors.text import WordTerm
     >>> hi, free = (WordTerm(t, 1.0, v, Fraction(1.0, 2.0, 0.0, 2)) for t, v in (("hi", -0.7), ("free", -0.7)))
     >>> texts = (Words(-1.4, (hi, free)), Words(-3.0, (hi, free._replace(log_value=-2.3))))
     >>> telling(Step(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
@@ -441,6 +447,17 @@ def _rate(source: Rate) -> str:
         return f"{count(source.total)}/{count(source.n)}"
     up = f"({count(source.total)}+{imagined_rows(source.added)}×{plain(source.mean)})"
     return f"{up}/({count(source.n)}+{imagined_rows(source.added)})"
+
+
+def quotient(of: Quotient) -> str:
+    """(a+b)/(c+d) with its numbers.
+
+    >>> quotient(Quotient("p", (6.0, 1.0), (10.0, 2.0)))
+    '(6+1)/(10+2)'
+    """
+    return "/".join(
+        f"({'+'.join(map(count, side))})" if len(side) > 1 else count(side[0]) for side in (of.above, of.below)
+    )
 
 
 def risk_sum(working: Working, i: int, digits: int = DIGITS) -> str:

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors.text import TextFactor
+from bayes_engine.factors.sources import Fraction, Power
+from bayes_engine.factors.text import Words
 from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.text import TermPlace, TextRule, term_places
 from bayes_engine.workbench.derivation.balance import Balance, Weight
 from bayes_engine.workbench.derivation.derive import Step, bare
 from bayes_engine.workbench.derivation.likelihoods import WordTable, column_factors
-from bayes_engine.workbench.derivation.sources import Fraction, Power, Words, term_fraction
 
 
 class Said(NamedTuple):
@@ -184,7 +184,7 @@ def absent_terms(model: GenerativeClassifier, read: TextRead, for_: Any, against
     ('at', 0.8109, 6)
     """
     factor = column_factors(model).get(read.column)
-    if not isinstance(factor, TextFactor) or factor.terms.absent is None:
+    if factor is None or not factor.variable.textual or factor.terms.absent is None:
         return []
     own = list(model.target_.levels)
     a, b = own.index(for_), own.index(against)
@@ -192,7 +192,7 @@ def absent_terms(model: GenerativeClassifier, read: TextRead, for_: Any, against
     nats = _difference(factor.terms.absent[a], factor.terms.absent[b], read.weight)
     rest = [v for v in np.argsort(-np.abs(nats), kind="stable").tolist() if factor.counts.names[v] not in here][:n]
     return [
-        Said(factor.counts.names[v], 0.0, float(nats[v]), (term_fraction(factor, a, v), term_fraction(factor, b, v)))
+        Said(factor.counts.names[v], 0.0, float(nats[v]), (factor.term_fraction(a, v), factor.term_fraction(b, v)))
         for v in rest
     ]
 

@@ -11,14 +11,15 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.sources import Fraction
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import near, number
 from bayes_engine.workbench.derivation.conditionals import Gaussians, LevelTable, curve, histogram, thinned
 from bayes_engine.workbench.derivation.derive import Step
-from bayes_engine.workbench.derivation.likelihoods import Curves, Rates
+from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.sources import Density, Fraction
 from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of
 
 WIDTH = 400
@@ -161,9 +162,9 @@ def magnified(found: Curves) -> int:
     return max(1, round(SEEN * float(found.values.max(axis=1).min()) / tallest))
 
 
-def rate_bars(found: Rates, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
-    """P(x | class) of a count by its Poisson rate, full, over the shares of the rows, pale; of many counts the former
-    is a line. `name` is the column's."""
+def rate_bars(found: Rates | Distributions, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
+    """P(x | class) of a count by its distribution, full, over the shares of the rows, pale; of many counts the former
+    is a line. A mark stands at the mean. `name` is the column's."""
     figure = go.Figure()
     wide = 0.74 / len(classes) if len(found.x) <= SEPARATE else 1.0
     apart = len(found.x) <= SEPARATE
@@ -182,9 +183,10 @@ def rate_bars(found: Rates, *, classes: Sequence[str], name: str, dark: bool = F
                            **drawn)  # fmt: skip
         else:
             figure.add_scatter(x=at, y=found.values[k], mode="lines", line={"color": colour, "width": 2.2}, **drawn)
-        figure.add_scatter(x=[found.rate[k]], y=[0.0], mode="markers", showlegend=False, legendgroup=str(k),
+        mean = found.mean_of(k)
+        figure.add_scatter(x=[mean], y=[0.0], mode="markers", showlegend=False, legendgroup=str(k),
                            cliponaxis=False, marker={"symbol": "triangle-up", "size": 11, "color": colour},
-                           hovertemplate=f"λ = {number(found.rate[k])}<extra>{label}</extra>")  # fmt: skip
+                           hovertemplate=f"{found.mark} = {number(mean)}<extra>{label}</extra>")  # fmt: skip
     figure.update_layout(height=340, barmode="overlay", hovermode="closest", **_frame())
     figure.update_xaxes(title=name, showgrid=False, nticks=16)
     figure.update_yaxes(title=_("P(x | class)"), rangemode="tozero", nticks=6)

@@ -16,7 +16,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.decision.loss import Decision, LossMatrix, judge
-from bayes_engine.factors.text import TextFactor
 from bayes_engine.ledger import CALIBRATION, JOINT, Ledger, Status
 from bayes_engine.logspace import Array
 from bayes_engine.numerals import signed
@@ -282,10 +281,11 @@ def _parts(name: str, spelled: pd.Series | None, pull: Array, words: Sequence[st
 def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Sequence[str]:
     """Of each row's text the words that speak loudest for one class and against another, after a colon; nothing where
     the column is no text."""
-    factors = getattr(getattr(getattr(model, "estimator_", model), "factor_", None), "parts", ())
-    factor = next((f for f in factors if isinstance(f, TextFactor) and f.variable.name == name), None)
-    if factor is None or not len(frame):
+    whole = getattr(getattr(model, "estimator_", model), "factor_", None)
+    found = None if whole is None else whole.part_of(name)
+    if found is None or not found[0].variable.textual or not len(frame):
         return [""] * len(frame)
+    factor = found[0]
     counts = encode(frame[[name]], Schema((factor.variable,)))[name].counts
     weight = factor.terms.present if factor.terms.absent is None else factor.terms.present - factor.terms.absent
     phrases = []

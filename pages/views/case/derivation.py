@@ -11,6 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.datasets import Erratum
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.kernel import Kernel
+from bayes_engine.factors.poisson import Rate
+from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Shift, Term
+from bayes_engine.factors.text import Words
 from bayes_engine.language import _, current_language
 from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
@@ -18,18 +23,6 @@ from bayes_engine.numerals import count, number, plain, signed
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.derive import Cell, Step, Working, bare, rounded, rows_behind, variance_from
 from bayes_engine.workbench.derivation.misprints import Place, misprints
-from bayes_engine.workbench.derivation.sources import (
-    Density,
-    Fraction,
-    Given,
-    Kernel,
-    Linear,
-    Power,
-    Rate,
-    Shift,
-    Term,
-    Words,
-)
 from pages.active import shelf, words
 from pages.runtime import private
 from pages.runtime.escape import clean, md
@@ -447,6 +440,12 @@ def _said_of_term(one: Study, step: Step, source: Term) -> str:
                  "as this one is. The model becomes surer or less sure; no factor above changes.")  # fmt: skip
     if isinstance(source, Rate):
         return _said_of_rate(column, source)
+    if isinstance(source, Parametric):
+        known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
+        return _("The distribution {name} at x = {x}, with {parameters}, estimated from the {n} values of {column} in "
+                 "this class.").format(name=words.likelihood(source.name), x=count(source.x), n=count(source.n),
+                                       parameters=_(", ").join(f"{s} = {plain(v)}" for s, v in known),
+                                       column=column)  # fmt: skip
     if isinstance(source, Kernel):
         return _said_of_kernel(column, source)
     if isinstance(source, Words):

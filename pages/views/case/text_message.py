@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
+from bayes_engine.factors.sources import Fraction
 from bayes_engine.language import _
 from bayes_engine.numerals import count, number, signed
 from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.sources import Fraction
 from bayes_engine.workbench.derivation.texts import Said, TextRead, absent_terms, read_text, text_steps
 from pages import active
 from pages.active.text_terms import quoted, shown, times, visible

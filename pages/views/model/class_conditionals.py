@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.inference.directed import Domain
+from bayes_engine.factors.gaussian import Density
+from bayes_engine.factors.leaf import Domain
 from bayes_engine.language import _
 from bayes_engine.numerals import count, near, number
 from bayes_engine.table.roles import put
@@ -34,7 +35,6 @@ from bayes_engine.workbench.derivation.conditionals import (
 from bayes_engine.workbench.derivation.derive import Cell, Step
 from bayes_engine.workbench.derivation.likelihoods import Curves
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.sources import Density
 from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
 from pages import active
 from pages.active import words

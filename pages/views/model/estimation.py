@@ -12,7 +12,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
 from bayes_engine.workbench.derivation.conditionals import Conditional, Gaussians, LevelTable, values_of
 from bayes_engine.workbench.derivation.estimates import Estimates, Moments, estimates, plausible_gaussians
-from bayes_engine.workbench.derivation.likelihoods import Curves, Other, Rates, WordTable
+from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, WordTable
 from bayes_engine.workbench.figures.conditionals import STRIP
 from bayes_engine.workbench.figures.credible import estimate_marks, gaussian_fans
 from pages import active
@@ -50,9 +50,9 @@ def estimated(table: active.InUse, fitted: active.Fitted, found: Conditional | O
     """How sure the column's numbers are, and what smoothing does to them."""
     st.subheader(_("How sure are these numbers?"))
     spec = active.uncalibrated(fitted.spec)
-    if isinstance(found, LevelTable | Rates | WordTable) and "alpha" in active.settings(spec):
+    if isinstance(found, LevelTable | Rates | Distributions | WordTable) and "alpha" in active.settings(spec):
         _prior(table, spec, table.features.position[found.variable.name])
-    if isinstance(found, Curves | Rates | WordTable):
+    if isinstance(found, Curves | Rates | Distributions | WordTable):
         likelihoods.how_sure(fitted, table, found)
         return
     given = {cell.variable.name: cell.value for cell in found.given}

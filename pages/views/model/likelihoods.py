@@ -13,10 +13,18 @@ from bayes_engine.models.likelihoods import possible
 from bayes_engine.numerals import count, number, plain
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
-from bayes_engine.uncertainty.credible import RateBelief, TextBelief, credible
+from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.conditionals import values_of
 from bayes_engine.workbench.derivation.estimates import plain_model
-from bayes_engine.workbench.derivation.likelihoods import Curves, Other, Rates, WordTable, rows_of_class, suits
+from bayes_engine.workbench.derivation.likelihoods import (
+    Curves,
+    Distributions,
+    Other,
+    Rates,
+    WordTable,
+    rows_of_class,
+    suits,
+)
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.derivation.texts import LookedUp
 from bayes_engine.workbench.figures.conditionals import BUMPS, STRIP, kernel_curves, magnified, rate_bars
@@ -104,6 +112,11 @@ def draw(table: active.InUse, found: Other) -> None:
         st.caption(_("Full: λˣe^−λ/x! with the class's rate λ (the mark on the axis). Pale: the share of the class's "
                      "rows. A Poisson has one parameter, so its variance is its mean: where the pale bars are wider, "
                      "the column is no Poisson."))  # fmt: skip
+    elif isinstance(found, Distributions):
+        chart(rate_bars(found, classes=classes, name=name, dark=dark()), key="conditionals",
+              alt=_("P(x | class) by the distribution, beside the shares of the rows"))  # fmt: skip
+        st.caption(_("Full: the distribution, with its mean (the mark on the axis). Pale: the share of the class's "
+                     "rows."))  # fmt: skip
     else:
         _words(table, found)
 
@@ -210,7 +223,10 @@ def behind(table: active.InUse, found: Other) -> None:
         return
     st.caption(_("Choose a class; its rows stand below."))
     k = _chosen(1, len(found.classes))[1]
-    k = _curve_table(table, found, k) if isinstance(found, Curves) else _rate_table(table, found, k)
+    if isinstance(found, Distributions):
+        _parameter_table(table, found, k)
+    else:
+        k = _curve_table(table, found, k) if isinstance(found, Curves) else _rate_table(table, found, k)
     _rows(table, found, k)
 
 
@@ -307,6 +323,16 @@ def _rate_table(table: active.InUse, found: Rates, k: int) -> int:
     return k
 
 
+def _parameter_table(table: active.InUse, found: Distributions, k: int) -> None:
+    """n and the parameters of each class."""
+    rows = [
+        {"n": count(found.n[j]), **{name: f"{v[j]:.6g}" for name, v in found.parameters.items()},
+         "missing": count(found.missing[j])}
+        for j in _span(found)
+    ]  # fmt: skip
+    _class_table(table, found, k, rows, {"n": "n", **{name: name for name in found.parameters}})
+
+
 def _variance(found: Rates, k: int) -> str:
     """The mean square deviation of the class's rows from their mean, to hold against λ."""
     mean = float(found.x @ found.observed[k])
@@ -323,8 +349,8 @@ def how_sure(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
         why = replace(error.message, params={**error.message.params, **named})
         st.caption(":material/help: " + why.local(md))
         return
-    assert isinstance(belief, RateBelief | TextBelief) and not isinstance(found, Curves)
-    low, high = belief.interval()
+    assert not isinstance(found, Curves)
+    low, high = belief.interval()  # type: ignore[attr-defined]
     order = [list(fitted.model.target_.levels).index(c) for c in found.classes]
     if isinstance(found, Rates):
         rows = [
@@ -338,6 +364,13 @@ def how_sure(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
         if not any(found.added):
             told = _("The model adds nothing to its counts; the intervals are those of Jeffreys' prior for a rate, "
                      "½ added to Σx.")  # fmt: skip
+    elif isinstance(found, Distributions):
+        symbol, used = next(iter(found.parameters.items()))
+        rows = [
+            [f"{symbol} | {clean(table.class_(c), 40)}", "–", "–", number(used[j]), _within(low[k], high[k])]
+            for j, (c, k) in enumerate(zip(found.classes, order, strict=True))
+        ]
+        told = _("The interval holds the parameter with 95 %, given the rows and the prior that smoothed it.")
     else:
         place = {term: v for v, term in enumerate(found.terms)}
         rows = [

@@ -137,6 +137,8 @@ def _others(table: active.InUse, found: Size) -> list[str]:
     k, told = len(table.classes), []
     if found.rates:
         told.append(_("Poisson columns: {n} rates, one for each class and column.").format(n=found.rates))
+    if found.parameters:
+        told.append(_("Columns with a registered likelihood: {n} parameters.").format(n=found.parameters))
     if found.terms:
         text = _("Texts: {n} free probabilities, for {v} terms and {k} classes; a full joint table of which terms "
                  "stand in a text would have ${full}$ cells.")  # fmt: skip

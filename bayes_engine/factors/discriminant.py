@@ -1,0 +1,288 @@
+"""The Gaussian of LDA and of QDA as factors, over tables that are all numbers; a missing cell is integrated out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayes_engine.covariance import InverseRoot, inverse_root
+from bayes_engine.errors import ParameterError
+from bayes_engine.factors import LOG_2PI, Factor, Row
+from bayes_engine.factors.class_prior import ClassPrior
+from bayes_engine.factors.columns import Sum
+from bayes_engine.factors.sources import Linear, Source, Term
+from bayes_engine.logspace import Array
+from bayes_engine.table.encode import Table
+from bayes_engine.table.matrix import matrix, slices, sum_of_squares
+from bayes_engine.table.schema import Variable
+
+BLOCK = 4096
+"""Rows that are scored at a time: they stay in the cache between the check for missing cells and the product."""
+
+
+@dataclass(frozen=True)
+class LinearFactor(Factor):
+    """log N(x; μ_c, Σ) with one Σ (d, d) for all classes, split by column.
+
+    With u = x − m, v_c = μ_c − m for the overall mean m, and w_c = Σ⁻¹v_c:
+    log N = Σ_j w_cj (u_j − v_cj/2) − ½ uᵀΣ⁻¹u − ½ log det Σ − (d/2) log 2π, of which only the first depends on c.
+    Where Σ is diagonal the terms of a column differ between classes by exactly what naive Bayes says of it.
+
+    `columns` (d,) are the places of `names` in the schema; `centre` m (d,), `apart` v (C, d). A missing cell is
+    integrated out: the rows that miss the same cells have the Gaussian of the others.
+    """
+
+    names: tuple[str, ...]
+    columns: NDArray[np.intp]
+    target: str
+    centre: Array
+    apart: Array
+    covariance: Array
+    root: InverseRoot = field(init=False, repr=False)
+    weights: Array = field(init=False, repr=False)  # (C, d)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", inverse_root(self.covariance))
+        object.__setattr__(self, "weights", _through(self.apart, self.root))
+
+    def gathers(self, column: str) -> bool:
+        return column in self.names
+
+    def posterior(self, target: Variable) -> None:
+        raise _no_band()
+
+    def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
+        complete = all(not math.isnan(X[name][0]) for name in self.names)
+        for row, term in self.rows(X):
+            terms = [float(v) for v in term[0]]
+            if row.name not in self.names or not complete:
+                yield tuple(Term(v) for v in terms)
+                continue
+            j, x = self.names.index(row.name), float(X[row.name][0])
+            middles = (self.centre[j] + self.apart[:, j] / 2).tolist()
+            weights = self.weights[:, j].tolist()
+            yield tuple(Linear(v, w, x, t) for v, w, t in zip(terms, weights, middles, strict=True))
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        U = matrix(X)[:, self.columns] - self.centre
+        n, (n_classes, d) = len(U), self.apart.shape
+        terms, common, constant = np.zeros((d, n_classes, n)), np.zeros(n), np.zeros(n)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, known in _patterns(U):
+                root, w, v = self._marginal(known)
+                u = U[rows][:, known]
+                for j, column in enumerate(known):
+                    terms[column][:, rows] = w[:, j, None] * (u[:, j] - 0.5 * v[:, j, None])
+                common[rows], constant[rows] = _distance(u @ root.whiten), _constant(root)
+        far = np.isneginf(common)
+        terms[:, :, far] = np.where(np.isfinite(terms[:, :, far]), terms[:, :, far], 0.0)
+        for j, name in enumerate(self.names):
+            if not np.isnan(U[:, j]).all():
+                yield Row(name, name, (self.target,), "log-density"), terms[j].T
+        shape = (n, n_classes)
+        yield Row("−½ (x−x̄)ᵀΣ⁻¹(x−x̄)", "x", (), "constant"), np.broadcast_to(common[:, None], shape)
+        yield Row("−½ log det Σ − (d/2) log 2π", "Σ", (), "constant"), np.broadcast_to(constant[:, None], shape)
+
+    def log(self, X: Table) -> Array:
+        values, out = matrix(X), np.empty((len(self.apart), X.n))
+        for block in slices(X.n, BLOCK):
+            linear, rest = self._evaluate(values[block][:, self.columns] - self.centre)
+            out[:, block] = linear + rest
+        return out.T
+
+    def scores(self, X: Table) -> Array:
+        """(n, C) what of log N depends on the class; −inf throughout where a row is too far out for any density."""
+        values, out = matrix(X), np.empty((len(self.apart), X.n))
+        if len(self.columns) < values.shape[1]:
+            values = values[:, self.columns]
+        w = np.ascontiguousarray(self.weights.T)
+        near = (np.abs(self.weights) @ np.abs(self.centre)).max(initial=0.0) < 1e3  # few digits lost to the origin
+        shift = (self.weights * (0.5 * self.apart + (self.centre if near else 0.0))).sum(axis=1)[:, None]
+        reach = _reach(self.covariance)
+        for rows in slices(X.n, BLOCK):
+            block = values[rows]
+            if sum_of_squares(block) < reach:
+                np.subtract((block @ w if near else (block - self.centre) @ w).T, shift, out=out[:, rows])
+            else:
+                linear, rest = self._evaluate(block - self.centre)
+                out[:, rows] = np.where(np.isneginf(rest), -np.inf, linear)
+        return out.T
+
+    def _evaluate(self, U: Array) -> tuple[Array, Array]:
+        """(C, n) the terms that depend on the class, summed, and (n,) the others."""
+        linear, rest = np.zeros((len(self.apart), len(U))), np.zeros(len(U))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, known in _patterns(U):
+                root, w, v = self._marginal(known)
+                u = U[rows][:, known]
+                linear[:, rows] = w @ u.T - 0.5 * (w * v).sum(axis=1)[:, None]
+                rest[rows] = _distance(u @ root.whiten) + _constant(root)
+        far = np.isneginf(rest)
+        linear[:, far] = np.where(np.isfinite(linear[:, far]), linear[:, far], 0.0)
+        return linear, rest
+
+    def _marginal(self, known: NDArray[np.intp]) -> tuple[InverseRoot, Array, Array]:
+        if len(known) == len(self.columns):
+            return self.root, self.weights, self.apart
+        root = inverse_root(self.covariance[np.ix_(known, known)])
+        return root, _through(self.apart[:, known], root), self.apart[:, known]
+
+
+@dataclass(frozen=True)
+class QuadraticFactor(Factor):
+    """log N(x; μ_c, Σ_c) in three rows: −½ log det Σ_c, −½ (x − μ_c)ᵀΣ_c⁻¹(x − μ_c), −(d/2) log 2π.
+
+    `columns` (d,) as in `LinearFactor`; `centre` (d,), `apart` (C, d) = μ_c − centre, `covariance` (C, d, d).
+    """
+
+    names: tuple[str, ...]
+    columns: NDArray[np.intp]
+    target: str
+    centre: Array
+    apart: Array
+    covariance: Array
+    roots: tuple[InverseRoot, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "roots", tuple(map(inverse_root, self.covariance)))
+
+    def gathers(self, column: str) -> bool:
+        return column in self.names
+
+    def posterior(self, target: Variable) -> None:
+        raise _no_band()
+
+    def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
+        U = matrix(X)[:, self.columns] - self.centre
+        determinant, distance, dimension = self._evaluate(U)
+        yield Row("−½ log det Σ", "Σ", (self.target,), "log-density"), determinant.T
+        yield Row("−½ (x−μ)ᵀΣ⁻¹(x−μ)", "x", (self.target,), "log-density"), distance.T
+        constant = np.broadcast_to((-0.5 * LOG_2PI * dimension)[:, None], (X.n, len(self.apart)))
+        yield Row("−(d/2) log 2π", "d", (), "constant"), constant
+
+    def log(self, X: Table) -> Array:
+        return self._blockwise(X, LOG_2PI)
+
+    def scores(self, X: Table) -> Array:
+        """(n, C) log N without its constant; −inf where a row is too far out for any density."""
+        return self._blockwise(X, 0.0)
+
+    def chain(self, X: Table, order: Sequence[str]) -> Iterator[tuple[Row, Array]]:
+        """One row a column: log p(x_j | the columns before it in `order`, c); their sum is log N."""
+        place = [self.names.index(name) for name in order if name in self.names]
+        U = (matrix(X)[:, self.columns] - self.centre)[:, place]
+        terms = np.zeros((len(place), len(self.apart), X.n))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, known in _patterns(U):
+                there = np.array(place, dtype=np.intp)[known]
+                for c, v in enumerate(self.apart):
+                    whiten = inverse_root(self.covariance[c][np.ix_(there, there)]).whiten
+                    z = (U[rows][:, known] - v[there]) @ whiten
+                    own = -0.5 * (z**2 + LOG_2PI) + np.log(np.diagonal(whiten))
+                    terms[known, c, rows if isinstance(rows, slice) else rows[:, None]] = (
+                        own.T if isinstance(rows, slice) else own
+                    )
+        terms[np.isnan(terms)] = -np.inf
+        for k, j in enumerate(place):
+            if not np.isnan(U[:, k]).all():
+                before = tuple(self.names[i] for i in place[:k])
+                yield Row(self.names[j], self.names[j], (self.target, *before), "log-density"), terms[k].T
+
+    def _blockwise(self, X: Table, log_2pi: float) -> Array:
+        values, out = matrix(X), np.empty((len(self.apart), X.n))
+        if len(self.columns) < values.shape[1]:
+            values = values[:, self.columns]
+        reach = min(map(_reach, self.covariance))
+        near = all((np.abs(self.centre) @ np.abs(root.whiten)).max(initial=0.0) < 1e3 for root in self.roots)
+        origin = self.centre if near else np.zeros(len(self.centre))  # few digits lost to it
+        shifts = [(v + origin) @ root.whiten for v, root in zip(self.apart, self.roots, strict=True)]
+        constants = [-0.5 * (root.log_det + len(self.columns) * log_2pi) for root in self.roots]
+        for rows in slices(X.n, BLOCK // 4):
+            block = values[rows]
+            if sum_of_squares(block) < reach:
+                U = block if near else block - self.centre
+                for c, (root, shift) in enumerate(zip(self.roots, shifts, strict=True)):
+                    z = U @ root.whiten
+                    z -= shift
+                    squares = np.einsum("ij,ij->i", z, z)
+                    squares *= -0.5
+                    np.add(squares, constants[c], out=out[c, rows])
+            else:
+                determinant, distance, dimension = self._evaluate(block - self.centre)
+                out[:, rows] = determinant + distance - 0.5 * log_2pi * dimension
+        return out.T
+
+    def _evaluate(self, U: Array) -> tuple[Array, Array, Array]:
+        """(C, n) −½ log det Σ, (C, n) −½ Mahalanobis², (n,) the number of cells that are there."""
+        shape = (len(self.apart), len(U))
+        determinant, distance, dimension = np.zeros(shape), np.zeros(shape), np.zeros(len(U))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, known in _patterns(U):
+                whole = len(known) == len(self.columns)
+                u = U[rows][:, known]
+                dimension[rows] = len(known)
+                for c, v in enumerate(self.apart):
+                    root = self.roots[c] if whole else inverse_root(self.covariance[c][np.ix_(known, known)])
+                    determinant[c, rows] = -0.5 * root.log_det
+                    distance[c, rows] = _distance((u - v[known]) @ root.whiten)
+        return determinant, distance, dimension
+
+
+@dataclass(frozen=True)
+class Discriminant(Sum):
+    """The class prior and a Gaussian factor."""
+
+    parts: tuple[ClassPrior, LinearFactor | QuadraticFactor]
+
+    @property
+    def gaussian(self) -> LinearFactor | QuadraticFactor:
+        return self.parts[1]
+
+    def scores(self, X: Table) -> Array:
+        """(n, C) the joint without what all classes share: the same posterior."""
+        return self._with_prior(self.gaussian.scores(X))
+
+
+def _no_band() -> ParameterError:
+    return ParameterError(
+        "there is no band for LDA and QDA: their whole covariance matrices are not drawn here; naive Bayes of the same "
+        "numbers has one, of means and variances"
+    )
+
+
+def _patterns(U: Array) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    """The rows that miss the same cells, and the columns they have."""
+    missing = np.isnan(U)
+    if not missing.any():
+        yield slice(None), np.arange(U.shape[1])
+        return
+    kinds, which = np.unique(missing, axis=0, return_inverse=True)
+    for k, kind in enumerate(kinds):
+        yield np.flatnonzero(np.ravel(which) == k), np.flatnonzero(~kind)
+
+
+def _through(apart: Array, root: InverseRoot) -> Array:
+    """(C, d) Σ⁻¹v for every row v of `apart`; in the span of Σ where it has no full rank."""
+    return np.asarray((apart @ root.whiten) @ root.whiten.T)
+
+
+def _distance(z: Array) -> Array:
+    """(n,) −½ ‖z‖²; −inf where a row is infinite or too far out to be squared."""
+    distance = -0.5 * (z**2).sum(axis=1)
+    distance[np.isnan(distance)] = -np.inf
+    return np.asarray(distance)
+
+
+def _constant(root: InverseRoot) -> float:
+    return -0.5 * (root.rank * LOG_2PI + root.log_det)
+
+
+def _reach(covariance: Array) -> float:
+    """The sum of squares up to which no row of a block comes near overflow, or is missing or infinite."""
+    least = float(np.diagonal(covariance).min(initial=1.0))
+    return 1e280 * min(least, 1.0)
