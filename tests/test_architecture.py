@@ -335,3 +335,76 @@ def test_the_rules_bite(path: str, code: str) -> None:
 )
 def test_the_rules_let_pass(path: str, code: str) -> None:
     assert not faults(path, code)
+
+
+FACTORS = ("bayes_engine.factors", "bayes_engine.inference.directed", "bayes_engine.inference.averaged",
+           "bayes_engine.models.weighted", "bayes_engine.models.lazy")  # fmt: skip
+"""Where factors are defined, and the posteriors of their parameters."""
+MOST_QUESTIONS = 40
+
+
+def factor_classes() -> set[str]:
+    """The names of all factors, whatever they derive from on the way, and of their posteriors."""
+    bases: dict[str, set[str]] = {"Factor": set()}
+    for path in sources():
+        if path.removesuffix(".py").replace("/", ".").startswith(FACTORS):
+            for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    bases[node.name] = {ast.unparse(base) for base in node.bases}
+    found = {"Factor", *(name for name in bases if name.endswith("Posterior"))}
+    while more := {name for name, of in bases.items() if of & found} - found:
+        found |= more
+    return found
+
+
+def questions(path: str, tree: ast.AST, named: set[str]) -> list[int]:
+    """The lines that ask which factor one is: isinstance, a class pattern, `type(x) is`, hasattr, a registered function
+    of `singledispatch`, `.form ==`. Names count where they are imported from where factors stand, or defined."""
+    known = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+             for alias in node.names if (node.module or "").startswith(FACTORS) and alias.name in named}  # fmt: skip
+    if path.removesuffix(".py").replace("/", ".").startswith(FACTORS):
+        known |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} & named
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+                asks = bool(known & {n.id for n in ast.walk(kinds) if isinstance(n, ast.Name)})
+            case ast.MatchClass(cls=ast.Name(id=name)):
+                asks = name in known
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[ast.Name(id=name)]):
+                asks = name in known
+            case ast.Compare(left=ast.Attribute(attr="form" | "numbers", value=asked)):
+                asks = ast.unparse(asked) not in ("self", "theta", "work")  # of a mixture
+            case ast.Call(func=ast.Name(id="hasattr"), args=[asked, _]):
+                asks = ast.unparse(asked) in ("factor", "part", "leaf", "family")
+            case ast.FunctionDef(decorator_list=decorators):
+                asks = any(".register" in ast.unparse(d) for d in decorators)
+            case _:
+                asks = False
+        if asks:
+            found.append(getattr(node, "lineno", 0) or node.cls.lineno)
+    return found
+
+
+def test_a_factor_answers_for_itself_so_that_few_ask_which_it_is() -> None:
+    named = factor_classes()
+    assert {"TableLeaf", "KernelLeaf", "TextLeaf", "LinearFactor", "Directed", "Averaged", "Weighted"} <= named
+    trees = {p: ast.parse((ROOT / p).read_text(encoding="utf-8")) for p in sources() if p.startswith("bayes_engine/")}
+    asked = {path: lines for path, tree in trees.items() if (lines := questions(path, tree, named))}
+    assert sum(map(len, asked.values())) <= MOST_QUESTIONS, asked
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "isinstance(part, ClassPrior | TableLeaf)",
+        "match part:\n    case TableLeaf(counts=counts):\n        pass",
+        "type(part) is TableLeaf",
+        "hasattr(factor, 'parts')",
+        "@believed.register\ndef _(factor): ...",
+        "leaf.form == 'table'",
+    ],
+)
+def test_a_question_is_counted(code: str) -> None:
+    tree = ast.parse(f"from bayes_engine.factors.table import TableLeaf\n{code}")
+    assert questions("bayes_engine/decision/case.py", tree, {"TableLeaf"})
