@@ -264,7 +264,7 @@ def _rule_of(model: CategoricalNB | _TermNB) -> Any:
     return model.class_prior if model.class_prior is not None else None if model.fit_prior else "uniform"
 
 
-def _alpha_of(model: CategoricalNB | _TermNB, stats: Statistics) -> Array:
+def alpha_of(model: CategoricalNB | _TermNB, stats: Statistics) -> Array:
     """α, () or (V,). Raises ParameterError where it is no pseudo-count."""
     alpha = np.asarray(model.alpha)
     if alpha.ndim and alpha.shape != (model.n_features_in_,):
@@ -385,7 +385,7 @@ class CategoricalNB(MatrixClassifier):
     def _estimate(self, stats: Statistics) -> Factor:
         checked_word("unseen", self.unseen, ("error", "ignore", "smooth"))
         checked_alpha(self.alpha, float(stats.class_weight.sum()))  # one number: columns have other categories
-        alpha = float(_alpha_of(self, stats))
+        alpha = float(alpha_of(self, stats))
         parts = []
         for variable in stats.schema:
             counts = stats.counts.tables[variable.name][:, 1:]
@@ -512,7 +512,7 @@ class MultinomialNB(_TermNB):
 
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
-        smoothed = stats.terms.sums + _alpha_of(self, stats)
+        smoothed = stats.terms.sums + alpha_of(self, stats)
         smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, 1.0)  # not one word: uniform
         present = log(smoothed) - log(smoothed.sum(axis=1, keepdims=True))
         return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present)))
@@ -563,7 +563,7 @@ class BernoulliNB(_TermNB):
 
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
-        alpha, weight = _alpha_of(self, stats), stats.class_weight[:, None]
+        alpha, weight = alpha_of(self, stats), stats.class_weight[:, None]
         total = weight + 2.0 * alpha
         none = total == 0  # a class without rows or pseudo-counts: one half
         there, not_there = (np.where(none, 0.5, n + alpha) for n in (stats.terms.sums, stats.terms.absent))
@@ -627,7 +627,7 @@ class ComplementNB(_TermNB):
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
         self._prior(stats)  # a prior that is none is refused here too
-        sums, alpha = stats.terms.sums, _alpha_of(self, stats)
+        sums, alpha = stats.terms.sums, alpha_of(self, stats)
         others = sums.sum(axis=0) + alpha - sums  # in scikit-learn's order, with its digits
         others = np.where(others > 0, others, stats.terms.others + alpha)  # a small alpha was lost beside large sums
         if not (others > 0).all():

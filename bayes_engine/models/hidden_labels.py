@@ -14,6 +14,7 @@ from bayes_engine.factors.leaf import Leaf
 from bayes_engine.factors.likelihoods import OF_VALUES
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
+from bayes_engine.models.classic import alpha_of
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.priors import added_to_class, dirichlet
 from bayes_engine.stats.collect import Statistics
@@ -104,12 +105,12 @@ class HiddenLabels:
     def _smoothed(self) -> Any:
         """The columns whose counts are added to, of NaiveBayes; of the others what is added to every count. None where
         nothing is."""
-        inner = self.inner
+        inner: Any = self.inner
         if isinstance(inner, NaiveBayes):
             counted = {v.name for v in inner.stats_.schema if v.discrete or traits(v).whole}
             smoothed = counted if inner.smoothing == "all" else set()
             return {name for name in smoothed if dirichlet(inner.alpha, name).amount > 0} or None
-        alpha = inner._alpha(inner.stats_)
+        alpha = alpha_of(inner, inner.stats_)
         return alpha if np.any(alpha > 0) else None
 
     def _log_prior(self, factor: Factor) -> float:
