@@ -8,6 +8,7 @@ number was heard last, `seen`, so that no older answer undoes what a person does
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
@@ -18,17 +19,29 @@ from pages.runtime.state import said_by
 
 Known = TypeVar("Known")
 _HERE = Path(__file__).parent
+COMMENT = re.compile(r"(^|\s)\s*// .*$|^//$")
+"""A comment in a script, to the end of its line; in no text of a script is there anything like it."""
 
 
 def component(module: str, name: str, html: str = "", *, uses: Sequence[str] = (), draws: str = "") -> Any:
     """The component drawn by `x.js` and `x.css` beside the module `x.py`; without `html` it draws nothing itself. It
     `uses` scripts of this folder, by their names in the order in which they are read, with their style sheets. A script
     that others use as well exports nothing: its function `draws` it."""
-    script = "\n".join(_texts(("component", *uses), module, ".js"))
+    script = "\n".join(_bare(text) for text in _texts(("component", *uses), module, ".js"))
     if draws:
         script += f"\nexport default drawnBy({draws})\n"
     style = "\n".join(_texts(uses, module, ".css")) if html else None
     return st.components.v2.component(name, html=html or "<span></span>", css=style, js=script)
+
+
+def _bare(script: str) -> str:
+    """Without the comments and the indents, which every visit would load.
+
+    >>> _bare("// A word.\\n  f()     // and another\\n\\n  g('http://x')")
+    "f()\\ng('http://x')"
+    """
+    lines = (COMMENT.sub("", line).strip() for line in script.splitlines())
+    return "\n".join(filter(None, lines))
 
 
 def _texts(shared: Sequence[str], module: str, kind: str) -> list[str]:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.components import component as under_test
 from pages.components.component import component, heard, read_position, seen
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -56,9 +57,22 @@ def test_a_drawing_that_is_no_longer_there_says_nothing(session: dict[str, Any])
     assert session == {"d": {}}
 
 
+def test_what_is_left_out_of_a_script_is_no_part_of_a_text() -> None:
+    """Comments and indents are not sent: no text may hold what looks like a comment, or go over the end of a line."""
+    scripts = sorted((ROOT / "pages").rglob("*.js"))
+    assert scripts
+    torn = []
+    for file in scripts:
+        for at, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            left = under_test.COMMENT.sub("", line)
+            if left.count("`") % 2 or left.count('"') % 2:
+                torn.append(f"{file.name}:{at}: {line}")
+    assert not torn
+
+
 def test_a_drawing_is_sent_the_scripts_it_names_and_no_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for kind, text in (("js", "export default 1"), ("css", ".own {}")):
-        (tmp_path / f"x.{kind}").write_text(text)
+    for kind, text in (("js", "// words\n\n  export default 1\n"), ("css", ".own {}")):
+        (tmp_path / f"x.{kind}").write_text(text, encoding="utf-8")
     made: list[dict[str, Any]] = []
     monkeypatch.setattr(under_test.st.components.v2, "component", lambda name, **parts: made.append(parts))
     for uses in ((), ("decide",), ("decide", "stage")):
@@ -70,4 +84,5 @@ def test_a_drawing_is_sent_the_scripts_it_names_and_no_others(monkeypatch: pytes
         (True, True),
     ]
     assert all(js.endswith("export default 1") and "const make =" in js for js in (plain, some, both))
+    assert not any("\n//" in js or "\n " in js for js in (plain, some, both))
     assert all(parts["css"] == ".own {}" for parts in made)
