@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from pages.runtime import jobs, state
 from pages.views.network import learn_run
 
 PATIENT = 60.0
+
+
+@pytest.fixture(autouse=True, scope="session")
+def components_looked_for_once() -> Iterator[None]:
+    """A server asks every installed package once whether it brings components; each AppTest would ask anew, at the
+    price of two runs of a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
