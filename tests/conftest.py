@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -35,8 +36,35 @@ PATIENCE = 90.0
 expect.set_options(timeout=1000 * PATIENCE)
 slowly = partial(pytest.param, marks=pytest.mark.slow)
 """Parameters of one case more of the same, which runs apart (`pytest -m slow`)."""
-hypothesis.settings.register_profile("any", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+
+
+def crossed(*axes: Iterable[Any]) -> list[Any]:
+    """Every combination of the axes' values. By default run as many as the longest axis has values, so that each value
+    is met; the others run apart (`slowly`)."""
+    values = [tuple(axis) for axis in axes]
+    met = {tuple(k % len(axis) for axis in values) for k in range(max(map(len, values)))}
+    return [
+        (pytest.param if at in met else slowly)(*(axis[i] for axis, i in zip(values, at, strict=True)))
+        for at in product(*(range(len(axis)) for axis in values))
+    ]
+
+
+THOROUGH = os.environ.get("BAYES_THOROUGH") == "1"
+"""Whether laws are tried on all their examples: `BAYES_THOROUGH=1 pytest -m slow`, of which they are then a part."""
+
+
+def some(n: int) -> int:
+    """How many of `n` random examples are tried: in a thorough run all, by default a quarter, but no fewer than ten."""
+    return n if THOROUGH else min(n, max(10, n // 4))
+
+
+def examples(n: int) -> hypothesis.settings:
+    """The settings of a law that takes longer, or needs more, than a hundred examples."""
+    return hypothesis.settings(max_examples=some(n))
+
+
+hypothesis.settings.register_profile("any", deadline=None, max_examples=some(100))
+hypothesis.settings.register_profile("ci", hypothesis.settings.get_profile("any"), derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "any")
 
 
@@ -47,10 +75,21 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    seen: dict[type, object] = {}
     for item in items:
         for room in ("browser", "bench"):
             if (ROOT / "tests" / room) in item.path.parents:
                 item.add_marker(room)
+        if getattr(item, "originalname", "") == "test_check_estimator" and not _is_first_of_its_class(item, seen):
+            item.add_marker("slow")
+        if THOROUGH and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("slow")
+
+
+def _is_first_of_its_class(item: pytest.Item, seen: dict[type, object]) -> bool:
+    """Whether scikit-learn's checks are of the first configuration of an estimator's class; the others run apart."""
+    estimator = item.callspec.params["estimator"]  # type: ignore[attr-defined]
+    return repr(seen.setdefault(type(estimator), estimator)) == repr(estimator)
 
 
 class App(NamedTuple):

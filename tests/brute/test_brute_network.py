@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import ImpossibleEvidence
@@ -17,6 +17,7 @@ from bayes_engine.inference import junction_tree
 from bayes_engine.inference.conflict import conflict
 from bayes_engine.inference.junction_tree import JunctionTree
 from bayes_engine.table.schema import Variable
+from tests.conftest import examples
 
 
 @st.composite
@@ -57,7 +58,7 @@ def findings(network: Network, row: np.ndarray) -> list[np.ndarray]:
     return [np.ones(s) if at == HIDDEN else np.eye(s)[at] for s, at in zip(network.sizes, row, strict=True)]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(cases())
 def test_everything_the_tree_says(case: Any) -> None:
     network, places, rng = case
@@ -96,7 +97,7 @@ def test_everything_the_tree_says(case: Any) -> None:
     np.testing.assert_array_equal(counts.log_evidence, posterior.log_evidence)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases())
 def test_soft_evidence_weighs_the_levels(case: Any) -> None:
     network, places, rng = case
@@ -114,7 +115,7 @@ def test_soft_evidence_weighs_the_levels(case: Any) -> None:
             np.testing.assert_allclose(found.p[name][i], margin, rtol=1e-10, atol=1e-15)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases())
 def test_a_tree_made_for_the_evidence_says_the_same(case: Any) -> None:
     """Without the barren nodes, and cut at those that every row has seen: here always, otherwise where it pays."""
@@ -139,7 +140,7 @@ def test_a_tree_made_for_the_evidence_says_the_same(case: Any) -> None:
         np.testing.assert_allclose(again.log_p, best.log_p, rtol=1e-12, atol=1e-13)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(cases())
 def test_logarithms_say_the_same_as_probabilities(case: Any) -> None:
     network, places, _ = case
@@ -151,7 +152,7 @@ def test_logarithms_say_the_same_as_probabilities(case: Any) -> None:
         np.testing.assert_allclose(a.p[name], b.p[name], rtol=1e-10, atol=1e-15)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(cases())
 def test_the_conflict_is_a_smallest_impossible_set(case: Any) -> None:
     network, places, _ = case

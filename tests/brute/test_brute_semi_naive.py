@@ -51,6 +51,7 @@ class Plain:
         self.rows = records(X, y)
         self.parents = {n: tuple(parents.get(n, ())) for n in X.columns}
         self.alpha, self.level = alpha, level
+        self.terms: dict[tuple[Any, ...], float] = {}
         self.levels = {n: sorted({r[n] for r, _ in self.rows} - {None}) for n in TEXT if n in X.columns}
         for n, values in self.levels.items():
             if level and any(r[n] is None for r, _ in self.rows):
@@ -60,7 +61,13 @@ class Plain:
         return all(row[n] is not None or (n in self.levels and None in self.levels[n]) for n in names)
 
     def term(self, name: str, cells: Cells, c: str) -> float:
-        """P(x_j = its value | c, the parents' values)."""
+        """P(x_j = its value | c, the parents' values), counted once."""
+        asked = (name, c, cells[name], *(cells[p] for p in self.parents[name]))
+        if asked not in self.terms:
+            self.terms[asked] = self.counted(name, cells, c)
+        return self.terms[asked]
+
+    def counted(self, name: str, cells: Cells, c: str) -> float:
         above = self.parents[name]
         cell = [
             r for r, k in self.rows if k == c and self.there(r, (*above, name)) and all(r[p] == cells[p] for p in above)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -18,9 +18,10 @@ from bayes_engine.decision.evaluate import HeldOut, estimated_risk
 from bayes_engine.decision.loss import decide
 from bayes_engine.language import Message
 from bayes_engine.logspace import log
+from tests.conftest import examples
 from tests.simplex import regions
 
-laws = settings(max_examples=60, deadline=None)
+laws = examples(60)
 CLASSES = ("a", "b", "c")
 
 losses = arrays(float, (3, 3), elements=st.floats(-10, 10, width=32)).map(lambda t: LossMatrix(CLASSES, CLASSES, t))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -23,10 +23,11 @@ from bayes_engine.models.gaussian import (
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.scatter import Scatter, scatter
+from tests.conftest import examples
 from tests.textbook import scatter_matrices
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-laws = settings(max_examples=20, deadline=None)
+laws = examples(20)
 CLASSES = ["a", "b", "c"]
 
 MODELS: dict[str, GaussianDiscriminant] = {

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bayes_engine import NaiveBayes, Status
 from bayes_engine.logspace import log_normalize
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-laws = settings(max_examples=20, deadline=None)
+laws = examples(20)
 CLASSES = ["a", "b", "c"]
 WORDS = ["win", "a", "prize", "lunch", "免费", "领取", "noon", "call", "me", "now"]
 ALL = {"calls": "poisson", "flag": "bernoulli", "code": "categorical", "note": "multinomial", "mass": "kernel"}
@@ -128,7 +129,7 @@ def test_NF61_weights_are_duplicates(case: Case, name: str) -> None:
     close(joint(weighed, case.X), joint(doubled, case.X))
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(cases(), names, st.booleans())
 def test_leave_one_out_is_a_refit_without_the_row(case: Case, name: str, weighed: bool) -> None:
     weight = case.weight + 0.5 if weighed else None

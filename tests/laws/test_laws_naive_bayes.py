@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -23,9 +23,10 @@ from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode, observe
 from bayes_engine.table.schema import sort_levels
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-laws = settings(max_examples=25, deadline=None)
+laws = examples(25)
 
 MODELS: dict[str, GenerativeClassifier] = {
     **{name: NaiveBayes(**parameters) for name, parameters in PRESETS.items()},

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from bayes_engine import BayesianNetwork, BayesianNetworkClassifier, NaiveBayes, Status
 from bayes_engine.priors import Dirichlet
 from bayes_engine.structure.graph import DAG, Arc
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-laws = settings(max_examples=15, deadline=None)
+laws = examples(15)
 CLASSES, COLUMNS = ["a", "b", "c"], ["colour", "sound", "navel", "root"]
 ALPHAS = [0, 0.5, 1.0, Dirichlet.equivalent_sample_size(3.0), {"sound": 2.0, "*": 0.5}]
 

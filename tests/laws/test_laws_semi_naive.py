@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -20,9 +20,10 @@ from bayes_engine.models import one_dependence
 from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import Statistics
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-laws = settings(max_examples=15, deadline=None)
+laws = examples(15)
 CLASSES = ["a", "b", "c"]
 ALPHAS = [0, 0.5, 1.0, Dirichlet.m_estimate(2.0), Dirichlet.equivalent_sample_size(3.0)]
 
@@ -196,7 +197,7 @@ def test_leave_one_out_is_a_refit_without_the_row_under_schema_and_structure(
         close(fast[i], log_normalize(joint(slow, case.X.iloc[[i]]))[0], 1e-7)
 
 
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(cases(), models([SPODE], super_parent="loo"), st.booleans())
 def test_candidate_scores_are_those_of_refits(case: Case, model: SPODE, weighed: bool) -> None:
     weight = case.weight if weighed else np.ones(len(case.y))

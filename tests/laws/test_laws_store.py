@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, integer_dtypes
 from sklearn.isotonic import IsotonicRegression
@@ -16,8 +16,9 @@ from bayes_engine import NaiveBayes, StoreError, load_model, save_model
 from bayes_engine.errors import hearing
 from bayes_engine.store import pack, unpack
 from bayes_engine.store.values import Reader, Writer
+from tests.conftest import examples
 
-laws = settings(max_examples=60, deadline=None)
+laws = examples(60)
 
 texts = st.text(max_size=8)
 numbers = st.floats(allow_nan=True) | st.integers(-(2**70), 2**70)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -17,6 +17,7 @@ from bayes_engine.logspace import log_normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.naive_bayes import PRESETS
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 CLASSES = ["a", "b", "c"]
@@ -89,7 +90,7 @@ def well_posed(before: NaiveBayes, after: NaiveBayes) -> bool:
     return bool(((new.m2 > 0.02 * old.m2) | (old.m2 == 0)).all() and (new.weight > 1).all())
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(stories(), st.sampled_from(sorted(MODELS)))
 def test_three_ways_give_the_same_posteriors(story: Story, name: str) -> None:
     start, come = slice(0, story.begun), slice(story.begun, None)
@@ -112,7 +113,7 @@ def test_three_ways_give_the_same_posteriors(story: Story, name: str) -> None:
     assert come.start == story.begun
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(stories(), st.sampled_from(sorted(MODELS)))
 def test_the_table_and_the_file_say_what_the_model_says(story: Story, name: str) -> None:
     model = clone(MODELS[name]).fit(story.X, story.y, story.weight)
@@ -134,7 +135,7 @@ def test_the_table_and_the_file_say_what_the_model_says(story: Story, name: str)
             made["posterior"](row)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(stories(), st.sampled_from(sorted(MODELS)))
 def test_a_lazy_ledger_is_the_eager_one(story: Story, name: str) -> None:
     eager = clone(MODELS[name]).fit(story.X, story.y, story.weight)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import xlogy
@@ -31,6 +31,7 @@ from bayes_engine import (
 from bayes_engine.decision.ask import ask, interview, outcomes, value_of_everything
 from bayes_engine.errors import EstimationWarning, LossError, ParameterError
 from bayes_engine.table.roles import take_apart
+from tests.conftest import examples
 
 FAMILIES = (NaiveBayes, SPODE, TAN, KDependence, AODE)
 
@@ -230,7 +231,7 @@ def test_outcomes_are_the_whole(name: str) -> None:
 # what must always hold --------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(0, 4), st.sampled_from(FAMILIES))
 def test_no_question_is_worth_less_than_minus_its_cost(seed: int, hidden: int, kind: Any) -> None:
     """0 ≤ V_j + cost_j ≤ the value of the truth, for any losses, priors, cells known; AODE as the others."""

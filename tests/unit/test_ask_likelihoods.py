@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, poisson
 
@@ -16,6 +16,7 @@ from bayes_engine import LossMatrix, NaiveBayes
 from bayes_engine.decision.ask import ask, interview, outcomes, standing, value_of_everything
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 NOTHING = pd.DataFrame({"calls": [np.nan], "mass": [np.nan], "note": pd.Series([None], dtype=object)})
@@ -177,7 +178,7 @@ def test_a_weighted_count_and_one_of_no_weight() -> None:
     assert question(inner.fit(one, y), row, "calls").gain == 0.0
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10**6), st.sampled_from(["kernel", "kernel-weka", "gaussian"]))
 def test_no_question_is_worth_less_than_nothing_nor_more_than_the_truth(seed: int, mass: str) -> None:
     model = fitted(mass, seed=seed, n=25)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.factors.leaf import Domain, LeftOutRows
@@ -19,6 +19,7 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.structure.tree import TIE, conditional_information, conditional_informations, ranked
 from bayes_engine.table.encode import Table, encode
 from bayes_engine.table.schema import Schema, Variable
+from tests.conftest import examples
 
 LEVELS = {"a": "uvw", "b": "xy", "c": "pqrs", "d": "mn", "e": "o"}
 TARGET = {2: ["no", "yes"], 3: ["bad", "fair", "good"], 4: ["e", "n", "s", "w"]}
@@ -40,7 +41,7 @@ def tables(draw: st.DrawFn, strange: bool = True) -> Any:
     return X, y, new, draw(st.sampled_from([0.0, 0.5, 1.0]))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     tables(),
     st.sampled_from(["marginalize", "category"]),
@@ -78,7 +79,7 @@ def test_few_rows_or_numbers_go_the_general_way(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     tables(strange=False), st.sampled_from(["marginalize", "category"]), st.sampled_from(["empirical", "laplace"]),
     st.booleans(),

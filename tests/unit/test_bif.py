@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import ParameterError, ReadError
@@ -26,6 +26,7 @@ from bayes_engine.exchange.csv_tables import write_csv
 from bayes_engine.exchange.tables import MOST_TABLE
 from bayes_engine.factors.network import CPT, Network
 from bayes_engine.table.schema import Variable
+from tests.conftest import examples
 
 TWO = """variable rain { type discrete [ 2 ] { no, yes }; }
 variable wet { type discrete [ 3 ] { dry, damp, wet }; }
@@ -66,7 +67,7 @@ awkward = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(networks(anything | awkward))
 def test_bif_comes_back_bit_for_bit_whatever_the_names(network: Network) -> None:
     text = write_bif(network, 'a "name"; {')
@@ -75,7 +76,7 @@ def test_bif_comes_back_bit_for_bit_whatever_the_names(network: Network) -> None
     assert write_bif(read_bif(text), 'a "name"; {') == text
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(networks(anything | awkward))
 def test_xmlbif_comes_back_bit_for_bit_or_names_what_it_cannot_hold(network: Network) -> None:
     words = [*network.names, *(str(level) for cpt in network.cpts for level in cpt.variable.levels)]
@@ -87,7 +88,7 @@ def test_xmlbif_comes_back_bit_for_bit_or_names_what_it_cannot_hold(network: Net
         assert same(network, read_xmlbif(write_xmlbif(network)))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(networks(anything | awkward))
 def test_frames_come_back_bit_for_bit(network: Network) -> None:
     assert same(network, from_frames(network_frames(network)))
@@ -213,7 +214,7 @@ def test_a_table_that_would_fill_the_memory_is_refused() -> None:
         read_bif(b"network \xff\xfe {")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(alphabet='variableproty(){}[];,|"\\/* 01.5\n', max_size=60), st.integers(0, 200))
 def test_no_text_is_more_than_a_read_error(noise: str, at: int) -> None:
     whole = WET + "(no) 0.5, 0.25, 0.25; (yes) 1, 0, 0; }"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -43,6 +43,7 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.incoming.batch import reasons
 from tests.answered import receive
 from tests.answered import score as score_rows
+from tests.conftest import examples
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
@@ -141,7 +142,7 @@ def test_a_perfect_separation_stays_finite(method: str) -> None:
         assert q[0, 0] < 1.0
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10_000), k=st.sampled_from([2, 3, 4]), method=st.sampled_from(METHODS), holes=st.booleans())
 def test_no_nan_ever_and_never_stays_never(seed: int, k: int, method: str, holes: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
@@ -34,6 +34,7 @@ from bayes_engine.language import Message
 from bayes_engine.logspace import log
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures import curves as drawn
+from tests.conftest import examples
 
 LOSS = LossMatrix(("ill", "well"), ("ill", "well"), [[0.5, 1], [7, -0.25]])
 
@@ -106,7 +107,7 @@ def test_bins_of_equal_weight_are_scikit_learns_quantile_bins() -> None:
 # by hand --------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 10_000), k=st.sampled_from([2, 3]), coarse=st.booleans(), refuse=st.booleans())
 def test_risk_against_threshold_is_the_mean_loss_at_every_threshold(
     seed: int, k: int, coarse: bool, refuse: bool
@@ -201,7 +202,7 @@ def test_the_cost_curve_is_fnr_and_fpr_weighed_and_its_envelope_the_least_of_all
 # how true the probabilities are ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 10_000), k=st.sampled_from([2, 3]), coarse=st.booleans())
 def test_the_brier_score_is_the_sum_of_its_parts(seed: int, k: int, coarse: bool) -> None:
     held = rows(60, k, seed=seed, coarse=coarse)

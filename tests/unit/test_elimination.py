@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.inference.elimination import Potential, log_partition, marginals
+from tests.conftest import examples
 
 
 @st.composite
@@ -29,7 +30,7 @@ def products(draw: st.DrawFn) -> tuple[list[Potential], dict[str, int]]:
     return potentials, sizes
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(products())
 def test_partition_and_marginals_are_sums_over_every_assignment(product: Any) -> None:
     potentials, sizes = product

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine.errors import ParameterError, SchemaMismatch
@@ -16,6 +16,7 @@ from bayes_engine.stats.families import Families, all_pairs, count_cells, count_
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import encode
 from bayes_engine.table.schema import Schema, Variable
+from tests.conftest import examples
 
 LEVELS = {"a": ("u", "v", "w"), "b": ("x", "y"), "c": ("p", "q", "r", "s")}
 SCHEMA = Schema((*(Variable(n, "categorical", levels) for n, levels in LEVELS.items()), Variable("z", "continuous")))
@@ -31,7 +32,7 @@ def counted(draw: st.DrawFn) -> Any:
     return X, Labels(3, rng.integers(0, 3, n), weight)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(counted())
 def test_every_cell_row_by_row(case: Any) -> None:
     """Slot 0 is the missing cell, and a value outside the levels counts as one."""
@@ -48,7 +49,7 @@ def test_every_cell_row_by_row(case: Any) -> None:
         np.testing.assert_allclose(found[name], want, rtol=1e-12, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(counted())
 def test_moments_within_every_cell(case: Any) -> None:
     X, labels = case

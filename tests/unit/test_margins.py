@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bayes_engine.decision.loss import LossMatrix, decide
@@ -20,6 +20,7 @@ from bayes_engine.decision.margins import (
 )
 from bayes_engine.errors import LossError, ParameterError, UndefinedPosterior
 from bayes_engine.priors import with_share
+from tests.conftest import examples
 
 HOSPITAL = LossMatrix(("accept", "reject"), ("healthy", "ill"), [[0, 5], [1, 0]])
 EVEN = {"healthy": 0.5, "ill": 0.5}
@@ -60,7 +61,7 @@ def decided(p: np.ndarray, loss: LossMatrix) -> Any:
 # scanned --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(problems())
 def test_a_scan_of_each_loss_flips_exactly_at_its_margin(problem: tuple[np.ndarray, LossMatrix, Any]) -> None:
     p, loss, _prior = problem
@@ -81,7 +82,7 @@ def test_a_scan_of_each_loss_flips_exactly_at_its_margin(problem: tuple[np.ndarr
                 assert scanned == stand.above
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(problems())
 def test_a_scan_of_each_prior_flips_exactly_at_its_margin(problem: tuple[np.ndarray, LossMatrix, Any]) -> None:
     p, loss, prior = problem
@@ -103,7 +104,7 @@ def test_a_scan_of_each_prior_flips_exactly_at_its_margin(problem: tuple[np.ndar
                 assert scanned.action[0] != margins.action
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(problems(), st.data())
 def test_a_scan_finds_the_wished_decision_exactly_where_it_is_implied(
     problem: tuple[np.ndarray, LossMatrix, Any], data: st.DataObject
@@ -137,7 +138,7 @@ def _nearly_tied(risk: np.ndarray, w: int) -> bool:
     return bool(np.abs(np.delete(risk, w) - risk[w]).min(initial=np.inf) < 1e-7)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problems(), st.data())
 def test_the_least_change_makes_the_decision_and_none_is_smaller(
     problem: tuple[np.ndarray, LossMatrix, Any], data: st.DataObject
@@ -166,7 +167,7 @@ def test_the_least_change_makes_the_decision_and_none_is_smaller(
     assert all(i == w or i in binding for i in np.flatnonzero(np.abs(moved) > 1e-9))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems())
 def test_margins_of_many_rows_are_those_of_each(problem: tuple[np.ndarray, LossMatrix, Any]) -> None:
     p, loss, prior = problem
@@ -182,7 +183,7 @@ def test_margins_of_many_rows_are_those_of_each(problem: tuple[np.ndarray, LossM
         assert [s.above for s in one.priors.values()] == named
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(), st.lists(st.integers(-40, 40), min_size=5, max_size=5))
 def test_a_constant_per_class_moves_every_margin_with_its_loss(
     problem: tuple[np.ndarray, LossMatrix, Any], shift: list[int]
@@ -342,7 +343,7 @@ def test_an_unknown_wish_is_refused() -> None:
 # refusal --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(1, 40), st.integers(0, 2**20), st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5]), st.booleans())
 def test_no_threshold_decides_more_within_the_target(n: int, seed: int, target: float, weighted: bool) -> None:
     rng = np.random.default_rng(seed)

@@ -21,7 +21,7 @@ from bayes_engine.workbench.incoming.incoming import Reception
 from bayes_engine.workbench.incoming.pieces import Cells, FileForm, open_cells
 from tests import pollock
 from tests.answered import as_csv
-from tests.conftest import slowly
+from tests.conftest import examples, slowly
 
 HEADER = ["size", "city", "note", "when"]
 
@@ -63,7 +63,7 @@ def agree(data: bytes, **how: object) -> None:
     assert told(in_pieces) == told(whole), data
 
 
-@pytest.mark.parametrize(("size", "step"), [(700, 400), slowly(700, 40), slowly(5000, 151)])
+@pytest.mark.parametrize(("size", "step"), [(700, 800), slowly(700, 40), slowly(5000, 151)])
 def test_every_polluted_file(size: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_small(monkeypatch, size)
 
@@ -221,9 +221,9 @@ PARTS = ["a", "b 5", "1", "2.5", "京", ",", ",", ", ", ";", '"', '"', '""', "'"
          "#", "\ufeff", "\x1f", "\x85", "---|---", "1,2\n", "x,y\n"]  # fmt: skip
 
 
-@pytest.mark.parametrize("examples", [50, slowly(2000)])
-def test_any_text(examples: int) -> None:
-    @settings(max_examples=examples)
+@pytest.mark.parametrize("tried", [50, slowly(2000)])
+def test_any_text(tried: int) -> None:
+    @settings(max_examples=tried)
     @given(st.lists(st.sampled_from(PARTS), max_size=60), st.sampled_from([1, 2, 7, 40]))
     def check(parts: list[str], size: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
@@ -314,7 +314,7 @@ def test_the_results_of_pieces_are_those_of_the_whole(write: Callable[[list[str]
 ARFF_CELLS = ["1.50", "?", "'?'", "'a b'", "' lead'", r"'it\'s'", '"q, x"', "'a\x1fb'", "''", "京都", "x%y", "'\t'"]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     width=st.integers(1, 3),
     rows=st.lists(st.lists(st.sampled_from(ARFF_CELLS), min_size=3, max_size=3), min_size=1, max_size=12),

@@ -18,6 +18,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.uncertainty.credible import credible
 from bayes_engine.uncertainty.plausible import log_odds, plausible
+from tests.conftest import crossed
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 N = 20_000
@@ -141,17 +142,15 @@ def redrawn(model: GenerativeClassifier, row: pd.DataFrame, n: int, rng: np.rand
     return found
 
 
-@pytest.mark.parametrize("hole", [(), ("one",), ("two",), ("one", "two")], ids=str)
-@pytest.mark.parametrize(
-    "model",
+@pytest.mark.parametrize(("model", "hole"), crossed(
     [
         SPODE("one"),
         TAN(root="two", alpha=0.5),
         KDependence(k=2),
         BayesianNetworkClassifier([("one", "class"), ("class", "two"), ("one", "two"), ("two", "three")]),
     ],
-    ids=lambda m: type(m).__name__,
-)
+    [(), ("two",), ("one", "two"), ("one",)],
+))  # fmt: skip
 def test_only_the_touched_cells_are_drawn_and_it_is_the_same(
     model: GenerativeClassifier, hole: tuple[str, ...]
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -24,7 +24,7 @@ from bayes_engine.logspace import log_normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.left_out import LeftOut
 from bayes_engine.models.selective import CRITERIA, DIRECTIONS, SelectiveNaiveBayes, select_features
-from tests.conftest import slowly
+from tests.conftest import examples, slowly
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 LOSS = {"a": {"a": 0, "b": 1, "c": 4}, "b": {"a": 2, "b": 0, "c": 1}, "c": {"a": 1, "b": 3, "c": 0}}
@@ -119,7 +119,7 @@ def test_equal_columns_go_by_name() -> None:
         assert backward.trace[1].column == "a"
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10**6), st.sampled_from(CRITERIA), st.sampled_from(DIRECTIONS))
 def test_weights_are_duplicates_and_scores_never_fall(seed: int, criterion: Any, direction: Any) -> None:
     X, y, w = table(seed, 18)

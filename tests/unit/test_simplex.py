@@ -6,12 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from bayes_engine.decision.loss import LossMatrix, decide
 from bayes_engine.errors import LossError
+from tests.conftest import examples
 from tests.simplex import Cut, cuts, regions
 
 
@@ -70,7 +71,7 @@ def test_a_rectangular_matrix_and_actions_without_a_region() -> None:
     assert wait.share == pytest.approx(3 / 4)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(arrays(float, (4, 2), elements=st.integers(-8, 8).map(lambda v: v / 4)))
 def test_a_scan_of_the_bar_is_decided_as_cut(table: np.ndarray) -> None:
     loss = LossMatrix(("a", "b", "refuse", "ask"), ("a", "b"), table)

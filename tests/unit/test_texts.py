@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bayes_engine import NaiveBayes, WeightedNaiveBayes
@@ -32,6 +32,7 @@ from bayes_engine.workbench.derivation.texts import (
     weights_of_evidence,
 )
 from bayes_engine.workbench.figures.words import telling_words
+from tests.conftest import crossed, examples
 
 SMS = load_dataset("sms-spam").frame
 PRIZE = "Congratulations! You have won a free phone. Call now to claim your prize, claim it: zebra"
@@ -44,7 +45,7 @@ RULES = {
 }
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.text(st.sampled_from(list("aA Σİßﬁ 免费\n\t_1!'\u200d")), max_size=25) | st.text(max_size=20),
     st.sampled_from(["word", "char", "char_wb"]),
@@ -75,9 +76,11 @@ def read(model, text: str) -> TextRead:
     return read_text(working.steps[j], 0, 1)
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(("how", "presence"), [("multinomial", False), ("multinomial", True), ("bernoulli", False)])
-def test_terms_and_units_add_up_to_the_columns_contribution(rule: str, how: str, presence: bool) -> None:
+@pytest.mark.parametrize(
+    ("rule", "counted"), crossed(list(RULES), [("multinomial", False), ("multinomial", True), ("bernoulli", False)])
+)
+def test_terms_and_units_add_up_to_the_columns_contribution(rule: str, counted: tuple[str, bool]) -> None:
+    how, presence = counted
     model = fitted(how, rule, presence=presence)
     found = read(model, PRIZE)
     case = pd.DataFrame({"message": [PRIZE]})

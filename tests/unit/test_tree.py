@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
@@ -21,6 +21,7 @@ from bayes_engine.structure.tree import (
     spanning_tree,
     terms_of,
 )
+from tests.conftest import examples
 
 tables = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4)).flatmap(
     lambda shape: st.lists(st.integers(0, 9), min_size=math.prod(shape), max_size=math.prod(shape)).map(
@@ -29,7 +30,7 @@ tables = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4)).flat
 )
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(tables)
 def test_information_by_the_definition(table: np.ndarray) -> None:
     """Σ P(a, b, c) log [P(a, b|c) / (P(a|c) P(b|c))], cell by cell."""
@@ -48,7 +49,7 @@ def test_information_by_the_definition(table: np.ndarray) -> None:
     assert found.n == n
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(tables)
 def test_the_g_test_is_that_of_each_class(table: np.ndarray) -> None:
     statistic, degrees = 0.0, 0
@@ -108,7 +109,7 @@ def test_an_edge_of_no_weight_is_not_taken() -> None:
     assert [s.edge for s in steps if s.taken] == [("a", "b")]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(weighted)
 def test_no_other_spanning_tree_is_heavier(case: tuple[str, dict[tuple[str, str], float]]) -> None:
     names, weights = case

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -23,6 +23,7 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import log, log_normalize
 from bayes_engine.models.left_out import left_out_terms
 from bayes_engine.models.weighted import COSTS, WeightedNaiveBayes
+from tests.conftest import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
 
@@ -52,7 +53,7 @@ def problem(seed: int, n: int = 40, d: int = 3, k: int = 3) -> tuple[np.ndarray,
     return log(rng.dirichlet(np.ones(k), n)), terms, truth, share / share.sum()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10**6), objective=st.sampled_from(sorted(COSTS)), k=st.sampled_from([2, 4]))
 def test_gradients_are_finite_differences(seed: int, objective: str, k: int) -> None:
     rest = problem(seed, k=k)

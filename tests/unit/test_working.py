@@ -43,6 +43,7 @@ from bayes_engine.workbench.derivation.derive import (
 from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
 from bayes_engine.workbench.derivation.misprints import Place, agrees, misprints
 from bayes_engine.workbench.figures.contributions import BIT, Side, verdict, waterfall
+from tests.conftest import crossed
 
 CLASSES = ["是", "否"]
 
@@ -367,8 +368,9 @@ def test_hints_name_the_slip(working: Working, melons: Parts) -> None:
 # exercises ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["watermelon3", "loan", "wine", "mushroom", "penguins", "play-tennis"])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("name", "seed"), crossed(["watermelon3", "loan", "wine", "mushroom", "penguins", "play-tennis"], [1, 2, 3])
+)
 def test_an_exercise_can_be_worked(name: str, seed: int) -> None:
     parts = parts_of(name)
     model = fitted(parts)
@@ -510,8 +512,7 @@ def with_gaps(X: pd.DataFrame, i: int) -> pd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore::bayes_engine.errors.EstimationWarning")
-@pytest.mark.parametrize("kind", list(SEMI))
-@pytest.mark.parametrize("name", ["watermelon2", "watermelon3", "penguins", "mushroom"])
+@pytest.mark.parametrize(("kind", "name"), crossed(list(SEMI), ["watermelon2", "watermelon3", "penguins", "mushroom"]))
 def test_the_working_of_every_family_is_the_ledger(name: str, kind: str) -> None:
     parts = parts_of(name)
     model = clone(SEMI[kind]).set_params(schema=parts.schema.features).fit(parts.X, parts.y)
