@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
 from pages import active
+from pages.active import models
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
-from pages.runtime.state import START, State, encode
+from pages.runtime.state import START, Spec, State, encode
 from tests.conftest import PATIENCE
 
 Losses = tuple[tuple[float, ...], ...]
@@ -28,6 +31,13 @@ def opened(page: str, state: State = START) -> AppTest:
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app
+
+
+def shelf_in(state: State) -> tuple[Spec, ...]:
+    """The models on the shelf that a page shows in this state, without opening one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "current", lambda: state)
+        return active.shelf_of(active.in_use(state))
 
 
 def edited(
@@ -85,13 +95,13 @@ def written(app: AppTest, head: str) -> pd.DataFrame:
     return pd.DataFrame(rest, columns=heads)
 
 
-def uploaded(content: bytes, *, page: str = "dependence", **view: object) -> AppTest:
-    """A page with a file, in this view, run once, without an exception."""
+def uploaded(content: bytes, *, page: str = "dependence", state: State = START, **view: object) -> AppTest:
+    """A page with a file, in this state and view, run once, without an exception."""
     mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
     reading = read_table(content, name="t.csv")
     app.session_state["uploads"] = {mark: active.Upload("t.csv", content, (), reading)}
-    app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en").showing(**view))
+    app.query_params["s"] = encode(replace(state, table=f"upload:{mark}", language="en").showing(**view))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app

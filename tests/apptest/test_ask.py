@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.table.roles import take_apart
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import opened
+from tests.conftest import slowly
 
 ASKING = {"case_view": "ask"}
 
@@ -33,6 +35,7 @@ def click(at: AppTest, key: str) -> AppTest:
     return at
 
 
+@cache
 def melons() -> tuple[NaiveBayes, Any, Any]:
     data = load_dataset("watermelon3")
     parts = take_apart(data.frame, data.schema)
@@ -85,7 +88,7 @@ def test_losses_change_the_question() -> None:
     dear = ((0.0, 9.0), (1.0, 0.0))
     at = page(losses=dear, ask_cost=0.02)
     assert values(at) == offered(ask(model, known(X), LossMatrix(classes, classes, dear), costs=0.02))
-    assert values(at) != values(page(ask_cost=0.02))
+    assert values(at) != offered(ask(model, known(X), costs=0.02))
 
 
 def test_an_answer_moves_the_belief_and_is_taken_back() -> None:
@@ -157,12 +160,12 @@ def test_from_the_case() -> None:
     assert opened_case.seen("case_view", "") == "decision"
 
 
-@pytest.mark.parametrize("told", [((99, 0),), ((0, 99),), ((0, "x"),), (("a",),), 3, ((0, 0), (0, 1))])
+@pytest.mark.parametrize("told", [((99, 0), (0, 99), (0, "x"), ("a",), (0, 0), (0, 1)), 3])
 def test_forged_answers_do_no_harm(told: Any) -> None:
     assert headline(page(told=told))
 
 
-@pytest.mark.parametrize("family", ["spode", "tan", "aode", "k-db", "lda", "qda"])
+@pytest.mark.parametrize("family", ["tan", "lda", *map(slowly, ("spode", "aode", "k-db", "qda"))])
 def test_every_family_answers(family: str) -> None:
     shelf = (Spec("laplace", (), family),)
     table = "iris" if family in ("lda", "qda") else "watermelon3"
@@ -186,7 +189,7 @@ def test_a_cell_not_asked_is_integrated_out_whatever_missing_means(missing: str)
     assert headline(at).startswith("#### Ask")
 
 
-@pytest.mark.parametrize("view", [{"ask_cost": 1e12}, {"ask_cost": -1.0}, {"ask_costs": ((0, -3.0), (99, 1.0), 7)}])
+@pytest.mark.parametrize("view", [{"ask_cost": 1e12}, {"ask_cost": -1.0, "ask_costs": ((0, -3.0), (99, 1.0), 7)}])
 def test_forged_costs_do_no_harm(view: Any) -> None:
     assert headline(page(**view))
 
@@ -201,10 +204,10 @@ def test_intervals_of_a_number_end_where_the_decision_changes() -> None:
     assert "decide default" in middle or "decide Yes" in middle
 
 
-def test_every_table_answers() -> None:
-    for table in ("mushroom", "loan", "iris", "breast-cancer", "penguins", "three-attributes"):
-        at = click(page(table, ask_cost=0.001), "ask_play")
-        assert headline(at).startswith(("#### No question pays", "#### Nothing is left"))
+@pytest.mark.parametrize("table", ["penguins", *map(slowly, ("mushroom", "loan", "iris", "breast-cancer"))])
+def test_every_table_answers(table: str) -> None:
+    at = click(page(table, ask_cost=0.001), "ask_play")
+    assert headline(at).startswith(("#### No question pays", "#### Nothing is left"))
 
 
 def test_in_chinese() -> None:

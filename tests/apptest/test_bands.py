@@ -14,7 +14,7 @@ from bayes_engine.uncertainty.plausible import log_odds, plausible
 from pages import active
 from pages.runtime.state import Spec, State
 from pages.views.case.plausible import DRAWN
-from tests.apptest.opened import edited, listed, opened
+from tests.apptest.opened import edited, listed, opened, shelf_in
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 LAPLACE = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
@@ -133,7 +133,13 @@ def test_every_family_of_tables_takes_every_prior(family: str) -> None:
     ],
 )  # fmt: skip
 def test_a_forged_prior_is_none(knob: tuple[str, object]) -> None:
-    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("laplace", (knob,)),)))
+    state = State(table="watermelon3", shelf=(Spec("laplace", (knob,)),))
+    assert shelf_in(state) == (Spec("laplace"),)
+
+
+def test_a_forged_prior_leaves_the_knobs_as_the_preset_has_them() -> None:
+    knobs = (("alpha", ("m", 2.0, "evil")), ("alphas", ((99, 1.0), (0, "x"))))
+    app = opened("model", State(table="watermelon3", language="en", shelf=(Spec("laplace", knobs),)))
     assert app.selectbox(key="knob_kind").value == "laplace"
 
 

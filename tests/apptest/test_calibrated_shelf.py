@@ -12,8 +12,6 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.models.calibrated import CalibratedClassifier, calibrate
 from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import certain, number
-from bayes_engine.table.read import read_table
-from pages import active
 from pages.runtime.state import Spec, State, decode, encode
 from tests.apptest.opened import opened, sent_to, uploaded
 from tests.conftest import slowly
@@ -117,16 +115,7 @@ RARE = ("a,b,y\n" + "".join(f"{'uv'[i % 2]},{i % 5},{'q' if i == 0 else 'pr'[i %
 
 @pytest.mark.parametrize("method", ["temperature", slowly("platt"), slowly("isotonic")])
 def test_a_class_of_one_row_breaks_no_page(method: str) -> None:
-    mark = active.digest(RARE)
+    state = State(columns=((2, "target", "", ()),), shelf=shelf(method, "laplace"))
     for page, view in (("model", {"model_view": "compare", "calibrator": method}), ("decisions", {}), ("case", {})):
-        app = uploaded(RARE)
-        reading = read_table(RARE, name="t.csv")
-        app.session_state["uploads"] = {mark: active.Upload("t.csv", RARE, (), reading)}
-        columns = ((2, "target", "", ()),)
-        app.session_state["state"] = State(
-            table=f"upload:{mark}", language="en", columns=columns, shelf=shelf(method, "laplace")
-        ).showing(**view)
-        app.session_state["edited"] = True
-        app.switch_page(f"pages/{page}.py").run()
-        assert not app.exception
+        app = uploaded(RARE, page=page, state=state, **view)
         assert np.all([not w.value.startswith("Traceback") for w in app.warning])

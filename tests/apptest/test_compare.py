@@ -17,6 +17,7 @@ from bayes_engine.models.naive_bayes import PRESETS, NaiveBayes
 from bayes_engine.numerals import number
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import edited, listed, opened
+from tests.conftest import crossed
 
 LOSSES = ((0.0, 1.0), (5.0, 0.0))
 TUMOURS = State(
@@ -147,8 +148,9 @@ def test_the_shelf_fills_with_one_click_and_ties_to_three_classes() -> None:
     assert not app.exception
 
 
-@pytest.mark.parametrize("table", ["watermelon3", "watermelon3a", "penguins", "loan"])
-@pytest.mark.parametrize("kind", ["threshold", "cost"])
+@pytest.mark.parametrize(
+    ("table", "kind"), crossed(["watermelon3", "loan", "penguins", "watermelon3a"], ["threshold", "cost"])
+)
 def test_small_tables_gaps_and_mixed_columns_can_be_compared(table: str, kind: str) -> None:
     app = opened("model", State(table=table, language="en").showing(model_view="compare", compare_curve=kind))
     assert not app.warning

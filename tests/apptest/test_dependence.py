@@ -245,12 +245,9 @@ def test_a_wide_table_is_trimmed_with_a_word(view: str) -> None:
 @pytest.mark.parametrize(
     "view",
     [
-        {"pair": (99, -1)},
-        {"pair": ("a",), "pair_cell": ("x", 1, 2)},
-        {"pair_cell": (0, 9, 9), "dependence_tab": "nowhere"},
-        {"pair_cell": (True, False, True)},
-        {"dependence_view": "tree", "tree_step": 999, "tree_root": 77},
-        {"dependence_of": "x", "dependence_order": "y", "dependence_cut": "z"},
+        {"pair": (99, -1), "pair_cell": (0, 9, 9), "dependence_tab": "nowhere", "dependence_of": "x"},
+        {"pair": ("a",), "pair_cell": ("x", 1, 2), "dependence_order": "y", "dependence_cut": "z"},
+        {"dependence_view": "tree", "tree_step": 999, "tree_root": 77, "pair_cell": (True, False, True)},
     ],
 )
 def test_a_forged_link_opens_the_page(view: dict[str, object]) -> None:

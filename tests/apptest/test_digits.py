@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ NAMES = list(X.columns)
 FIRST = State(table="digits")
 
 
+@cache
 def model() -> NaiveBayes:
     return NaiveBayes(**PRESETS[DIGITS.info.preset], **DIGITS.info.knobs).fit(X, y)
 

@@ -16,17 +16,16 @@ from bayes_engine import load_dataset
 from bayes_engine.errors import hearing
 from bayes_engine.table.read import read_table
 from bayes_engine.workbench.doctor.examine import examine
-from bayes_engine.workbench.doctor.finding import ModelInUse, Repair
+from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.incoming.incoming import CellRules, Reception
 from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
-from pages.active import InUse
 from pages.runtime.state import START, Spec, State, decode, encode
 from pages.views.data import columns
 from pages.views.data.doctor import mends
 from tests.apptest.opened import opened, sent_to, uploaded
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, slowly
 from tests.unit.test_doctor_judged import skewed
 
 
@@ -141,6 +140,24 @@ CASES: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("code", CASES)
+def test_a_finding_is_gone_once_it_is_mended(code: str, held: Callable[[str], State]):
+    content, sentence, button = CASES[code]
+    state = held(content)
+    finding = next(f for f in still_open(state) if sentence in str(f.said))
+    mended = mends.done(state, [next(mend for mend in finding.mends if button in str(mend.said))])
+    assert mended != state
+    assert not [str(f.said) for f in still_open(mended) if sentence in str(f.said)]
+
+
+def still_open(state: State) -> tuple[Finding, ...]:
+    """What there is to mend under the active model and the losses of this state."""
+    here = active.in_use(state)
+    spec = (state.shelf or active.shelf_of(here))[state.active]
+    model = ModelInUse(spec.family, active.settings(spec))
+    return examine(here.frame, here.parts.schema).open(model, bool(state.losses))
+
+
+@pytest.mark.parametrize("code", [code if code in ("leak", "dependence") else slowly(code) for code in CASES])
 def test_a_finding_is_said_and_gone_after_one_click(code: str):
     content, sentence, button = CASES[code]
     at = page(content)
@@ -254,29 +271,21 @@ def test_many_columns_of_one_finding_are_one_line_with_one_button_for_all():
     assert not at.exception
 
 
-def test_the_head_of_a_column_opens_its_findings():
-    at = settled(opened("data", State(table="breast-cancer", language="en")))
-    here = active.in_use(at.session_state["state"])
-    found = examine(here.frame, here.parts.schema)
-    name = next(f.columns[0] for f in found.findings if f.code == "outliers")
-    marks = heads(at)[here.column(name)]
-    assert sum(marks.values()) == sum(name in f.columns for f in examined_open(at))
-    at.session_state["state"] = at.session_state["state"].showing(doctor_column=here.schema.position[name])
+def test_the_head_of_a_column_opens_its_findings(held: Callable[[str], State]):
+    content = CASES["outliers"][0]
+    at, here = page(content), active.in_use(held(content))
+    found = [f for f in still_open(held(content)) if "h" in f.columns]
+    assert "outliers" in {f.code for f in found}
+    assert sum(heads(at)["h"].values()) == len(found)
+    at.session_state["state"] = at.session_state["state"].showing(doctor_column=here.schema.position["h"])
     at.session_state["edited"] = True
     settled(at.run())
-    assert sent_to(at, "bayes_heads")["picked"] == here.schema.position[name]
-    assert any(s.key == f"role_{here.schema.position[name]}" for s in at.selectbox)
+    assert sent_to(at, "bayes_heads")["picked"] == here.schema.position["h"]
+    assert any(s.key == f"role_{here.schema.position['h']}" for s in at.selectbox)
     sentences = [m.value for m in at.markdown if "robust standard" in m.value]
     assert len(sentences) == 1
     at.button(key="unpick").click().run()
     assert sent_to(at, "bayes_heads")["picked"] is None
-
-
-def examined_open(at: AppTest):
-    here: InUse = active.in_use(at.session_state["state"])
-    spec = active.shelf_of(here)[0]
-    report = examine(here.frame, here.parts.schema)
-    return report.open(ModelInUse(spec.family, active.settings(spec)), False)
 
 
 def test_a_model_that_fits_is_taken_and_the_three_are_compared():

@@ -13,6 +13,7 @@ from bayes_engine.datasets import load_dataset
 from bayes_engine.models.naive_bayes import PRESETS
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import listed, opened
+from tests.conftest import crossed, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
 WEIGHTED = replace(MELONS, shelf=(Spec("laplace", (), "weighted"),))
@@ -115,21 +116,24 @@ def test_left_out_columns_say_so_in_the_working() -> None:
     assert sum(c.value == "left out by the selection: it has no factor" for c in app.caption) == gone > 0
 
 
-@pytest.mark.parametrize("state", [WEIGHTED, SELECTIVE], ids=["weighted", "selective"])
-@pytest.mark.parametrize("page", ["start", "case", "decisions", "classify", "dependence"])
+@pytest.mark.parametrize(
+    ("page", "state"), crossed(["start", "case", "decisions", "classify", "dependence"], [WEIGHTED, SELECTIVE])
+)
 def test_every_page_takes_them(page: str, state: State) -> None:
     app = opened(page, state)
     assert not app.error
 
 
-@pytest.mark.parametrize("view", ["compare", "ways"])
+@pytest.mark.parametrize("view", ["ways", slowly("compare")])
 def test_they_are_compared_and_learn_and_forget(view: str) -> None:
     state = replace(MELONS, shelf=(Spec("laplace"), Spec("laplace", (), "weighted"), Spec("laplace", (), "selective")))
     app = opened("model", replace(state, active=1).showing(model_view=view))
     assert not app.error
 
 
-@pytest.mark.parametrize("state", [WEIGHTED, SELECTIVE], ids=["weighted", "selective"])
-@pytest.mark.parametrize("view", [{"exercise": 3}, {"fill": True}, {"digits": "hand"}, {"case_view": "ask"}], ids=str)
+@pytest.mark.parametrize(
+    ("state", "view"),
+    crossed([WEIGHTED, SELECTIVE], [{"exercise": 3}, {"fill": True}, {"digits": "hand"}, {"case_view": "ask"}]),
+)
 def test_they_are_exercised_filled_in_and_asked(state: State, view: dict[str, object]) -> None:
     assert not opened("case", state.showing(**view)).error

@@ -14,7 +14,7 @@ from bayes_engine.table.read import read_table
 from pages.runtime.state import State, encode
 from pages.views.hidden.player import film_bytes
 from tests.apptest.opened import APP, opened
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, slowly
 
 IRIS = State(table="iris", language="en").showing(em_all=True)
 MELONS = State(table="watermelon3", language="en").showing(em_part="some")
@@ -124,7 +124,9 @@ def test_components_are_counted_against_the_true_classes() -> None:
     assert counts.to_numpy().tolist() == [[50, 0, 0], [0, 45, 0], [0, 5, 50]]
 
 
-@pytest.mark.parametrize(("form", "peer"), [("full", "QDA"), ("tied", "LDA"), ("diagonal", "Gaussian naive Bayes")])
+@pytest.mark.parametrize(
+    ("form", "peer"), [("full", "QDA"), slowly("tied", "LDA"), slowly("diagonal", "Gaussian naive Bayes")]
+)
 def test_with_no_label_hidden_a_classifier_with_a_name_comes_out(form: str, peer: str) -> None:
     app = opened("hidden", IRIS.showing(em_part="none", em_form=form))
     assert f"**{peer}** with the labels hidden" in said(app)
@@ -182,7 +184,7 @@ def test_with_every_label_hidden_naive_bayes_is_a_mixture_without_names() -> Non
     assert "components have no names" in said(app)
 
 
-@pytest.mark.parametrize("table", ["watermelon2", "loan", "mushroom"])
+@pytest.mark.parametrize("table", ["loan", slowly("watermelon2"), slowly("mushroom")])
 def test_a_table_without_two_numbers_has_naive_bayes_and_says_why(table: str) -> None:
     app = opened("hidden", State(table=table, language="en").showing(em_part="cell"))
     assert app.segmented_control(key="em_part").options == ["Some labels hidden", "No label hidden"]

@@ -15,6 +15,7 @@ from bayes_engine.datasets import load_dataset
 from pages import active
 from pages.runtime.state import Spec, State
 from tests.apptest.opened import behind, listed, opened, uploaded
+from tests.conftest import crossed, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file", shelf=(Spec("laplace"),))
 DENSITY = 6
@@ -153,9 +154,11 @@ def test_a_text_is_fitted_without_any_knob_and_lists_its_telling_words() -> None
     assert "Only models on naive Bayes take texts" in said(app)
 
 
-@pytest.mark.parametrize("table", ["sms-spam", "sms-spam-zh"])
-@pytest.mark.parametrize(("terms", "counting"), [("pairs", "counts"), ("characters", "once"), ("words", "bernoulli")])
-def test_texts_are_read_and_counted_as_the_knobs_say(table: str, terms: str, counting: str) -> None:
+@pytest.mark.parametrize(("table", "reading"), crossed(
+    ["sms-spam", "sms-spam-zh"], [("words", "bernoulli"), ("characters", "once"), ("pairs", "counts")]
+))  # fmt: skip
+def test_texts_are_read_and_counted_as_the_knobs_say(table: str, reading: tuple[str, str]) -> None:
+    terms, counting = reading
     knobs = tuple(k for k in (("counting", counting), ("terms", terms)) if k[1] not in ("counts", "words"))
     app = opened("model", State(table=table, language="en", shelf=(Spec("laplace", knobs),)).showing(knobs=True))
     assert app.selectbox(key="knob_terms").value == terms
@@ -170,10 +173,10 @@ def test_texts_are_read_and_counted_as_the_knobs_say(table: str, terms: str, cou
     assert any(kind + ":" in c.value for c in app.caption)
 
 
-PAGES = ("start", "data", "case", "decisions", "classify", "dependence", "network", "projection", "hidden")
+OTHERS = ("data", "case", "classify", "dependence", "network", "projection", "hidden")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ["start", "decisions", *map(slowly, OTHERS)])
 def test_every_page_stands_on_a_table_of_texts(page: str) -> None:
     app = opened(page, SMS)
     if page in ("start", "decisions"):

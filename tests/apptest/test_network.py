@@ -209,8 +209,8 @@ def test_arcs_drawn_by_hand_are_taken_and_a_cycle_is_not() -> None:
 
 
 @pytest.mark.parametrize("forged", [
-    {"net": "no-such"}, {"net": 3}, {"net_tab": "x"}, {"net_part": "x"}, {"net_evidence": ((99, 0), (1, 9), 5)},
-    {"net_cpts": ((3, (1.0,)), (0, "a"), 7)}, {"net_target": 99}, {"net_sep": True, "net_sep_a": 77},
+    {"net": "no-such", "net_tab": "x"}, {"net": 3, "net_part": "x", "net_target": 99},
+    {"net_evidence": ((99, 0), (1, 9), 5), "net_cpts": ((3, (1.0,)), (0, "a"), 7)}, {"net_sep": True, "net_sep_a": 77},
     {"net": "table", "net_bins": 99, "net_method": "x", "net_score": "y", "net_parents": -4, "net_alpha": -1},
     {"net_joint_a": 5, "net_joint_b": 5}, {"net_part": "elimination", "net_step": 999, "net_own_order": (1, "x")},
     {"net_part": "separation", "net_sep": True, "net_sep_a": 1, "net_sep_b": 1, "net_sep_given": (1, 88, "x")},

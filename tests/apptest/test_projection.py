@@ -18,6 +18,7 @@ from pages.runtime.state import State
 from pages.views.projection.equivalence import SCENES, START, classes_in_use
 from pages.views.projection.projection import read_angle
 from tests.apptest.opened import opened
+from tests.conftest import slowly
 
 MELONS, IRIS = State(table="watermelon3a", language="en"), State(table="iris", language="en")
 
@@ -158,7 +159,7 @@ def test_three_classes_on_two_directions() -> None:
     assert "planes" not in opened("projection", MELONS).segmented_control(key="section").options
 
 
-@pytest.mark.parametrize("pooling", [0.0, 0.35, 1.0])
+@pytest.mark.parametrize("pooling", [0.35, slowly(0.0), slowly(1.0)])
 def test_the_dial_from_qda_to_lda(pooling: float) -> None:
     app = opened("projection", shown(State(table="penguins", language="en"), section="dial"))
     app.slider(key="pooling").set_value(pooling).run()

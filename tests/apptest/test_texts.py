@@ -18,7 +18,7 @@ from pages import active
 from pages.runtime.state import Spec, State, decode, encode
 from pages.views.case.text_message import read_typed, with_text
 from tests.apptest.opened import APP, behind, opened, sent_to
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, slowly
 
 SMS = State(table="sms-spam", language="en", labels="file")
 FRAME = load_dataset("sms-spam").frame
@@ -58,16 +58,17 @@ def typed(app: AppTest, text: str | None) -> AppTest:
 
 
 @pytest.mark.parametrize(
-    ("knobs", "model"),
+    ("knobs", "same"),
     [
-        ((), under()),
-        ((("terms", "pairs"),), under(ngrams=(1, 2))),
-        ((("terms", "characters"),), under(analyzer="char", ngrams=(1, 3))),
-        ((("counting", "once"),), under(presence=True)),
-        ((("counting", "bernoulli"),), under("bernoulli")),
+        ((), {}),
+        ((("counting", "bernoulli"),), {"likelihood": "bernoulli"}),
+        slowly((("terms", "pairs"),), {"ngrams": (1, 2)}),
+        slowly((("terms", "characters"),), {"analyzer": "char", "ngrams": (1, 3)}),
+        slowly((("counting", "once"),), {"presence": True}),
     ],
 )
-def test_the_marked_words_are_the_engines_terms(knobs, model) -> None:
+def test_the_marked_words_are_the_engines_terms(knobs, same) -> None:
+    model = under(**same)
     app = opened("case", replace(SMS, shelf=(Spec("laplace", knobs),)))
     sent = sent_to(app, "bayes_message")
     text = load_dataset("sms-spam").info.cases[0].values["message"]
@@ -149,16 +150,19 @@ def tokens(app: AppTest) -> str:
     return " ".join(map(str, (state_of(app), *map(decode, links))))
 
 
-@pytest.mark.parametrize("row", range(len(PAYLOADS)))
-def test_an_uploaded_text_is_shown_as_it_is_and_stays_out_of_the_address(row: int) -> None:
-    app = upload("case", case=(row, 1.5), row=row)
-    sent = sent_to(app, "bayes_message")
-    shown = "".join(p if isinstance(p, str) else p["text"] for p in sent["pieces"])
-    assert sent["text"] == f"{PAYLOADS[row]} w{row}".strip()
-    assert shown.replace("[U+202E]", "\u202e").replace("[U+0007]", "\x07") == sent["text"]
-    assert "evil" not in tokens(app) and "free" not in tokens(app)
-    loose = [m.value for m in (*app.markdown, *app.caption) if re.search(r"(?<!\\)<img|\](?<!\\\])\(http", m.value)]
-    assert not loose
+def test_an_uploaded_text_is_shown_as_it_is_and_stays_out_of_the_address() -> None:
+    app = upload("case", case=(0, 1.5), row=0)
+    for row, payload in enumerate(PAYLOADS):
+        app.session_state["state"] = replace(app.session_state["state"], case=(row, 1.5), row=row)
+        app.session_state["edited"] = True
+        app.run()
+        sent = sent_to(app, "bayes_message")
+        shown = "".join(p if isinstance(p, str) else p["text"] for p in sent["pieces"])
+        assert sent["text"] == f"{payload} w{row}".strip()
+        assert shown.replace("[U+202E]", "\u202e").replace("[U+0007]", "\x07") == sent["text"]
+        assert "evil" not in tokens(app) and "free" not in tokens(app)
+        words = [m.value for m in (*app.markdown, *app.caption)]
+        assert not [m for m in words if re.search(r"(?<!\\)<img|\](?<!\\\])\(http", m)]
     app.number_input(key="case_1").set_value(2.5).run()  # another cell typed: the text is the row's still
     assert state_of(app).case == (row, 2.5)
     app.session_state["state"] = replace(app.session_state["state"], case=("my own secret words", 2.5), row=-1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +11,7 @@ from bayes_engine.table.read import read_table
 from pages import active
 from pages.runtime.state import State, encode
 from tests.apptest.opened import opened
+from tests.conftest import crossed
 
 ROWS = 60
 TABLE = "self,size,when,code,note,y\n" + "".join(
@@ -60,9 +59,9 @@ def test_a_fit_is_the_same_to_the_last_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("position", "kind"), [*product((0, 1, 3), ("categorical", "continuous", "count", "identifier", "text", "binary"))]
+    ("kind", "position"), crossed(["categorical", "continuous", "count", "identifier", "text", "binary"], [0, 1, 3])
 )
-def test_every_kind_is_still_to_be_had(at: AppTest, position: int, kind: str) -> None:
+def test_every_kind_is_still_to_be_had(at: AppTest, kind: str, position: int) -> None:
     """A column made another kind, on the pages that read the table: a sentence or a model, never an exception."""
     mark = active.digest(TABLE.encode())
     state = State(table=f"upload:{mark}", columns=((5, "target", "", ()), (position, "feature", kind, ())))

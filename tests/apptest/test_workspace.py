@@ -21,7 +21,7 @@ from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
 from pages.shell.workspace.form import Given, Workspace, read, without_data, write
 from tests.apptest.opened import APP, opened
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, crossed, slowly
 
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
 ROWS = "\n".join(f"{('青绿', '乌黑', '浅白')[i % 3]};{i % 7},{i % 4};{('是', '否')[i % 5 // 3]}" for i in range(30))
@@ -107,7 +107,7 @@ SESSIONS: dict[str, tuple[str, State, dict[str, tuple[str, bytes]]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", SESSIONS)
+@pytest.mark.parametrize("kind", [kind if SESSIONS[kind][2] else slowly(kind) for kind in SESSIONS])
 def test_another_session_shows_the_same(kind: str):
     page, state, files = SESSIONS[kind]
     before = session_of(page, state, **files)
@@ -154,10 +154,9 @@ def test_without_data_the_file_is_asked_for_by_its_name_and_then_all_is_as_it_wa
 
 
 @pytest.mark.parametrize("content", [
-    b"", b"PK\x03\x04", write(Workspace("start", State(table="iris"), {}))[:-1],
-    pack("model", {}, {}),
-    pack("workspace", {"form": 2}, {}),
-    write(Workspace("no such page", State(), {})),
+    write(Workspace("start", State(table="iris"), {}))[:-1],
+    *map(slowly, (b"", b"PK\x03\x04", pack("model", {}, {}), pack("workspace", {"form": 2}, {}))),
+    slowly(write(Workspace("no such page", State(), {}))),
     write(Workspace("start", State(table=f"upload:{active.digest(b'')}"),
                     {"table": Given("x", active.digest(b""), b"")})),
     write(Workspace("start", State(view=(("net", f"file:{NEW_MARK}"),)), {"network": Given("x", NEW_MARK, NEW)})),
@@ -226,8 +225,7 @@ def test_the_model_of_the_shelf_is_offered_as_a_file():
     assert 'load_model("aode.model.bayes")' in "".join(c.value for c in at.code)
 
 
-@pytest.mark.parametrize("calibration", active.CALIBRATIONS)
-@pytest.mark.parametrize("family", active.FAMILIES)
+@pytest.mark.parametrize(("family", "calibration"), crossed(active.FAMILIES, active.CALIBRATIONS))
 def test_every_model_of_the_shelf_is_loaded_as_it_was_saved(family: str, calibration: str):
     table = active.in_use(State(table="iris"))
     fitted = active.fit(table, Spec("laplace", (("calibration", calibration),), family))
