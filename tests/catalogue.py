@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -44,6 +45,7 @@ class Call(NamedTuple):
     whole: bool
 
 
+@cache
 def sources() -> dict[str, ast.Module]:
     """Every file that may hold a sentence, parsed."""
     found = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "bayes_engine").rglob("*.py")]
@@ -75,14 +77,19 @@ def calls(trees: dict[str, ast.Module]) -> Iterator[Call]:
     names = speakers(list(trees.values()))
     for path, tree in trees.items():
         for node in ast.walk(tree) if path != "bayes_engine/language.py" else ():  # the mechanism itself
-            if isinstance(node, ast.Call) and node.args and ast.unparse(node.func).split(".")[-1] in names:
+            if isinstance(node, ast.Call) and node.args and (name := _name(node.func)) in names:
                 place = f"{path}:{node.lineno}: {ast.unparse(node)[:100]}"
-                if ast.unparse(node.func).endswith("ngettext"):
+                if name == "ngettext":
                     one, many = (_literals(argument) for argument in node.args[:2])
                     yield Call(place, tuple(zip(one, many, strict=True)), bool(one and many))
                 else:
                     said = _literals(node.args[0])
                     yield Call(place, said, bool(said) or ast.unparse(node.args[0]) == "template")
+
+
+def _name(function: ast.expr) -> str:
+    """What a call calls, without what it is an attribute of."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _literals(node: ast.expr) -> tuple[str, ...]:
