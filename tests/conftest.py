@@ -131,11 +131,6 @@ def ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
             process.kill()
 
 
-def slowness() -> float:
-    """How many times longer than on a machine left to itself something takes here: works waiting for a core."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-
-
 def _wait_for_health(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:

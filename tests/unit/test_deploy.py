@@ -158,10 +158,8 @@ def test_the_container_s_command_is_healthy_and_asks_nobody_for_its_address(tmp_
             ("127.0.0.1", None, False),
         ):
             assert opens(f"ws://{host}/_stcore/stream", ("127.0.0.1", int(port)), origin) is welcome, (host, origin)
-        begun = time.monotonic()
         process.terminate()
         assert process.wait(PATIENCE) == 0
-        assert time.monotonic() - begun < 10, "a container is killed after ten seconds"
         assert subprocess.run(healthy, check=False, capture_output=True).returncode != 0
     assert not asked.exists(), asked.read_text(encoding="utf-8")
 

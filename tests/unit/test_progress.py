@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-import time
-import timeit
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.progress import Cancelled, steps, tick, watched, watching
 from bayes_engine.table.schema import Schema
-from tests.conftest import PATIENCE, slowness
+from tests.conftest import PATIENCE
 
 Told = list[tuple[float, int]]
 
@@ -93,18 +93,27 @@ def test_each_thread_is_watched_by_itself() -> None:
     assert inside == [False]
 
 
-def test_it_is_asked_at_a_pace_and_costs_nothing_where_nobody_watches() -> None:
-    asked: list[int] = []
+def test_it_is_asked_at_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, asked = 0.0, []
+    monkeypatch.setattr(progress, "monotonic", lambda: now)
+    with watching(lambda: asked.append(now) is not None, pace=0.05):
+        for i in range(100):
+            now = i / 100
+            tick(i, 100)
+    assert asked[0] == 0.0 and 18 <= len(asked) <= 20
+    assert min(later - earlier for earlier, later in pairwise(asked)) >= 0.05 - 1e-12
 
-    def busy() -> None:
-        for i in range(20_000):
-            tick(i, 20_000)
 
-    with watching(lambda: asked.append(1) is not None):
-        busy()
-    assert 1 <= len(asked) < 100
-    step = min(timeit.repeat(lambda: tick(1, 2), number=20_000, repeat=5)) / 20_000
-    assert step < 2e-6  # a look at a context variable
+def test_it_costs_nothing_where_nobody_watches() -> None:
+    """A look at a context variable: nothing of Python is called but `tick` itself, and a loop is what it was."""
+    called: list[str] = []
+    sys.setprofile(lambda frame, event, _arg: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        tick(1, 2)
+        walked = steps([1, 2])
+    finally:
+        sys.setprofile(None)
+    assert called == ["tick", "steps"] and type(walked) is type(iter([]))
 
 
 def table(n: int = 3000) -> tuple[pd.DataFrame, np.ndarray]:
@@ -148,7 +157,7 @@ def test_what_takes_long_can_be_called_off(work: Callable[[], object]) -> None:
         work()
 
 
-def test_logistic_regression_of_a_large_table_ends_within_two_seconds() -> None:
+def test_logistic_regression_of_a_large_table_is_called_off_in_its_midst() -> None:
     """50,000 rows of 100 indicators and twenty classes side by side on a line: hundreds of iterations, a quarter of a
     minute."""
     rng = np.random.default_rng(0)
@@ -172,10 +181,8 @@ def test_logistic_regression_of_a_large_table_ends_within_two_seconds() -> None:
     thread.start()
     for _ in range(40):  # reading takes ten, a column each
         assert seen.acquire(timeout=PATIENCE)
-    called, times = time.monotonic(), slowness()
     stop.set()
     assert ended.wait(PATIENCE)
-    assert time.monotonic() - called < 2.0 * times
     assert not hasattr(model[-1], "coef_")
 
 

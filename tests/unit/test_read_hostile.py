@@ -6,7 +6,6 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import io
-import time
 
 import openpyxl
 import pandas as pd
@@ -14,6 +13,7 @@ import pytest
 
 from bayes_engine.errors import ReadError
 from bayes_engine.table.read import read_table
+from tests.conftest import slowly
 from tests.unit.test_read_otherwise import BODY, PLAIN, said
 
 NAMES = ["height", "weight", "city", "label"]
@@ -170,14 +170,12 @@ def packed(made: openpyxl.Workbook) -> bytes:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("far", [(1_048_576, 16_384), (1_048_576, 18)])
+@pytest.mark.parametrize("far", [(1_048_576, 18), slowly((1_048_576, 16_384))])
 def test_a_cell_far_from_the_others_does_not_take_the_memory(far: tuple[int, int]) -> None:
     made = book()
     made.active.cell(*far).value = "x"
-    start = time.perf_counter()
     with pytest.raises(ReadError, match="far from the others"):  # it used to end the whole process
         read_table(packed(made))
-    assert time.perf_counter() - start < 10
 
 
 def test_a_far_cell_that_is_only_coloured_is_none() -> None:
