@@ -108,9 +108,10 @@ class Case:
         nothing = Levels(shares(self.log_joint), (None,))
         found = self.model.factor_.part_of(name)
         if found is None:
-            if not self.model.factor_.gathers(name):  # set aside
-                return nothing
-            return self._mixed(self.log_joint, *_conditional(self, name))
+            gathered = self.model.factor_.gathers(name)
+            if gathered is None:
+                return self._curve(name)
+            return self._mixed(self.log_joint, *_conditional(self, name)) if gathered else nothing  # nothing: set aside
         leaf, power = found
         if not power:
             return nothing

@@ -67,9 +67,9 @@ class Factor(ABC):
         none."""
         return None
 
-    def gathers(self, column: str) -> bool:
-        """Whether the column's terms stand in one joint factor with those of others."""
-        return False
+    def gathers(self, column: str) -> bool | None:
+        """Whether the column's terms stand in one joint Gaussian with those of others; None where that is not known."""
+        return None
 
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         """For each row that the factor has for the first row of X, and each class, where the value came from."""
@@ -131,8 +131,9 @@ class Product(Factor):
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         return next((found for part in self.parts if (found := part.part_of(column)) is not None), None)
 
-    def gathers(self, column: str) -> bool:
-        return any(part.gathers(column) for part in self.parts)
+    def gathers(self, column: str) -> bool | None:
+        found = {part.gathers(column) for part in self.parts}
+        return True if True in found else None if None in found else False
 
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         for part in self.parts:

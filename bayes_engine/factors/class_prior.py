@@ -35,6 +35,9 @@ class ClassPrior(Factor):
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         yield Row(self.target, self.target, (), "prior"), np.broadcast_to(log(self.p), (X.n, len(self.p)))
 
+    def gathers(self, column: str) -> bool | None:
+        return False
+
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         yield self.sources(X)
 

@@ -131,6 +131,9 @@ class Leaf(Factor):
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         return (self, 1.0) if column == self.variable.name else None
 
+    def gathers(self, column: str) -> bool | None:
+        return False
+
     def known(self, X: Table) -> NDArray[np.bool_]:
         """(n,) where the column's own cell is known."""
         raise NotImplementedError

@@ -81,7 +81,7 @@ class PoissonLeaf(ValuesLeaf):
 
         >>> seen = ColumnValues(np.array([0.0, 3.0]), np.array([[2.0, 0.0], [0.0, 2.0]]))
         >>> calls = Variable("calls", "count", likelihood="poisson")
-        >>> PoissonLeaf.estimated(calls, "busy", seen, Estimation(Dirichlet.laplace())).rate.tolist()
+        >>> PoissonLeaf.estimated(calls, "busy", seen, BY_DEFAULT).rate.tolist()
         [0.5, 2.5]
         """
         n, total = column.total, column.sum

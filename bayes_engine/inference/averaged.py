@@ -147,6 +147,9 @@ class Averaged(Factor):
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         return self.naive.part_of(column)
 
+    def gathers(self, column: str) -> bool | None:
+        return False
+
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         if not self.members:
             yield from self.naive.origins(X)

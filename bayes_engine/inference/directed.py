@@ -107,6 +107,9 @@ class Directed(Factor):
     def part_of(self, column: str) -> tuple[Factor, float] | None:
         return next(((f, 1.0) for f in self.families if f.variable.name == column), None)
 
+    def gathers(self, column: str) -> bool | None:
+        return False
+
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         families = {family.variable.name: family for family in self.all_families}
         for row, term in self.rows(X):

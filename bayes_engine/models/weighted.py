@@ -48,6 +48,9 @@ class Weighted(Factor):
         found = self.part.part_of(column)
         return None if found is None else (found[0], self.weight)
 
+    def gathers(self, column: str) -> bool | None:
+        return self.part.gathers(column)
+
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         for (_row, term), sources in zip(self.rows(X), self.part.origins(X), strict=True):
             behind = zip(term[0].tolist(), sources, strict=True)
