@@ -182,16 +182,18 @@ class TableLeaf(Leaf):
         return np.asarray(self.domain.places(X) != HIDDEN)
 
     def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
-        found = cells_of(self.lookup, self.axes, hidden, X)
         if left is None or hidden:  # a row with a cell not known was not counted here
-            return found
+            return cells_of(self.lookup, self.axes, hidden, X)
         places = [d.places(X) for d in self.axes]
         inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
         own, weight = left.own[inside] * self.of_class, left.weight[inside]
         at = tuple(p[inside] for p in places)
-        found = found.copy()
-        if self.rule.marginal or self.rule.summed:
-            found[inside] = self._anew(own, weight, at)
+        anew = self._anew(own, weight, at) if self.rule.marginal or self.rule.summed else None
+        if anew is not None and inside.all():
+            return anew
+        found = cells_of(self.lookup, self.axes, hidden, X).copy()
+        if anew is not None:
+            found[inside] = anew
             return found
         count, total = (
             less_weight(a, weight, self.variable) for a in (self.counts[own, *at], self.totals[own, *at[:-1]])
