@@ -20,6 +20,8 @@ BROWSER = sorted(p for kind in ("*.js", "*.css") for p in (ROOT / "pages").rglob
 OURS = "a class of the laboratory: A, B or C"
 WORDS = "a dict of the app's own words"
 PLACE = "a place of the dial, NB … network: a key of the app's own"
+SHEET = "a style sheet of the app's own"
+LIKELIHOOD = "numbers, and names that stand in the module of a likelihood"
 REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/model/compare/curves.py", "curves", "said"): "the five drawings give words and md",
     ("pages/views/dependence/growth.py", "_roots_differ", "said.format("): "alpha is formatted as a number",
@@ -37,7 +39,13 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/laboratory/setup.py", "_choose_losses", "_('truth is"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "action"): OURS,
     ("pages/views/laboratory/setup.py", "_choose_losses", "f'λ · {action}"): OURS,
-    ("pages/views/case/fill_in.py", "_colour_marks", 'f"<style>'): "keys and colours of the app's own",
+    ("pages/views/case/fill_in.py", "_colour_marks", "private.style("): "keys and colours of the app's own",
+    ("pages/views/case/derivation.py", "style", "_STYLE"): SHEET,
+    ("pages/views/case/ask.py", "interview", "_STYLE"): SHEET,
+    ("pages/shell/chips.py", "heading", "_STYLE"): SHEET,
+    ("pages/views/case/derivation.py", "factor_table", "label"): LIKELIHOOD,
+    ("pages/views/case/derivation.py", "_behind", "formulas"): LIKELIHOOD,
+    ("pages/views/model/discriminating_words.py", "figure", "said.format("): LIKELIHOOD,
     ("pages/runtime/logs.py", "_warned", 'f"{filename}'): "a line of the log, not of a page",
     ("pages/views/network/beliefs.py", "_about", "':material/info: ' + line"): "words and md, line by line",
     ("pages/views/network/beliefs.py", "_about", "info.text('story'"): "an embedded data set's own story",
@@ -54,6 +62,11 @@ REVIEWED = {  # (file, function, how the expression begins): why it is safe
     ("pages/views/case/derivation.py", "_behind", "_said("): "names go through md, the rest are numbers",
 }
 REVIEWED_IN_FIGURES = {
+    ("bayes_engine/workbench/figures/conditionals.py", "prior_bars", "[f'{fraction(s)}"): LIKELIHOOD,
+    ("bayes_engine/workbench/figures/conditionals.py", "rate_bars", "f'{found.mark}"): LIKELIHOOD,
+    ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "written[k]"): LIKELIHOOD,
+    ("bayes_engine/workbench/figures/conditionals.py", "level_bars", "[_bar_hover("): LIKELIHOOD,
+    ("pages/views/model/discriminating_words.py", "figure", "hover"): LIKELIHOOD,
     (
         "bayes_engine/workbench/figures/contributions.py",
         "waterfall",

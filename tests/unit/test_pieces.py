@@ -72,7 +72,7 @@ def test_every_polluted_file(size: int, step: int, monkeypatch: pytest.MonkeyPat
 
     kinds = itertools.groupby(sorted(pollock.files(), key=kind), kind)
     chosen = [file for _, group in kinds for file in list(group)[::step]]
-    assert len(chosen) > 25
+    assert len(chosen) >= 25
     for file in chosen:
         agree(file.data)
 
