@@ -189,6 +189,22 @@ def log_smoothed(n: Any, total: Any, a: Any, size: Any, share: Any = 1.0) -> Arr
     return log(n + a * share) - log(total + a * size)
 
 
+def normalized(counts: Array) -> Array:
+    """(…, S) each of the counts over their sum; 1/S where that is 0.
+
+    >>> normalized(np.array([[3.0, 1.0], [0.0, 0.0]])).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+    total = counts.sum(axis=-1, keepdims=True)
+    even = np.full(counts.shape, 1.0 / counts.shape[-1])
+    return np.asarray(np.divide(counts, total, out=even, where=total > 0))
+
+
+def log_normalized(counts: Array) -> Array:
+    """(…, S) log n_s/Σ_t n_t in nats, of counts that are not all 0."""
+    return log(counts) - log(counts.sum(axis=-1, keepdims=True))
+
+
 def tilt(marginal: Array) -> Array:
     """(S,) how much more than its even share each level gets: S p_s for the column's counts (S,); 1 without a row."""
     total = marginal.sum(axis=-1, keepdims=True)
@@ -236,9 +252,7 @@ def class_prior(priors: Any, weight: Array, classes: Sequence[Any]) -> Array:
                 value=repr(priors),
                 n=n,
             )
-        smoothed = weight + added_to_class(priors, k)
-        total = smoothed.sum(axis=-1, keepdims=True)
-        return np.asarray(np.divide(smoothed, total, out=np.full(weight.shape, 1.0 / k), where=total > 0))
+        return normalized(weight + added_to_class(priors, k))
     if isinstance(priors, str) and priors == "uniform":
         return np.full(weight.shape, 1.0 / k)
     raise ParameterError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from bayes_engine.logspace import Array, exp
+from bayes_engine.priors import smoothed
 
 
 class Source(Protocol):
@@ -35,7 +36,9 @@ class Fraction:
 
     @property
     def value(self) -> float:
-        return (self.count + self.added) / (self.total + self.imagined)
+        if self.uneven is None:
+            return float(smoothed(self.count, self.total, self.added, self.levels))
+        return (self.count + self.added) / (self.total + self.uneven)
 
 
 @dataclass(frozen=True)

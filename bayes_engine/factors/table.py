@@ -27,7 +27,7 @@ from bayes_engine.factors.leaf import (
 from bayes_engine.factors.posterior import JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Given, Source, fraction_of
 from bayes_engine.logspace import Array, exp, log, log_sum
-from bayes_engine.priors import Smoothing, log_smoothed, tilt
+from bayes_engine.priors import Smoothing, log_normalized, log_smoothed, normalized, tilt
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Variable
@@ -38,8 +38,9 @@ class TableRule:
     """What smoothing adds to the counts (…, S) of a table: on average `amount` a level, "all" over, in distributions
     with a zero only ("zero-only"), or nowhere ("none"); a distribution without a count gets 1 where it would get 0.
 
-    With `marginal` the levels share it as the column's own values do. `summed`: the total is the sum of the smoothed
-    counts, as naive Bayes has it, not N + aS; the two differ by rounding.
+    With `marginal` the levels share it as the column's own values do. `summed`, as naive Bayes has it: the smoothed
+    counts are divided by their own sum rather than by N + aS, which differs by rounding; and it is the shared
+    pseudo-counts that get 1 where they would be 0.
     """
 
     amount: float
@@ -65,11 +66,12 @@ class TableRule:
         nothing = (counts.sum(axis=-1, keepdims=True) == 0) & unsmoothed
         return np.where(nothing, 1.0, each * shares)
 
-    def totals(self, counts: Array, added: Array) -> Array:
-        """(…, 1) what the smoothed counts are divided by."""
+    def log_smoothed(self, counts: Array, shares: Array | float) -> Array:
+        """(…, S) the log probabilities of the levels."""
         if self.summed:
-            return np.asarray((counts + added).sum(axis=-1, keepdims=True))
-        return np.asarray(counts.sum(axis=-1, keepdims=True) + self.on_average(counts) * counts.shape[-1])
+            return log_normalized(counts + self.added(counts, shares))
+        total = counts.sum(axis=-1, keepdims=True)
+        return log_smoothed(counts, total, self.on_average(counts), counts.shape[-1], shares)
 
 
 @dataclass(frozen=True)
@@ -135,13 +137,13 @@ class TableLeaf(Leaf):
     @cached_property
     def log_cpt(self) -> Array:
         """(C, S_p, …, S_j) log conditional probabilities."""
-        return log(self.counts + self.added) - log(self.rule.totals(self.counts, self.added))
+        return self.rule.log_smoothed(self.counts, self.shares)
 
     @cached_property
     def unseen(self) -> Array:
         """(C, S_p, …) the log term of a value outside the domain, where it is smoothed: log a/(n_cs + a(S_j + 1))."""
         each = self.added.mean(axis=-1) if self.rule.summed else self.rule.on_average(self.counts)[..., 0]
-        return log(each) - log(self.totals + each * (self.domain.size + 1))
+        return log_smoothed(0.0, self.totals, each, self.domain.size + 1)
 
     @cached_property
     def lookup(self) -> Array:
@@ -218,9 +220,7 @@ class TableLeaf(Leaf):
             rest = np.repeat(self._of_level[None], len(first), axis=0)
             rest[every, at[-1]] = less_weight(rest[every, at[-1]], weight, self.variable)
             shares = tilt(rest)[:, None]
-        added = self.rule.added(counts, shares)
-        smoothed = log(counts + added) - log(self.rule.totals(counts, added))
-        return np.asarray(smoothed[every, :, at[-1]][back])
+        return np.asarray(self.rule.log_smoothed(counts, shares)[every, :, at[-1]][back])
 
     # what is asked of it ------------------------------------------------------------------------------------------
 
@@ -318,7 +318,7 @@ class DirichletPosterior:
     @property
     def mean(self) -> Array:
         """(C, S_p, …, S_j) what the smoothed estimate is."""
-        return np.asarray(self.alpha / self.alpha.sum(axis=-1, keepdims=True))
+        return normalized(self.alpha)
 
     @property
     def variance(self) -> Array:

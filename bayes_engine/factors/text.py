@@ -16,8 +16,8 @@ from bayes_engine.factors.columns import Terms
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Leaf, LeftOutRows, Numbers
 from bayes_engine.factors.posterior import CHUNK, JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Fraction, Source, fraction_of
-from bayes_engine.logspace import Array, log, log_sum
-from bayes_engine.priors import Dirichlet, Smoothing, pseudo_counts, tilt
+from bayes_engine.logspace import Array, log_sum
+from bayes_engine.priors import Dirichlet, Smoothing, log_normalized, pseudo_counts, tilt
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.terms import TermCounts
@@ -76,12 +76,9 @@ class TextLeaf(Leaf):
         """The factor of the terms, each on its own."""
         names = self.counts.names
         if not self.presence:
-            smoothed = self.counts.sums + self.added
-            return Terms(self.target, names, log(smoothed) - log(smoothed.sum(axis=1, keepdims=True)))
-        there = self.counts.sums + self.added[..., -1]
-        not_there = self.counts.absent + self.added[..., 0]
-        total = log(there + not_there)
-        return Terms(self.target, names, log(there) - total, log(not_there) - total)
+            return Terms(self.target, names, log_normalized(self.counts.sums + self.added))
+        absent, present = np.moveaxis(log_normalized(self.counts.both + self.added), -1, 0).copy()
+        return Terms(self.target, names, present, absent)
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         column = X[self.variable.name]
@@ -192,7 +189,7 @@ def text_leaf(variable: Variable, target: str, counts: TermCounts, estimation: E
 
 def _of_each_term(counts: TermCounts, prior: float | Dirichlet, smoothing: Smoothing) -> Array:
     """(C, V, 1) or (C, V, 2): `pseudo_counts` of the V tables (C, 2) of absent and present, all at once."""
-    both = np.stack([counts.absent, counts.sums], axis=-1)
+    both = counts.both
     dirichlet = prior if isinstance(prior, Dirichlet) else Dirichlet(prior)
     even = dirichlet.per_level((len(both), 2)) if smoothing != "none" else 0.0
     added = np.full((*both.shape[:-1], 1), even)

@@ -23,6 +23,7 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import Directed
 from bayes_engine.inference.packed import every_place, pack, row_width
 from bayes_engine.logspace import Array, exp, log, log_sum
+from bayes_engine.priors import log_smoothed
 from bayes_engine.table.encode import Table
 from bayes_engine.table.schema import Variable
 
@@ -77,11 +78,10 @@ class Member:
         k, size = len(self.counts), self.domain.size
         if self.given:
             a = np.where((of_class == 0) & (self.alpha == 0), 1.0, self.alpha)
-            joint = log_prior + log(count + a) - log(of_class + a * size)
-        else:
-            below = everything + self.alpha * k * size
-            joint = log(count + self.alpha) - log(np.where(below > 0, below, 1.0))[:, None]
-        return joint, total
+            return log_prior + log_smoothed(count, of_class, a, size), total
+        if self.alpha == 0:
+            everything = np.where(everything > 0, everything, 1.0)
+        return log_smoothed(count, everything[:, None], self.alpha, k * size), total
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bayes_engine.factors.leaf import HIDDEN, OUT, Domain, LeftOutRows
 from bayes_engine.inference.directed import Directed
 from bayes_engine.logspace import Array, exp, log
+from bayes_engine.priors import log_smoothed
 from bayes_engine.progress import steps
 from bayes_engine.table.encode import MISSING, Table
 from bayes_engine.table.schema import Schema
@@ -158,7 +159,8 @@ def _star_terms(star: Directed, gone: float) -> Array:
     total = np.stack(above, axis=2)
     count, total = (np.where(a - gone > 1e-9 * a, a - gone, 0.0) for a in (count, total))
     added = np.where((total == 0) & (alpha == 0), 1.0, alpha)
-    table = log(count + np.repeat(added, sizes, axis=2)) - np.repeat(log(total + added * sizes), sizes, axis=2)
+    total, added, size = (np.repeat(a, sizes, axis=-1) for a in (total, added, sizes))
+    table = log_smoothed(count, total, added, size)
     terms = np.zeros((*table.shape[1:], row_width(len(table))))
     terms[..., : len(table)] = np.moveaxis(table, 0, -1)
     return terms

@@ -29,7 +29,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.classic import ComplementNB
 from bayes_engine.models.deciding import Deciding, refuse_undefined
 from bayes_engine.models.naive_bayes import NaiveBayes
-from bayes_engine.priors import checked_whole, checked_word
+from bayes_engine.priors import checked_whole, checked_word, smoothed
 from bayes_engine.progress import steps, tick
 from bayes_engine.table.encode import Table
 
@@ -173,7 +173,7 @@ def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[floa
         return 1.0, 0.0
     tick()
     plus, minus = float(weight[of_class].sum()), float(weight[~of_class].sum())
-    target = np.where(of_class, (plus + 1.0) / (plus + 2.0), 1.0 / (minus + 2.0))
+    target = np.where(of_class, smoothed(plus, plus, 1.0, 2), smoothed(0.0, minus, 1.0, 2))
     scale = max(float(np.abs(odds).max()), np.finfo(float).tiny)  # steps of the solver are of the size of the slope
     if np.ptp(odds) <= 1e-12 * scale:  # one log-odds for all: only the shift can be learnt, at slope 1
         share = float(weight @ target / weight.sum())

@@ -28,7 +28,7 @@ from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
 from bayes_engine.models.base import GenerativeClassifier, say
-from bayes_engine.priors import checked_alpha, checked_word, class_prior
+from bayes_engine.priors import checked_alpha, checked_word, class_prior, log_normalized, log_smoothed
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.counts import Counts
 from bayes_engine.stats.labels import Labels
@@ -514,8 +514,7 @@ class MultinomialNB(_TermNB):
         assert stats.terms is not None
         smoothed = stats.terms.sums + alpha_of(self, stats)
         smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, 1.0)  # not one word: uniform
-        present = log(smoothed) - log(smoothed.sum(axis=1, keepdims=True))
-        return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present)))
+        return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, log_normalized(smoothed))))
 
 
 class BernoulliNB(_TermNB):
@@ -564,11 +563,8 @@ class BernoulliNB(_TermNB):
     def _estimate(self, stats: Statistics) -> Factor:
         assert stats.terms is not None
         alpha, weight = alpha_of(self, stats), stats.class_weight[:, None]
-        total = weight + 2.0 * alpha
-        none = total == 0  # a class without rows or pseudo-counts: one half
-        there, not_there = (np.where(none, 0.5, n + alpha) for n in (stats.terms.sums, stats.terms.absent))
-        total = np.where(none, 1.0, total)
-        present, absent = log(there) - log(total), log(not_there) - log(total)
+        alpha = np.where(weight + alpha == 0, 1.0, alpha)  # a class without rows or pseudo-counts: one half
+        present, absent = (log_smoothed(n, weight, alpha, 2) for n in (stats.terms.sums, stats.terms.absent))
         return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present, absent)))
 
 

@@ -30,6 +30,7 @@ from bayes_engine.priors import (
     checked_whole,
     checked_word,
     dirichlet,
+    normalized,
     pseudo_counts,
 )
 from bayes_engine.stats.collect import Statistics, collect
@@ -166,8 +167,7 @@ class TablePrior:
 
     def p(self, name: str, counts: Array) -> Array:
         """P(x_j | pa_j) = (n + a)/(N + Σa) from counts (*S_parents, S); without counts and prior uniform."""
-        smoothed = counts + pseudo_counts(counts, self.of(name), "all")
-        return np.asarray(smoothed / smoothed.sum(axis=-1, keepdims=True))
+        return normalized(counts + pseudo_counts(counts, self.of(name), "all"))
 
 
 def estimate(stats: Statistics, graph: DAG, prior: TablePrior) -> Network:
@@ -297,7 +297,7 @@ def _start(
     counts = _counts(seen, parents, variable)
     if not {variable.name, *parents}.isdisjoint(hidden):
         return np.asarray(rng.dirichlet(np.full(counts.shape[-1], 3.0), size=counts.shape[:-1]))
-    return np.asarray((counts + 1.0) / (counts + 1.0).sum(axis=-1, keepdims=True))
+    return normalized(counts + 1.0)
 
 
 def _wider(schema: Schema, graph: DAG) -> list[Name]:

@@ -19,6 +19,7 @@ import pandas as pd
 from bayes_engine.errors import TableError
 from bayes_engine.models.likelihoods import Likelihood
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.priors import smoothed
 from bayes_engine.table.text import TextRule
 
 MESSAGES: tuple[tuple[str, str], ...] = (
@@ -44,7 +45,7 @@ class Share(NamedTuple):
 
     @property
     def p(self) -> float:
-        return (self.n + 1.0) / (self.total + self.s)
+        return float(smoothed(self.n, self.total, 1.0, self.s))
 
 
 class Line(NamedTuple):

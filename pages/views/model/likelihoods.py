@@ -11,6 +11,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.models.likelihoods import possible
 from bayes_engine.numerals import count, number, plain
+from bayes_engine.priors import smoothed
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.uncertainty.credible import credible
@@ -411,7 +412,7 @@ def _bare(found: WordTable, k: int, v: int) -> str:
 
 def _laplace(found: WordTable, k: int, v: int) -> float:
     """With 1 added to the term's count: among all terms, or to the texts with it and to those without."""
-    return (float(found.counts[k, v]) + 1.0) / (found.total[k] + (2 if found.presence else len(found.terms)))
+    return float(smoothed(found.counts[k, v], found.total[k], 1.0, 2 if found.presence else len(found.terms)))
 
 
 def _rows(table: active.InUse, found: Other, k: int, term: str | None = None) -> None:
