@@ -27,6 +27,8 @@ from bayes_engine.logspace import Array, log
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
+from bayes_engine.stats.multiple_tests import holm
+from bayes_engine.structure.scores import mdl_price
 
 BINS, FEWER, FEW = 10, 5, 200
 """Bins of equal width for calibration, and how many below so many rows."""
@@ -249,7 +251,7 @@ def differences(
         drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws)
         found[known, 0] = w @ apart / w.sum()
         found[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
-        found[known, 3] = _holm(_two_sided(drawn))
+        found[known, 3] = holm(_two_sided(drawn))
     frame = pd.DataFrame(found, columns=["difference", "low", "high", "p"])
     frame.insert(0, "one", [names[i] for i, _j in pairs])
     frame.insert(1, "other", [names[j] for _i, j in pairs])
@@ -274,15 +276,6 @@ def _two_sided(drawn: Array) -> Array:
     """(M,) twice the smaller share of the draws (B, M) on one side of 0, the observed one counted with them."""
     least = np.minimum((drawn <= 0.0).sum(axis=0), (drawn >= 0.0).sum(axis=0))
     return np.asarray(np.minimum(2.0 * (least + 1.0) / (len(drawn) + 1.0), 1.0))
-
-
-def _holm(p: Array) -> Array:
-    """Holm's step-down correction: the k-th smallest of m times m − k + 1, and never below the one before it."""
-    order = np.argsort(p, kind="stable")
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    out = np.empty_like(p)
-    out[order] = np.minimum(stepped, 1.0)
-    return out
 
 
 def reliability(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) -> pd.DataFrame:
@@ -349,7 +342,7 @@ class Bill(NamedTuple):
     @property
     def penalty(self) -> float:
         """½ log m · |free parameters|."""
-        return 0.5 * float(np.log(self.n)) * self.parameters
+        return mdl_price(self.n) * self.parameters
 
     @property
     def total(self) -> float:

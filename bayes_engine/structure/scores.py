@@ -170,6 +170,12 @@ class Change:
         return math.fsum(f.delta for f in self.families)
 
 
+def mdl_price(n: float) -> float:
+    """½ log m, the nats that one free number costs by minimum description length (Zhou, eq. 7.28), m the weight of the
+    rows."""
+    return 0.5 * math.log(n)
+
+
 class Scorer:
     """Scores of families over one table, each set of columns summed once. `name` is one of SCORES; `sample_size` is
     BDeu's equivalent sample size.
@@ -200,7 +206,7 @@ class Scorer:
     def price(self) -> float:
         """f(θ): the nats that one free number costs; 0 where the score has no such price."""
         if self.name in ("bic", "mdl"):
-            return 0.5 * math.log(self.counts.n)
+            return mdl_price(self.counts.n)
         return 1.0 if self.name == "aic" else 0.0
 
     @cached_property

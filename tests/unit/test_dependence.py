@@ -9,8 +9,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.errors import EstimationWarning
@@ -24,7 +22,6 @@ from bayes_engine.workbench.derivation.dependence import (
     clustered,
     contingency,
     grow,
-    holm,
     holm_of,
     map_of,
     path,
@@ -55,16 +52,6 @@ def fitted(name: str, **knobs: object) -> tuple[TAN, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def melons() -> tuple[TAN, pd.DataFrame]:
     return fitted("watermelon2")
-
-
-@given(st.lists(st.floats(0, 1), max_size=8))
-def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
-    """Adjusted p of a hypothesis: over all sets that hold it, the largest of min(1, |set| · least p in the set)."""
-    m = len(p_values)
-    for i, p in enumerate(holm(p_values)):
-        sets = [s for s in product((0, 1), repeat=m) if s[i]]
-        want = max(min(1.0, sum(s) * min(q for q, kept in zip(p_values, s, strict=True) if kept)) for s in sets)
-        assert p == pytest.approx(want)
 
 
 def test_a_pair_without_a_degree_of_freedom_is_no_test() -> None:

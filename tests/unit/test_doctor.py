@@ -32,7 +32,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import SAMPLE, holm, look
+from bayes_engine.workbench.doctor.look import SAMPLE, look
 from bayes_engine.workbench.doctor.pairs import dependences, inflation
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.suggest import FAMILIES
@@ -535,11 +535,6 @@ def test_box_m_asks_for_qda() -> None:
 
 
 # the whole ------------------------------------------------------------------------------------------------------------
-
-
-def test_holm_by_hand() -> None:
-    np.testing.assert_allclose(holm(np.array([0.04, 0.01, 0.5, 0.02])), [0.08, 0.04, 0.5, 0.06])
-    assert len(holm(np.array([]))) == 0
 
 
 def test_findings_stand_worst_first_and_speak() -> None:

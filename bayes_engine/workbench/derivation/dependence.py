@@ -19,6 +19,7 @@ from bayes_engine.logspace import Array, log
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.progress import steps
 from bayes_engine.stats.families import in_order
+from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.tree import TIE, Dependence, Edge, TreeStep, directed, ranked, terms_of
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.derive import Cell
@@ -76,25 +77,10 @@ def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
 
 def holm_of(found: Sequence[Dependence]) -> list[float]:
     """p-values by Holm's step-down correction (1979); a pair without a degree of freedom is no test and keeps 1."""
-    tests = [i for i, d in enumerate(found) if d.degrees > 0]
-    corrected = holm([found[i].p_value for i in tests])
-    all_of = [1.0] * len(found)
-    for i, p in zip(tests, corrected, strict=True):
-        all_of[i] = p
-    return all_of
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """max over the k smaller ones of min(1, (m − k) p), so that the chance of any false finding stays below the level.
-
-    >>> [round(p, 4) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    m, least, corrected = len(p_values), 0.0, [1.0] * len(p_values)
-    for k, i in enumerate(sorted(range(m), key=lambda i: p_values[i])):
-        least = max(least, min((m - k) * p_values[i], 1.0))
-        corrected[i] = least
-    return corrected
+    p, tested = np.array([d.p_value for d in found]), np.array([d.degrees > 0 for d in found], dtype=bool)
+    corrected = np.ones(len(found))
+    corrected[tested] = holm(p[tested])
+    return [float(v) for v in corrected]
 
 
 # the map --------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from bayes_engine.logspace import Array, exp, log
 from bayes_engine.progress import steps
 from bayes_engine.stats.assumptions import BoxM, box_m
 from bayes_engine.stats.labels import Labels
+from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.stats.scatter import scatter
 from bayes_engine.workbench.doctor.columns import same_spelling
 from bayes_engine.workbench.doctor.finding import (
@@ -30,7 +31,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import Look, holm
+from bayes_engine.workbench.doctor.look import Look
 from bayes_engine.workbench.doctor.outliers import sentinel
 from bayes_engine.workbench.doctor.pairs import BY_CHANCE, ENDLESS, discriminable, inflation
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from bayes_engine.language import Listing, Message
 from bayes_engine.logspace import Array, log
 from bayes_engine.progress import steps
+from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.tree import information
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.schema import Schema, Variable
@@ -28,7 +29,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import SAMPLE, TOO_LARGE, Look, as_numbers, contingency, holm
+from bayes_engine.workbench.doctor.look import SAMPLE, TOO_LARGE, Look, as_numbers, contingency
 from bayes_engine.workbench.doctor.outliers import FAR, FEW, outlying, robust, sentinel
 
 UNIQUE = 0.95

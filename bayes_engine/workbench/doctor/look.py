@@ -130,15 +130,3 @@ def contingency(a: NDArray[np.intp], b: NDArray[np.intp], rows: int, columns: in
     """
     both = (a >= 0) & (b >= 0)
     return np.bincount(a[both] * columns + b[both], minlength=rows * columns).reshape(rows, columns).astype(float)
-
-
-def holm(p: Array) -> Array:
-    """Holm's adjusted p-values (Scand. J. Statist. 6, 1979): p₍ᵢ₎ times the tests not yet passed, never falling.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p)
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-    return adjusted

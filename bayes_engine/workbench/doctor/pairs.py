@@ -16,9 +16,10 @@ from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.progress import steps, tick
 from bayes_engine.stats.moments import ColumnMoments
+from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
-from bayes_engine.workbench.doctor.look import Look, holm
+from bayes_engine.workbench.doctor.look import Look
 from bayes_engine.workbench.doctor.outliers import without_strays
 
 BY_CHANCE = 7.0
