@@ -7,7 +7,8 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.active.ready import unfit
-from pages.runtime.state import bound, current, finish
+from pages.runtime import view_keys as keys
+from pages.runtime.state import choose, current, finish
 from pages.views.model.compare import compare
 from pages.views.model.conditionals import conditionals
 from pages.views.model.modes_of_use import ways
@@ -18,19 +19,10 @@ VIEWS = {
     "compare": (_("Compare"), _("Which model decides best, and is it really better?"), compare),
 }
 table = active.table_in_use()
-view = current().seen("model_view", "conditionals")
-view = view if view in VIEWS else "conditionals"
-words, question, show = VIEWS[view]
+words, question, show = VIEWS[current().seen(keys.MODEL_VIEW)]
 st.title(question)
 if table.parts is None:
     unfit(table)
     finish()
-st.segmented_control(
-    _("View"),
-    list(VIEWS),
-    format_func=lambda name: VIEWS[name][0],
-    required=True,
-    label_visibility="collapsed",
-    **bound("model_view", view, lambda s, v: s.showing(model_view=v)),
-)
+choose(_("View"), keys.MODEL_VIEW, {name: title for name, (title, *_rest) in VIEWS.items()}, titled=False)
 show(table)

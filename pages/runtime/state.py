@@ -11,16 +11,18 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
 import streamlit as st
 
 from bayes_engine.language import LANGUAGES, current_language, preferred, set_language
 from bayes_engine.table.schema import Kind, Role
 from bayes_engine.workbench.doctor.finding import Mended
+from pages.runtime.view_keys import Setting, ViewKey
 
+T = TypeVar("T")
 VERSION = "1"
 LONGEST = 1500
 """A longer token does not go into a link."""
@@ -69,16 +71,26 @@ class State:
     labels: str = ""  # "file" shows labels as they are in the file, "" in the interface's language where there are any
     view: tuple[tuple[str, Any], ...] = ()  # what a page shows: axes, switches
 
-    def seen(self, key: str, default: Any) -> Any:
+    def seen(self, key: ViewKey[T] | str, default: Any = None) -> T | Any:
         """A page's own setting; one of another type than its default (a forged link) counts as not set."""
+        if isinstance(key, ViewKey):
+            return key.of(dict(self.view))
         value = dict(self.view).get(key, default)
         if isinstance(value, bool) and isinstance(default, int) and not isinstance(default, bool):  # True is no 1
             return default
         return value if default is None or isinstance(value, type(default)) else default
 
-    def showing(self, **settings: Any) -> State:
+    def seen_among(self, key: ViewKey[T], options: Collection[T], otherwise: T | None = None) -> T:
+        """A page's own setting, where it is one of those that the table allows; else `otherwise`, the key's default
+        or the first option."""
+        for value in (self.seen(key), otherwise, key.default):
+            if value is not None and value in options:
+                return value
+        return next(iter(options))
+
+    def showing(self, *changed: Setting, **settings: Any) -> State:
         """With a page's settings changed."""
-        return replace(self, view=tuple(sorted({**dict(self.view), **settings}.items())))
+        return replace(self, view=tuple(sorted({**dict(self.view), **dict(changed), **settings}.items())))
 
     def on_table(self, table: str) -> State:
         """Another table: all that spoke of the old one is gone; language stays."""
@@ -327,6 +339,44 @@ def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str
             change(lambda state: edit(state, entered))
 
     return {"key": key, "on_change": changed}
+
+
+def bound_to(key: ViewKey[T], value: T | None = None, *also: Setting) -> dict[str, Any]:
+    """Keyword arguments that make a widget a view of a page's setting; a change of it sets `also` as well.
+
+    It shows `value`, or what the state has. `st.toggle(_("Digits"), **bound_to(keys.DIGITS))`
+    """
+    shown = current().seen(key) if value is None else value
+
+    def edit(state: State, entered: Any) -> State:
+        return state.showing(key.to(key.default if entered is None else entered), *also)
+
+    return bound(key.widget, list(shown) if isinstance(shown, tuple) else shown, edit)
+
+
+def choose(
+    label: str,
+    key: ViewKey[T],
+    options: Mapping[T, str],
+    *,
+    otherwise: T | None = None,
+    also: Sequence[Setting] = (),
+    titled: bool = True,
+    about: str | None = None,
+) -> T:
+    """Draw the choice of a page's setting among options with their words; returns the one that stands, which is
+    `otherwise` or the first where the state has none of them."""
+    chosen = current().seen_among(key, options, otherwise)
+    st.segmented_control(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        required=True,
+        help=about,
+        label_visibility="visible" if titled else "collapsed",
+        **bound_to(key, chosen, *also),
+    )
+    return chosen
 
 
 def _recent(was: tuple[Any, float]) -> bool:

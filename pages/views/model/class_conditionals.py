@@ -41,9 +41,10 @@ from pages.active import words
 from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Bar, Head
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import Spec, bound, change, current, dark
+from pages.runtime.state import Spec, bound, bound_to, change, choose, current, dark
 from pages.views.model import likelihoods, weights_and_selection
 
 BARS = 40
@@ -88,25 +89,19 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
     """The column looked at: a list that says how much each tells of the class."""
     nats, entropy = _information(table.key, fitted.spec, fitted)
     features = list(table.features)
-    by_table = current().seen("columns_by", "information") == "table"
+    by_table = current().seen(keys.COLUMNS_BY) == "table"
     told = {v.name: None if v.textual else nats.get(v.name, 0.0) for v in features}
     order = {name: math.inf if value is None else value for name, value in told.items()}  # each word says its own
     listed = features if by_table else sorted(features, key=lambda v: -order[v.name])
     position = {v.name: i for i, v in enumerate(features)}
-    here = current().seen("column", -1)
+    here = current().seen(keys.COLUMN)
     looked_at = super_parent(table, fitted)  # under it the other columns are looked at
     best = max([v for v in features if v.name != looked_at] or features, key=lambda v: order[v.name])
     chosen = features[here] if 0 <= here < len(features) else best
     texts = all(v.textual for v in features)  # each word says its own: there is nothing to put in order
     if not texts:
-        st.segmented_control(
-            _("Columns"),
-            ["information", "table"],
-            required=True,
-            label_visibility="collapsed",
-            format_func=lambda o: {"information": _("most telling"), "table": _("table order")}[o],
-            **bound("columns_by", "table" if by_table else "information", lambda s, o: s.showing(columns_by=o)),
-        )
+        orders = {"information": _("most telling"), "table": _("table order")}
+        choose(_("Columns"), keys.COLUMNS_BY, orders, titled=False)
     kept = getattr(fitted.model, "kept_", None)
     heads, shown = [], []
     if not texts:
@@ -121,9 +116,9 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
         heads.append(Head(_("given"), _("What the column depends on besides the class.")))
         shown.append([_names_of_parents(table, fitted, v, looked_at) for v in listed])
 
-    def choose(row: int, _column: int) -> None:
+    def look_at(row: int, _column: int) -> None:
         column = position[listed[row].name]
-        change(lambda s: s.showing(column=column, cell=()))
+        change(lambda s: s.showing(keys.COLUMN.to(column), keys.CELL.to(())))
 
     tables.drawn(
         heads,
@@ -131,7 +126,7 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
         key="column_list",
         label=_("columns"),
         height=LIST,
-        choice=tables.Choice(by="row", chosen=(listed.index(chosen), 0), on_choice=choose),
+        choice=tables.Choice(by="row", chosen=(listed.index(chosen), 0), on_choice=look_at),
     )
     return chosen
 
@@ -205,7 +200,7 @@ def _width(table: active.InUse, found: LevelTable) -> int:
 def super_parent(table: active.InUse, fitted: active.Fitted) -> str | None:
     """The super-parent of AODE that is looked at: the one chosen, otherwise the most telling; None for other models."""
     names = _super_parents(table.key, fitted.spec, fitted)
-    here = current().seen("super_parent", -1)
+    here = current().seen(keys.SUPER_PARENT)
     chosen = table.features.names[here] if 0 <= here < len(table.features) else ""
     return chosen if chosen in names else next(iter(names), None)
 
@@ -238,7 +233,7 @@ def _choose_super_parent(table: active.InUse, fitted: active.Fitted, looked_at: 
         format_func=shown.__getitem__,
         width=220,
         help=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
-        **bound("super_parent", names.index(looked_at), lambda s, i: s.showing(super_parent=i, cell=())),
+        **bound_to(keys.SUPER_PARENT, names.index(looked_at), keys.CELL.to(())),
     )
 
 
@@ -259,8 +254,7 @@ def _held(table: active.InUse, fitted: active.Fitted, above: tuple[Domain, ...])
 
 def _chosen_levels() -> dict[int, int]:
     """By a parent's place among the features, the place of the value chosen."""
-    pairs = [p for p in current().seen("held", ()) if isinstance(p, tuple) and len(p) == 2]
-    return {a: b for a, b in pairs if type(a) is int and type(b) is int}
+    return dict(current().seen(keys.HELD))
 
 
 def _choose_level(table: active.InUse, domain: Domain, stands: Any) -> None:
@@ -270,7 +264,7 @@ def _choose_level(table: active.InUse, domain: Domain, stands: Any) -> None:
 
     def hold(state: Any, at: int) -> Any:
         held = {**_chosen_levels(), position: at}
-        return state.showing(held=tuple(sorted(held.items())), cell=())
+        return state.showing(keys.HELD.to(tuple(sorted(held.items()))), keys.CELL.to(()))
 
     st.selectbox(
         f"{md(table.column(name), 30)} =",
@@ -404,8 +398,8 @@ def _fractions(table: active.InUse, found: LevelTable) -> tuple[Step, Any]:
     counted = [(s, k) for s in range(len(found.steps)) for k, f in enumerate(found.fractions(s)) if f.count]
     s, k = _chosen_cell(len(steps), len(found.classes), otherwise=counted[0] if counted else (0, 0))
 
-    def choose(row: int, column: int) -> None:
-        change(lambda state: state.showing(cell=(row, column - 1 if column else k)))
+    def look_at(row: int, column: int) -> None:
+        change(lambda state: state.showing(keys.CELL.to((row, column - 1 if column else k))))
 
     tables.drawn(
         [Head(table.column(found.variable.name)), *(Head(table.given_class(c), right=True) for c in found.classes)],
@@ -413,7 +407,7 @@ def _fractions(table: active.InUse, found: LevelTable) -> tuple[Step, Any]:
         key="fractions",
         label=_("P(level | class)"),
         height=LIST,
-        choice=tables.Choice(by="cell", chosen=(s, k + 1), on_choice=choose),
+        choice=tables.Choice(by="cell", chosen=(s, k + 1), on_choice=look_at),
         narrow=True,
     )
     return steps[s], found.classes[k]
@@ -425,9 +419,8 @@ def _is(source: Any, p: float) -> str:
 
 def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -> tuple[int, int]:
     """The cell whose rows are shown: the one chosen, or where there is none of the kind (a forged link) `otherwise`."""
-    cell = current().seen("cell", ())
-    fits = len(cell) == 2 and all(isinstance(v, int) for v in cell) and 0 <= cell[0] < rows and 0 <= cell[1] < columns
-    return (cell[0], cell[1]) if fits else otherwise
+    row, column = current().seen(keys.CELL) or otherwise
+    return (row, column) if row < rows and column < columns else otherwise
 
 
 # numeric columns --------------------------------------------------------------------------------------------------
@@ -488,7 +481,9 @@ def _moments(table: active.InUse, found: Gaussians) -> tuple[Step, Any]:
         label=_("mean and variance of each class"),
         height=LIST,
         choice=tables.Choice(
-            by="row", chosen=(k, 0), on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen)))
+            by="row",
+            chosen=(k, 0),
+            on_choice=lambda chosen, _column: change(lambda s: s.showing(keys.CELL.to((0, chosen)))),
         ),
     )
     _variance_line(found, k)

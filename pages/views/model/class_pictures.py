@@ -14,9 +14,10 @@ from pages import active
 from pages.components import pixels
 from pages.components.component import heard, read_position, seen
 from pages.components.plane import class_inks
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, bound, change, current
+from pages.runtime.state import Spec, change, choose
 from pages.views.model import class_conditionals
 
 
@@ -34,15 +35,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
     kinds = {"mean": _("mean ink"), "sd": _("standard deviation")}
     if found.inked is not None:
         kinds = {"inked": _("P(ink | class)"), **kinds}
-    kind = current().seen("pictured", "")
-    kind = kind if kind in kinds else next(iter(kinds))
-    st.segmented_control(
-        _("Each class as a picture"),
-        list(kinds),
-        format_func=kinds.__getitem__,
-        required=True,
-        **bound("pictured", kind, lambda s, k: s.showing(pictured=k)),
-    )
+    kind = choose(_("Each class as a picture"), keys.PICTURED, kinds)
     values = {"mean": found.mean, "sd": found.sd, "inked": found.inked}[kind]
     assert values is not None
     reach = {"mean": float(image.top), "sd": float(found.sd.max()) or 1.0, "inked": 1.0}[kind]
@@ -70,7 +63,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
         at = heard(key, "picked", lambda edit: read_position(edit.get("pixel"), len(image.names)))
         if at is not None:
             column = table.features.position[image.names[at]]
-            change(lambda s: s.showing(column=column, cell=()))
+            change(lambda s: s.showing(keys.COLUMN.to(column), keys.CELL.to(())))
 
     pixels.drawing(
         key=key,

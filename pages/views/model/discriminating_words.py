@@ -16,6 +16,7 @@ from bayes_engine.workbench.figures.words import telling_words
 from pages import active
 from pages.active.text_terms import quoted, shown
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.state import State, bound, current, dark
 
@@ -82,10 +83,10 @@ def _rare(table: active.InUse, found: WordTable) -> str:
 def search(table: active.InUse, found: WordTable) -> None:
     """A field for any word, and what the model has counted of it."""
     asked = looked_up(table, found)
-    typed = current().seen("look", "") if asked is None or asked.place < 0 else asked.term
+    typed = current().seen(keys.LOOK) if asked is None or asked.place < 0 else asked.term
 
     def take(state: State, entered: str) -> State:
-        return state.showing(look=_kept(table, found, entered[:TYPED]), cell=())
+        return state.showing(keys.LOOK.to(_kept(table, found, entered[:TYPED])), keys.CELL.to(()))
 
     st.text_input(_("Look up a word"), max_chars=TYPED, placeholder=_("any word"), icon=":material/search:",
                   help=_("Read as the texts are read: of several words the longest run that is a term."),
@@ -110,12 +111,12 @@ def _kept(table: active.InUse, found: WordTable, typed: str) -> str | tuple[int,
 
 def looked_up(table: active.InUse, found: WordTable) -> LookedUp | None:
     """The word that the state asks for; None where there is none."""
-    asked = dict(current().view).get("look", "")
+    asked = current().seen(keys.LOOK)
     if isinstance(asked, tuple):
-        fits = len(asked) == 2 and all(type(v) is int for v in asked) and asked[1] == len(found.terms)
-        asked = found.terms[asked[0]] if fits and 0 <= asked[0] < len(found.terms) else ""
-        return None if not asked else LookedUp(asked, found.terms.index(asked), *_texts(table, found, asked))
-    if not isinstance(asked, str) or not asked.strip():
+        place, terms = asked
+        fits = terms == len(found.terms) and place < terms
+        return LookedUp(found.terms[place], place, *_texts(table, found, found.terms[place])) if fits else None
+    if not asked.strip():
         return None
     try:
         return look_up(found, _frame(table), asked[:TYPED])

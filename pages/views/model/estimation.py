@@ -20,6 +20,7 @@ from pages.active import prior_choice, shelf
 from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import Spec, State, bound, current, dark
@@ -73,7 +74,7 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
     """The prior of this column: that of all columns, or one of its own."""
     assert table.parts is not None
     own = dict(active.setting(spec, "alphas"))
-    alone = position in own or current().seen("prior_of", "all") == "one"
+    alone = position in own or current().seen(keys.PRIOR_OF) == "one"
     kinds, top = ("", *prior_choice.KINDS), 1e6 * len(table.parts.X)
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
 
@@ -96,7 +97,7 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
         return edit_own(value)(state)
 
     def scope(state: State, which: str) -> State:
-        shown = state.showing(prior_of=which)
+        shown = state.showing(keys.PRIOR_OF.to(which))
         return shown if which == "one" else edit_own(None)(shown)
 
     value = own.get(position, shelf.rows_imagined(spec))

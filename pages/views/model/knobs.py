@@ -19,8 +19,9 @@ from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
 from pages.active.shelf import on_active, prior_kind, rows_imagined, with_knob, with_prior, with_rows
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, State, bound, change, current
+from pages.runtime.state import Spec, State, bound, bound_to, change
 
 BINNED = ("equal-width", "quantile")
 """The ways to cut numbers that are told how many intervals."""
@@ -71,8 +72,7 @@ def summary(table: active.InUse, spec: Spec) -> str:
 def panel(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> None:
     """All of estimation that can be turned, over the preset. `prior` is what setting it by hand starts from."""
     st.caption(md(summary(table, spec), 400))
-    opened = bound("knobs_open", current().seen("knobs", False), lambda s, on: s.showing(knobs=bool(on)))
-    with st.expander(_("Knobs"), icon=":material/tune:", **opened):
+    with st.expander(_("Knobs"), icon=":material/tune:", **bound_to(keys.KNOBS_OPEN)):
         widgets = _widgets(table, spec, prior)
         for start in range(0, len(widgets), 4):
             for draw, cell in zip(widgets[start : start + 4], st.columns(4, gap="medium"), strict=False):

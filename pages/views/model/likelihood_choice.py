@@ -10,9 +10,10 @@ from bayes_engine.numerals import number, signed
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.likelihood_choice import ASKED, MESSAGES, Compared, Share, compared
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, current
+from pages.runtime.state import bound_to, current
 
 LONGEST = 80
 """Characters of a message that is tried out."""
@@ -25,8 +26,8 @@ def _compared(message: str) -> Compared:
 
 def which(table: active.InUse) -> None:
     """The whole section, folded away until it is asked for."""
-    opened = bound("which_open", current().seen("which", False), lambda s, on: s.showing(which=bool(on)))
-    with st.expander(_("Multinomial, Bernoulli or categorical: which is mine?"), icon=":material/help:", **opened):
+    title = _("Multinomial, Bernoulli or categorical: which is mine?")
+    with st.expander(title, icon=":material/help:", **bound_to(keys.WHICH_OPEN)):
         st.markdown(
             "- "
             + _("**Multinomial**: a row is a bag of things drawn. Each one drawn is evidence, one drawn twice counts "
@@ -38,12 +39,12 @@ def which(table: active.InUse) -> None:
             + _("**Categorical**: each column is a question with its own answers, which have no order. For colour, "
                 "shape, yes/no; what source texts call “multinomial” is mostly this.")
         )  # fmt: skip
-        if not current().seen("which", False):
+        if not current().seen(keys.WHICH_OPEN):
             return
         taught, told = st.columns([2, 3], gap="medium")
         with taught:
             _taught()
-        message = (current().seen("which_message", "").strip() or ASKED)[:LONGEST]
+        message = (current().seen(keys.WHICH_MESSAGE).strip() or ASKED)[:LONGEST]
         found = _compared(message)
         with told:
             _evidence(found)
@@ -63,9 +64,7 @@ def _taught() -> None:
         _("A message to judge"),
         placeholder=ASKED,
         max_chars=LONGEST,
-        **bound(
-            "which_message", current().seen("which_message", ""), lambda s, v: s.showing(which_message=v[:LONGEST])
-        ),
+        **bound_to(keys.WHICH_MESSAGE),
     )
 
 

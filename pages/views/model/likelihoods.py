@@ -35,6 +35,7 @@ from pages.active.text_terms import shown
 from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, bound, change, current, dark
@@ -74,7 +75,7 @@ def choose(table: active.InUse, fitted: active.Fitted, column: Variable) -> None
 
     def take(state: State, name: str) -> State:
         edit = shelf.on_active(table, lambda old: shelf.with_likelihood(table, old, at, name))
-        return edit(state).showing(cell=())
+        return edit(state).showing(keys.CELL.to(()))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.selectbox(
@@ -161,7 +162,7 @@ def _words(table: active.InUse, found: WordTable) -> None:
     row, k = _chosen(len(terms), len(found.classes))
 
     def choose(at: int, column: int) -> None:
-        change(lambda s: s.showing(cell=(at, column - 2 if column > 1 else k), look=""))
+        change(lambda s: s.showing(keys.CELL.to((at, column - 2 if column > 1 else k)), keys.LOOK.to("")))
 
     tables.drawn(
         [
@@ -237,19 +238,17 @@ def _rows_looked_up(table: active.InUse, found: WordTable, asked: LookedUp) -> N
         st.caption(_("No row holds it."))
         return
     most = max(_span(found), key=lambda k: asked.texts[k] / max(asked.of[k], 1))
-    k = current().seen("look_class", -1)
-    k = k if k in _span(found) else most
+    k = current().seen_among(keys.LOOK_CLASS, _span(found), most)
     names = {j: f"{md(table.class_(c), 30)} · {asked.texts[j]}/{asked.of[j]}" for j, c in enumerate(found.classes)}
     st.pills(_("Class"), list(names), format_func=names.get, wrap=True, label_visibility="collapsed",
-             **bound("look_class", k, lambda s, j: s.showing(look_class=k if j is None else j)))  # fmt: skip
+             **bound("look_class", k, lambda s, j: s.showing(keys.LOOK_CLASS.to(k if j is None else j))))  # fmt: skip
     _rows(table, found, k, asked.term)
 
 
 def _chosen(rows: int, classes: int) -> tuple[int, int]:
     """The (row, class) that the state names, where there is such a one."""
-    cell = current().seen("cell", ())
-    fits = len(cell) == 2 and all(type(v) is int for v in cell) and 0 <= cell[0] < rows and 0 <= cell[1] < classes
-    return (cell[0], cell[1]) if fits else (0, 0)
+    row, k = current().seen(keys.CELL) or (0, 0)
+    return (row, k) if row < rows and k < classes else (0, 0)
 
 
 def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]) -> int:
@@ -262,7 +261,9 @@ def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str,
         label=_("what each class has"),
         height=TALLEST,
         choice=tables.Choice(
-            by="row", chosen=(k, 0), on_choice=lambda chosen, _column: change(lambda s: s.showing(cell=(0, chosen)))
+            by="row",
+            chosen=(k, 0),
+            on_choice=lambda chosen, _column: change(lambda s: s.showing(keys.CELL.to((0, chosen)))),
         ),
     )
     return k

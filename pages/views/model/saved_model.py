@@ -7,7 +7,8 @@ import streamlit as st
 from bayes_engine import save_model
 from bayes_engine.language import _
 from pages import active
-from pages.runtime.state import bound, current
+from pages.runtime import view_keys as keys
+from pages.runtime.state import bound_to, current
 
 MIME = "application/octet-stream"
 
@@ -15,9 +16,8 @@ MIME = "application/octet-stream"
 def to_keep(table: active.InUse, fitted: active.Fitted) -> None:
     """The model as `save_model` writes it, calibrated where the shelf says so."""
     name = f"{fitted.spec.family}.model.bayes"
-    is_open = current().seen("save", False)
-    opened = bound("save_open", is_open, lambda s, on: s.showing(save=bool(on)))
-    with st.expander(_("Save this model"), icon=":material/download:", **opened):
+    is_open = current().seen(keys.SAVE_OPEN)
+    with st.expander(_("Save this model"), icon=":material/download:", **bound_to(keys.SAVE_OPEN)):
         left, right = st.columns([1, 2], gap="medium")
         with left:
             st.download_button(

@@ -10,6 +10,7 @@ from bayes_engine.language import _
 from bayes_engine.workbench.doctor.finding import Suggestion
 from pages import active
 from pages.active import shelf
+from pages.runtime import view_keys as keys
 from pages.runtime.state import Spec, change
 from pages.views.data.doctor import mends, wording
 from pages.views.data.doctor.findings import try_mend
@@ -70,5 +71,5 @@ def how_good(table: active.InUse, suggestion: Suggestion) -> None:
 
 def compare(specs: tuple[Spec, ...]) -> None:
     """All of them on the shelf, and over to the page that compares."""
-    change(lambda state: mends.with_models(state, specs).showing(model_view="compare"))
+    change(lambda state: mends.with_models(state, specs).showing(keys.MODEL_VIEW.to("compare")))
     st.session_state["workspace_page"] = "model"

@@ -14,12 +14,11 @@ from bayes_engine.workbench.figures import curves as drawn
 from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound, current, dark
+from pages.runtime.state import bound_to, choose, current, dark
 from pages.views.model.compare.judged import Judged, OfClass, of_class, reports
 from pages.views.model.compare.numbers import HIGH
-
-KINDS = ("calibration", "threshold", "roc", "recall", "cost")
 
 
 def _name(kind: str) -> str:
@@ -34,21 +33,12 @@ def _name(kind: str) -> str:
 
 def curves(judged: Judged) -> None:
     """One kind of curve, all models over one another; what it says beside it."""
-    kind = current().seen("compare_curve", "calibration")
-    kind = kind if kind in KINDS else "calibration"
     classes = judged.table.classes
-    at = current().seen("compare_class", 0)
-    at = at if 0 <= at < len(classes) else 0
+    at = current().seen_among(keys.COMPARE_CLASS, range(len(classes)))
     label = classes[at]
     st.subheader(_("Thresholds and probabilities"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        st.segmented_control(
-            _("Curve"),
-            list(KINDS),
-            format_func=_name,
-            required=True,
-            **bound("compare_curve", kind, lambda s, v: s.showing(compare_curve=v)),
-        )
+        kind = choose(_("Curve"), keys.COMPARE_CURVE, {kind: _name(kind) for kind in keys.COMPARE_CURVE.options})
         chooser: Callable[..., Any] = st.segmented_control if len(classes) <= 6 else st.selectbox
         escape = md if len(classes) <= 6 else clean
         chooser(
@@ -56,7 +46,7 @@ def curves(judged: Judged) -> None:
             range(len(classes)),
             format_func=lambda k: escape(judged.table.class_(classes[k]), 24),
             **({"required": True} if len(classes) <= 6 else {}),
-            **bound("compare_class", at, lambda s, k: s.showing(compare_class=int(k or 0))),
+            **bound_to(keys.COMPARE_CLASS, at),
         )
     found = of_class(judged, label)
     picture, words = st.columns([4, 3], gap="medium")

@@ -27,7 +27,7 @@ from bayes_engine.decision.evaluate import HeldOut, RiskReport, estimated_risk, 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.models.calibrated import METHODS, calibrate
+from bayes_engine.models.calibrated import calibrate
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.table.encode import positions
 from bayes_engine.table.roles import Parts
@@ -35,13 +35,14 @@ from bayes_engine.table.schema import sort_levels
 from bayes_engine.workbench.figures.curves import Look
 from pages import active
 from pages.active import shelf, words
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.jobs import lasting
 from pages.runtime.state import Spec, State, current
 
 COUNTERPART = "lr"
-AS_THEY_ARE = "none"
+AS_THEY_ARE = keys.CALIBRATOR.default
 
 
 @dataclass(frozen=True)
@@ -99,16 +100,10 @@ def _telling(specs: tuple[Spec, ...], at: int, table: active.InUse) -> list[str]
     return told + [words.option(name, value, table) for name, value in knobs[:1]]
 
 
-def calibrator_in_use() -> str:
-    """How all models' probabilities are calibrated before they are judged."""
-    chosen = current().seen("calibrator", AS_THEY_ARE)
-    return chosen if chosen in METHODS else AS_THEY_ARE
-
-
 def judge(table: active.InUse) -> Judged:
     """Every model fitted and judged, once; meanwhile the page says which."""
     specs, raw, faults = active.shelf_of(table), {}, {}
-    method = calibrator_in_use()
+    method = current().seen(keys.CALIBRATOR)
     asked = {COUNTERPART: method}  # for all alike; else as each stands on the shelf
     for i, spec in enumerate(specs):
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(shelf.title(spec, table)))):

@@ -16,13 +16,13 @@ from bayes_engine.workbench.figures.comparison import Reading
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
 from pages.components.tables import Head, drawn
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound, change, current, dark, selected
+from pages.runtime.state import State, change, choose, dark, selected
 from pages.views.model.compare.judged import COUNTERPART, Judged, brier, differences, reports, scores
 
 ROWS_NAMED = 5
 """So many rows are named of those that make a log-loss infinite."""
-MEASURES = ("risk", "error", "log_loss", "brier")
 HIGH = 420
 """Pixels of a table at most."""
 
@@ -87,17 +87,10 @@ def _measure_name(name: str) -> str:
 
 def words(judged: Judged) -> None:
     """Which differences are real, in words; then the numbers, and how they were come by."""
-    measure = current().seen("compare_by", "risk")
-    measure = measure if measure in MEASURES else "risk"
     said, how = st.columns([3, 2], gap="large")
     with said:
-        st.segmented_control(
-            _("Which differences are real?"),
-            list(MEASURES),
-            format_func=_measure_name,
-            required=True,
-            **bound("compare_by", measure, lambda s, v: s.showing(compare_by=v)),
-        )
+        names = {name: _measure_name(name) for name in keys.COMPARE_BY.options}
+        measure = choose(_("Which differences are real?"), keys.COMPARE_BY, names)
         if len(judged.held) < 2:
             st.markdown(_("One model alone: nothing to compare it with."))
             return

@@ -9,12 +9,13 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.active import shelf
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.links import go
-from pages.runtime.state import bound, change
+from pages.runtime.state import change, choose
 from pages.views.model.compare import numbers, sides, trust
 from pages.views.model.compare.curves import curves
-from pages.views.model.compare.judged import AS_THEY_ARE, calibrator_in_use, filled, judge, rivals
+from pages.views.model.compare.judged import filled, judge, rivals
 from pages.views.model.compare.trust import calibrator_name
 
 
@@ -39,18 +40,16 @@ def compare(table: active.InUse) -> None:
 def _controls(table: active.InUse) -> None:
     missing = rivals(table)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        st.segmented_control(
+        choose(
             _("Probabilities"),
-            [AS_THEY_ARE, "temperature", "platt", "isotonic"],
-            format_func=calibrator_name,
-            required=True,
-            help=_(
+            keys.CALIBRATOR,
+            {name: calibrator_name(name) for name in keys.CALIBRATOR.options},
+            about=_(
                 "Calibrated: each fold of the held-out rows by a calibrator learnt from the other folds. Temperature "
                 "divides all log posteriors by one T; Platt fits a line in the log-odds of each class against the "
                 "rest, isotonic an increasing step function; with more than two classes the results are divided by "
                 "their sum. First calibrated, then shifted to the prior of use."
             ),
-            **bound("calibrator", calibrator_in_use(), lambda s, v: s.showing(calibrator=v)),
         )
         if missing:
             st.button(

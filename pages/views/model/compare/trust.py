@@ -13,7 +13,8 @@ from bayes_engine.workbench.figures.curves import Look
 from bayes_engine.workbench.figures.curves import calibration as calibration_figure
 from pages import active
 from pages.components.chart import chart
-from pages.runtime.state import bound, current, dark
+from pages.runtime import view_keys as keys
+from pages.runtime.state import choose, current, dark
 from pages.views.model.compare.judged import Judged, calibrated
 from pages.views.model.compare.numbers import as_good_as_any, share
 
@@ -33,21 +34,14 @@ def calibrator_name(method: str) -> str:
 
 def section(judged: Judged) -> None:
     """Accuracy beside reliability, before and after."""
-    chosen = current().seen("trust_calibrator", "temperature")
-    chosen = chosen if chosen in METHODS else "temperature"
+    chosen = current().seen(keys.TRUST_CALIBRATOR)
     name = judged.active
     before = judged.raw[name]
     after = calibrated(judged.table, judged.specs, name, before, chosen)
     st.subheader(_("Right, and as sure as it is right?"))
     words, picture = st.columns(2, gap="large")
     with words:
-        st.segmented_control(
-            _("Calibrator"),
-            list(METHODS),
-            format_func=calibrator_name,
-            required=True,
-            **bound("trust_calibrator", chosen, lambda s, v: s.showing(trust_calibrator=v)),
-        )
+        choose(_("Calibrator"), keys.TRUST_CALIBRATOR, {name: calibrator_name(name) for name in METHODS})
         one, two = score(before, judged.use), score(after, judged.use)
         said = (
             _("**{model}** is right on **{accuracy}** of the rows it had not seen, and is sure to **{confidence}** on "

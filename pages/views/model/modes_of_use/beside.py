@@ -15,6 +15,7 @@ from bayes_engine.workbench.figures.modes_of_use import work_lines
 from pages import active
 from pages.components.chart import chart
 from pages.components.tables import written
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import Spec, change, current, dark
@@ -57,7 +58,7 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
 
     Raises ParameterError where a column's likelihood has no table, and what the model raises for the case.
     """
-    timed = max(0, current().seen("timed", 0))
+    timed = current().seen(keys.TIMED)
     bill = _costs(table.key, fitted.spec, timed, table, fitted)
     for way, cell in zip(WAYS, st.columns(3, gap="medium"), strict=True):
         with cell:
@@ -70,7 +71,7 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
         key="ways_time",
         help=_("Each is done five times on these rows, and the median is shown; reading cells is not timed."),
         on_click=change,
-        args=(lambda s: s.showing(timed=timed + 1),),
+        args=(lambda s: s.showing(keys.TIMED.to(timed + 1)),),
     )
     figure, same = st.columns([5, 6], gap="medium")
     with figure:

@@ -11,9 +11,10 @@ from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import near, number_of_log, plain
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
-from pages.runtime.state import Spec, bound, current
+from pages.runtime.state import Spec, bound_to, current
 
 ALL, PRIOR = -2, -1
 """In place of a column: all of them; the class prior."""
@@ -69,14 +70,13 @@ def _file(made: LookUp) -> None:
 def _entries(table: active.InUse, made: LookUp) -> None:
     """Every entry, or those of one column."""
     features = table.features
-    here = current().seen("ways_column", ALL)
-    here = here if PRIOR <= here < len(features) else ALL
     shown = {i: _column(table, i) for i in (ALL, PRIOR, *range(len(features)))}
+    here = current().seen_among(keys.WAYS_COLUMN, shown)
     st.selectbox(
         _("Column"),
         list(shown),
         format_func=shown.__getitem__,
-        **bound("ways_column", here, lambda s, i: s.showing(ways_column=i)),
+        **bound_to(keys.WAYS_COLUMN, here),
     )
     named = {PRIOR: table.target.name, **dict(enumerate(features.names))}.get(here)
     logs, normal = made.frame(), made.coefficients()

@@ -20,6 +20,7 @@ from bayes_engine.workbench.derivation.modes_of_use import (
 )
 from pages import active
 from pages.components.tables import on_screen
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean
 from pages.runtime.state import Spec, bound, change, current
@@ -85,16 +86,14 @@ def _each(
 def taken_away(table: active.InUse) -> tuple[int, ...]:
     """The rows that are away, by their places among the table's rows; one row at least stays."""
     assert table.parts is not None
-    named = current().seen("away", ())
-    known = [at for at in named if type(at) is int and 0 <= at < len(table.parts.X)]
+    known = [at for at in current().seen(keys.AWAY) if at < len(table.parts.X)]
     return tuple(dict.fromkeys(known))[: min(MOST, len(table.parts.X) - 1)]
 
 
 def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
     parts = table.parts
     assert parts is not None
-    here = current().seen("away_row", max(current().row, 0))
-    here = here if 0 <= here < len(parts.X) else 0
+    here = current().seen_among(keys.AWAY_ROW, range(len(parts.X)), current().row)
     place = {int(row) + 1: at for at, row in enumerate(parts.rows)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(
@@ -104,7 +103,9 @@ def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
             step=1,
             width=120,
             **bound(
-                "away_row", int(parts.rows[here]) + 1, lambda s, n: s.showing(away_row=_nearest(place, int(n or 1)))
+                "away_row",
+                int(parts.rows[here]) + 1,
+                lambda s, n: s.showing(keys.AWAY_ROW.to(_nearest(place, int(n or 1)))),
             ),
         )
         st.button(
@@ -113,7 +114,7 @@ def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
             key="away_take",
             disabled=here in away or len(away) >= min(MOST, len(parts.X) - 1),
             on_click=change,
-            args=(lambda s: s.showing(away=(*away, here)),),
+            args=(lambda s: s.showing(keys.AWAY.to((*away, here))),),
         )
         st.button(
             _("Put back"),
@@ -121,7 +122,7 @@ def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
             key="away_back",
             disabled=here not in away,
             on_click=change,
-            args=(lambda s: s.showing(away=tuple(at for at in away if at != here)),),
+            args=(lambda s: s.showing(keys.AWAY.to(tuple(at for at in away if at != here))),),
         )
     rows = list(dict.fromkeys([here, *away]))
     whole = put(parts.X.iloc[rows], {parts.target.name: parts.y.iloc[rows]})

@@ -1,0 +1,68 @@
+"""The registry of what pages keep in the address: every key once, and nothing forged gets past its check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pages.runtime.state import State, decode, encode
+from pages.runtime.view_keys import KEYS, ViewKey, _Page
+
+FORGED = (
+    None,
+    True,
+    3,
+    -7,
+    2**53,
+    0.5,
+    -1e308,
+    "",
+    "x",
+    (),
+    (1,),
+    ("x",),
+    ((),),
+    ((1, 2),),
+    ({},),
+    {"a": 1},
+    ((1, "x"), 2),
+)
+"""A value of each type that JSON has, and some nested ones."""
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_a_default_and_every_option_pass_their_own_check(key: ViewKey[Any]) -> None:
+    for value in (key.default, *key.options, *(v for v in key.limits if v not in (float("inf"), -float("inf")))):
+        state = decode(encode(State(table="iris").showing(key.to(value))))
+        assert state is not None and state.seen(key) == value
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_a_forged_value_reads_as_the_default_or_as_one_that_the_key_may_have(key: ViewKey[Any]) -> None:
+    for value in FORGED:
+        found = State(view=((key.name, value),)).seen(key)
+        assert found == key.default or key.read(found) == found
+        if not isinstance(value, type(key.default) | int) and key.default is not None and key.name != "look":
+            assert found == key.default
+        if isinstance(value, bool) and not isinstance(key.default, bool | None):
+            assert found == key.default, "True is no 1"
+    assert State().seen(key) == key.default
+
+
+def test_a_key_is_declared_once() -> None:
+    assert {key.name for key in KEYS.values()} == set(KEYS)
+    with pytest.raises(ValueError, match="'pair' is declared twice"):
+        _Page("model").place("pair")
+
+
+def test_a_number_beyond_its_limits_counts_as_the_limit_and_is_kept_to_its_digits() -> None:
+    pooling = KEYS["pooling"]
+    assert [State(view=(("pooling", v),)).seen(pooling) for v in (-2, 1e9, 0.25)] == [0.0, 1.0, 0.25]
+    assert pooling.to(0.12345) == ("pooling", 0.123)
+
+
+def test_entries_are_judged_alone_and_positions_together() -> None:
+    forged = ((0, 1), (2, "x"), 5, (3, 4))
+    assert State(view=(("net_arcs", forged),)).seen(KEYS["net_arcs"]) == ((0, 1), (3, 4))
+    assert State(view=(("cell", (1, "x")),)).seen(KEYS["cell"]) == ()
