@@ -39,7 +39,7 @@ class _Words:
 
 
 @dataclass(frozen=True)
-class Column(_Words):
+class ColumnInfo(_Words):
     """One column of the CSV. `levels` is the closed domain of a discrete column, in display order; `unit` is stripped
     from the end of a number as printed; `label_*` and `levels_*` are shown in place of the file's own words."""
 
@@ -84,17 +84,17 @@ class Image(_Words):
         return tuple(f"p{row:0{wide}}{col:0{wide}}" for row in range(self.rows) for col in range(self.cols))
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[ColumnInfo, ...]:
         """The pixels as columns like any other."""
         places = ({"row": i // self.cols, "col": i % self.cols} for i in range(self.rows * self.cols))
         return tuple(
-            Column(name, "count", self.meaning.format(**place), self.meaning_zh.format(**place))
+            ColumnInfo(name, "count", self.meaning.format(**place), self.meaning_zh.format(**place))
             for name, place in zip(self.names, places, strict=True)
         )
 
 
 @dataclass(frozen=True)
-class Case(_Words):
+class ExampleCase(_Words):
     """A query worth asking: `values` by feature; a feature left out is missing. Of a picture `pixels` says them row by
     row, −1 for a missing one. `amount`, where a column multiplies losses, is the case's; −1 where it is not said."""
 
@@ -166,8 +166,8 @@ class DatasetInfo(_Words):
     preset: Preset
     group: Group
     place: int
-    columns: tuple[Column, ...]
-    cases: tuple[Case, ...]
+    columns: tuple[ColumnInfo, ...]
+    cases: tuple[ExampleCase, ...]
     loss: LossStory
     url: str = ""
     missing: tuple[str, ...] = ()
@@ -176,7 +176,7 @@ class DatasetInfo(_Words):
     prior_of_use: PriorOfUse | None = None
     errata: tuple[Erratum, ...] = ()
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> ColumnInfo:
         """The column called `name`."""
         return next(c for c in self.columns if c.name == name)
 
@@ -220,7 +220,7 @@ class Dataset:
 
 
 @dataclass(frozen=True)
-class Node(_Words):
+class NodeInfo(_Words):
     """A node of an embedded network: its name in the file, and what it and its levels are called on screen."""
 
     name: str
@@ -242,7 +242,7 @@ class NetworkInfo(_Words):
     licence: str
     place: int
     target: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeInfo, ...]
     evidence: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -268,7 +268,7 @@ class StoredNetwork:
         levels = self.network[node].variable.levels
         return names[levels.index(level)] if names and level in levels else str(level)
 
-    def _node(self, name: str) -> Node:
+    def _node(self, name: str) -> NodeInfo:
         return next(node for node in self.info.nodes if node.name == name)
 
 
@@ -394,7 +394,7 @@ def _read_frame(path: Path, info: DatasetInfo) -> pd.DataFrame:
     return pd.DataFrame({c.name: _read_column(cells[c.name], c, path.name) for c in info.columns})
 
 
-def _read_column(cells: pd.Series[str], column: Column, file: str) -> pd.Series[Any]:
+def _read_column(cells: pd.Series[str], column: ColumnInfo, file: str) -> pd.Series[Any]:
     if column.discrete:
         levels = {str(level): level for level in column.levels}
         values = cells.map(levels, na_action="ignore")
@@ -516,7 +516,7 @@ def _mismatch(file: str, where: str, wanted: str, value: object) -> BayesEngineE
     )
 
 
-def _misdrawn(image: Image, cases: tuple[Case, ...]) -> list[tuple[str, str]]:
+def _misdrawn(image: Image, cases: tuple[ExampleCase, ...]) -> list[tuple[str, str]]:
     """(key, problem) wherever the picture, or a case drawn as one, does not fit."""
     problems = []
     if min(image.rows, image.cols, image.top) < 1 or image.rows * image.cols > MOST_PIXELS:
@@ -535,7 +535,7 @@ def _misdrawn(image: Image, cases: tuple[Case, ...]) -> list[tuple[str, str]]:
 def _with_pixels(info: DatasetInfo, image: Image) -> DatasetInfo:
     """The pixels written out, as columns and as values of the cases."""
 
-    def drawn(case: Case) -> Case:
+    def drawn(case: ExampleCase) -> ExampleCase:
         inks = zip(image.names, (ink for row in case.pixels for ink in row), strict=False)
         return replace(case, values={**{name: ink for name, ink in inks if ink >= 0}, **case.values})
 

@@ -178,6 +178,16 @@ def test_a_circle_is_found() -> None:
     assert "bayes_engine.decision.margins" in import_graph("bayes_engine")["bayes_engine.decision.loss"]
 
 
+def test_no_two_public_classes_share_a_name() -> None:
+    paths: dict[str, list[str]] = {}
+    for path in sources():
+        if path.startswith("bayes_engine/"):
+            for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    paths.setdefault(node.name, []).append(path)
+    assert {name: where for name, where in paths.items() if len(where) > 1} == {}
+
+
 MOST_PARAMETERS = 8
 """Of a function that is not public; what belongs together is an object with a name."""
 GIVEN = {"pages/runtime/logs.py Clean.__init__"}
@@ -388,7 +398,7 @@ def questions(path: str, tree: ast.AST, named: set[str]) -> list[int]:
 
 def test_a_factor_answers_for_itself_so_that_few_ask_which_it_is() -> None:
     named = factor_classes()
-    assert {"TableLeaf", "KernelLeaf", "TextLeaf", "LinearFactor", "Directed", "Averaged", "Weighted"} <= named
+    assert {"TableLeaf", "KernelLeaf", "TextLeaf", "LinearFactor", "Directed", "Averaged", "WeightedFactor"} <= named
     trees = {p: ast.parse((ROOT / p).read_text(encoding="utf-8")) for p in sources() if p.startswith("bayes_engine/")}
     asked = {path: lines for path, tree in trees.items() if (lines := questions(path, tree, named))}
     assert sum(map(len, asked.values())) <= MOST_QUESTIONS, asked

@@ -64,7 +64,7 @@ class Answers(Protocol):
 
 
 @dataclass(frozen=True)
-class Levels(Answers):
+class LevelAnswers(Answers):
     """`share` (S, C): P(c, x_j = s | x) of the `levels` s."""
 
     share: Array
@@ -84,7 +84,7 @@ class Levels(Answers):
 
 
 @dataclass(frozen=True)
-class Gaussians(Answers):
+class GaussianAnswers(Answers):
     """P(c, x_j | x) = Σ_m w_m N(x_j; μ_m, σ_m), each Gaussian of one class: `weight`, `mean`, `sd`, `owner` (M,)."""
 
     weight: Array
@@ -192,7 +192,7 @@ class Gaussians(Answers):
 
 
 @dataclass(frozen=True)
-class Averages(Gaussians):
+class AveragedAnswers(GaussianAnswers):
     """Weka's kernels: each Gaussian averaged over ± half the `width` about its mean, (Φ(b) − Φ(a))/width with a and b
     the ends in standard deviations."""
 
@@ -229,7 +229,7 @@ class Averages(Gaussians):
 
 
 @dataclass(frozen=True)
-class Counts(Answers):
+class CountAnswers(Answers):
     """`share` (n, C): P(c, x_j = k | x) of the counts k at `x` (n,) ascending, beyond which there is nothing to speak
     of; of very many each stands for those up to the next."""
 
@@ -237,10 +237,10 @@ class Counts(Answers):
     x: Array
 
     def gain(self, table: Array) -> tuple[float, float]:
-        return Levels(self.share, ()).gain(table)
+        return LevelAnswers(self.share, ()).gain(table)
 
     def information(self) -> float:
-        return Levels(self.share, ()).information()
+        return LevelAnswers(self.share, ()).information()
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
         action = (self.share @ loss.table.T).argmin(axis=1)
@@ -251,7 +251,7 @@ class Counts(Answers):
 
 
 @dataclass(frozen=True)
-class Curve(Answers):
+class DensityAnswers(Answers):
     """P(c, x_j | x) known by its values alone: `at(x)` (n, C) up to a common factor, integrated from `low` to `high` by
     Gauss and Legendre's rule of 8 nodes on panels that are halved until nothing changes.
 
@@ -275,7 +275,7 @@ class Curve(Answers):
             before, changed, panels = gain, change, 2 * panels
 
     def information(self) -> float:
-        return Levels(self._shares(512), ()).information()
+        return LevelAnswers(self._shares(512), ()).information()
 
     def outcomes(self, loss: LossMatrix) -> Iterator[Outcome]:
         panels = 512

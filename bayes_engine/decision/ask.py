@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_engine.decision.answers import Levels, Outcome, shares
+from bayes_engine.decision.answers import LevelAnswers, Outcome, shares
 from bayes_engine.decision.case import Case, Model, case_of, ledger_of
 from bayes_engine.decision.loss import TIE, Decision, LossMatrix, judge
 from bayes_engine.errors import ParameterError
@@ -90,7 +90,7 @@ class Inquiry:
         return first if first is not None and first.value > self.tolerance else None
 
 
-class Step(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question that was asked of a full row, and its answer."""
 
     question: Question
@@ -101,7 +101,7 @@ class Step(NamedTuple):
 class Interview:
     """The questions that were asked before none paid any more, and how the case stood then."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[AskedQuestion, ...]
     end: Inquiry
 
     @property
@@ -189,14 +189,14 @@ def interview(
     """
     full, losses = case_of(model, X, prior_of_use), _losses(model, loss, amount)
     told = [name for name in full.known if full.schema[name].textual]
-    steps: list[Step] = []
+    steps: list[AskedQuestion] = []
     while True:
         inquiry = _inquiry(replace(full, known=frozenset(told)), losses, costs)
         inquiry = replace(inquiry, questions=tuple(q for q in inquiry.questions if q.feature in full.known))
         best = inquiry.best
         if best is None or len(steps) == most:
             return Interview(tuple(steps), inquiry)
-        steps.append(Step(best, full.row[best.feature].iloc[0]))
+        steps.append(AskedQuestion(best, full.row[best.feature].iloc[0]))
         told.append(best.feature)
 
 
@@ -247,7 +247,7 @@ def value_of_everything(
         return None
     cells = [dict(zip(case.open, places, strict=True)) for places in product(*map(range, sizes))]
     joint = case.ledger(cells).joint()
-    return max(Levels(shares(joint), tuple(range(len(cells)))).gain(losses.table)[0], 0.0)
+    return max(LevelAnswers(shares(joint), tuple(range(len(cells)))).gain(losses.table)[0], 0.0)
 
 
 def _losses(model: Model, loss: Any, amount: float | None) -> LossMatrix:

@@ -15,10 +15,18 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.covariance import inverse_root
-from bayes_engine.decision.answers import Answers, Averages, Counts, Curve, Gaussians, Levels, shares
+from bayes_engine.decision.answers import (
+    Answers,
+    AveragedAnswers,
+    CountAnswers,
+    DensityAnswers,
+    GaussianAnswers,
+    LevelAnswers,
+    shares,
+)
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.columns import Terms
-from bayes_engine.factors.leaf import HIDDEN, Leaf, Mixture
+from bayes_engine.factors.leaf import HIDDEN, Leaf, MixtureDensity
 from bayes_engine.inference.averaged import Averaged
 from bayes_engine.inference.directed import integrating
 from bayes_engine.ledger import JOINT, Ledger
@@ -99,13 +107,13 @@ class Case:
         for name in names:
             if name in sizes:
                 assert joint is not None
-                yield name, Levels(shares(joint[at : at + sizes[name]]), self.schema[name].levels)
+                yield name, LevelAnswers(shares(joint[at : at + sizes[name]]), self.schema[name].levels)
                 at += sizes[name]
             else:
                 yield name, self._numbers(name)
 
     def _numbers(self, name: str) -> Answers:
-        nothing = Levels(shares(self.log_joint), (None,))
+        nothing = LevelAnswers(shares(self.log_joint), (None,))
         found = self.model.factor_.part_of(name)
         if found is None:
             gathered = self.model.factor_.gathers(name)
@@ -117,7 +125,7 @@ class Case:
             return nothing
         counts = leaf.support(TAIL / power)
         if counts is not None:
-            return Counts(shares(self.log_joint + power * leaf.at(counts)), counts)
+            return CountAnswers(shares(self.log_joint + power * leaf.at(counts)), counts)
         if power != 1.0:
             return self._curve(name)
         if isinstance(self.model.factor_, Averaged):
@@ -130,25 +138,25 @@ class Case:
                                np.concatenate([m.sd for m in mixtures]))  # fmt: skip
         return self._bumps(mixtures[0])
 
-    def _mixed(self, log_weight: Array, mean: Array, sd: Array) -> Gaussians:
+    def _mixed(self, log_weight: Array, mean: Array, sd: Array) -> GaussianAnswers:
         """log P(c, m, x), mean and standard deviation (R, C) of the Gaussians that a density is the sum of."""
         log_weight, mean, sd = (np.broadcast_to(a, mean.shape) for a in (log_weight, mean, sd))
         weight = shares(log_weight.ravel())
         owner = np.tile(np.arange(len(self.model.classes_)), len(mean))
         there = weight > 0
         mean, sd = mean.ravel(), sd.ravel()
-        return Gaussians(weight[there], mean[there], sd[there], owner[there], len(self.model.classes_))
+        return GaussianAnswers(weight[there], mean[there], sd[there], owner[there], len(self.model.classes_))
 
-    def _bumps(self, found: Mixture) -> Gaussians:
+    def _bumps(self, found: MixtureDensity) -> GaussianAnswers:
         """A density of many Gaussians, those of each class in its own share."""
         of_class = shares(self.log_joint)[0] / found.weight.T.sum(axis=1)
         owner, at = np.nonzero((found.weight.T > 0) & (of_class > 0)[:, None])
         weight, mean, sd = of_class[owner] * found.weight[at, owner], found.mean[at, owner], found.sd[at, owner]
         if found.width is None:
-            return Gaussians(weight, mean, sd, owner, len(of_class))
-        return Averages(weight, mean, sd, owner, len(of_class), found.width)
+            return GaussianAnswers(weight, mean, sd, owner, len(of_class))
+        return AveragedAnswers(weight, mean, sd, owner, len(of_class), found.width)
 
-    def _curve(self, name: str) -> Curve:
+    def _curve(self, name: str) -> DensityAnswers:
         """The density is found from the middle of the column outwards, by powers of two."""
         middle = float(self.schema[name].pivot)
 
@@ -159,7 +167,7 @@ class Case:
         heard = np.concatenate([log_sum(at(middle - steps)), log_sum(at(middle + steps))]) + np.tile(log(steps), 2)
         loud = np.tile(steps, 2)[heard > heard.max() - 40.0]
         reach = 2.0 * float(loud.max(initial=1.0))  # at the next power nothing is heard any more
-        return Curve(at, middle - reach, middle + reach)
+        return DensityAnswers(at, middle - reach, middle + reach)
 
 
 def ledger_of(
@@ -241,7 +249,7 @@ def _conditional(case: Case, name: str) -> tuple[Array, Array]:
     return mean, np.sqrt(variance)
 
 
-def _under_parents(case: Case, leaf: Leaf) -> tuple[Array, list[Mixture]]:
+def _under_parents(case: Case, leaf: Leaf) -> tuple[Array, list[MixtureDensity]]:
     """log P(c, pa, x) (R, C) for each combination of the parents' cells that are not known, and the densities there."""
     places = [int(d.places(case.table)[0]) for d in leaf.parents]
     free = [range(d.size) if place == HIDDEN else [place] for d, place in zip(leaf.parents, places, strict=True)]
@@ -251,10 +259,10 @@ def _under_parents(case: Case, leaf: Leaf) -> tuple[Array, list[Mixture]]:
         {d.variable.name: s for d, s in zip(leaf.parents, at, strict=True) if d.variable.name in hidden} for at in cells
     ]
     log_joint = case.ledger(tried).joint() if hidden else case.log_joint
-    return log_joint, [cast(Mixture, leaf.mixture(case.table, at)) for at in cells]
+    return log_joint, [cast(MixtureDensity, leaf.mixture(case.table, at)) for at in cells]
 
 
-def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[Mixture]]:
+def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[MixtureDensity]]:
     """log P(c, i, x) (R, C) for each super-parent that takes part, and the densities under it."""
     prior = np.broadcast_to(log(factor.prior.p), (1, len(factor.prior.p)))
     joints, active = factor.joints(case.table, prior)
@@ -267,5 +275,7 @@ def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[Mixt
     found = []
     for i in taking:
         leaf = next(f for f in factor.members[i].families if f.variable.name == name)
-        found.append(cast(Mixture, leaf.mixture(case.table, [int(d.places(case.table)[0]) for d in leaf.parents])))
+        found.append(
+            cast(MixtureDensity, leaf.mixture(case.table, [int(d.places(case.table)[0]) for d in leaf.parents]))
+        )
     return ledger.joint(), found

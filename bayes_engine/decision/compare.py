@@ -328,7 +328,7 @@ def _mean(values: Array, weight: Array) -> float:
 # to write down ------------------------------------------------------------------------------------------------------
 
 
-class Bill(NamedTuple):
+class DescriptionLength(NamedTuple):
     """What a model costs to write down, in nats: its numbers and then, with their help, the rows.
 
     `log_likelihood` of the rows under maximum-likelihood estimates, `parameters` free ones, class node included, `n`
@@ -353,7 +353,7 @@ class Bill(NamedTuple):
 _LIKELIEST = {"alpha": 0.0, "smoothing": "none", "priors": "empirical", "variance": "mle", "unseen": "ignore"}
 
 
-def mdl(model: Any) -> Bill | None:
+def mdl(model: Any) -> DescriptionLength | None:
     """The bill of a fitted naive Bayes, SPODE, TAN or k-DB, from its statistics; None for a model that is no product of
     conditional distributions of single columns (AODE is a mean of models), has a kernel density (which takes the rows
     themselves for its numbers) or counts words (whose number grows with the texts).
@@ -374,7 +374,7 @@ def mdl(model: Any) -> Bill | None:
         factor = model.with_params(**changed).factor_
     stats: Statistics = model.stats_
     parts = list(factor.leaves())
-    return Bill(
+    return DescriptionLength(
         sum(part.largest_log_likelihood(stats) for part in parts),
         sum(part.free for part in parts),
         float(stats.class_weight.sum()),

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, digamma, polygamma, stdtrit
 
 from bayes_engine.factors import Row, RowKind, normal_log_density, variance_estimate
-from bayes_engine.factors.leaf import HIDDEN, Domain, Form, Leaf, LeftOutRows, Mixture, Numbers, cells_of, cells_of_rows
+from bayes_engine.factors.leaf import (
+    HIDDEN,
+    Domain,
+    Form,
+    Leaf,
+    LeftOutRows,
+    MixtureDensity,
+    Numbers,
+    cells_of,
+    cells_of_rows,
+)
 from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.sources import Source
 from bayes_engine.logspace import Array, exp, log, log_sum
@@ -241,12 +251,12 @@ class GaussianLeaf(Leaf):
         excess = terms - log_sum(terms + log_prior, axis=0)
         return max(float(np.trapezoid((exp(terms + log_prior) * excess).sum(axis=0), x)), 0.0)
 
-    def mixture(self, X: Table, cell: Sequence[int]) -> Mixture:
+    def mixture(self, X: Table, cell: Sequence[int]) -> MixtureDensity:
         mean, variance = self.gaussians
         for place in cell:
             mean, variance = mean[:, place], variance[:, place]
         mean = (self.moments.pivot + mean)[None]
-        return Mixture(np.ones(mean.shape), mean, np.broadcast_to(np.sqrt(variance), mean.shape[1:])[None])
+        return MixtureDensity(np.ones(mean.shape), mean, np.broadcast_to(np.sqrt(variance), mean.shape[1:])[None])
 
     @property
     def collapsed(self) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from scipy.special import erfcx
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI, RowKind, variance_estimate
 from bayes_engine.factors.gaussian import NODES, REACH
-from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Mixture, Numbers
+from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, MixtureDensity, Numbers
 from bayes_engine.factors.likelihoods import Likelihood, register
 from bayes_engine.factors.sources import Estimated, Source
 from bayes_engine.factors.values import ValuesLeaf
@@ -41,7 +41,7 @@ class Bump(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kernel(Estimated):
+class KernelEstimate(Estimated):
     """Σ w K((x − x_i)/h)/(n h) over the values x_i of a class: `bumps` are those that add most at x. A `precision` p is
     Weka's: values rounded to multiples of p, K averaged over x ± p/2. `stands_in`: the class has no spread of its own
     to take h from."""
@@ -127,7 +127,9 @@ class KernelLeaf(ValuesLeaf):
             if np.isfinite(value):
                 shares = exp(np.array(alone) - value) * weight[mine] / weight.sum()
             bumps = map(Bump, self.points[mine].tolist(), weight[mine].tolist(), shares.tolist())
-            found.append(Kernel(value, x, float(weight.sum()), h, self.precision, tuple(bumps), self.replaced[c]))
+            found.append(
+                KernelEstimate(value, x, float(weight.sum()), h, self.precision, tuple(bumps), self.replaced[c])
+            )
         return tuple(found)
 
     def posterior(self, target: Variable) -> None:
@@ -153,11 +155,11 @@ class KernelLeaf(ValuesLeaf):
         excess = np.subtract(terms, log_sum(joint, axis=0), out=np.zeros_like(terms), where=p > 0)
         return max(float(np.trapezoid((p * excess).sum(axis=0), x)), 0.0)
 
-    def mixture(self, X: Table, cell: Sequence[int]) -> Mixture:
+    def mixture(self, X: Table, cell: Sequence[int]) -> MixtureDensity:
         """The bumps, in each class those of its own values."""
         weight = self.weight.T
         mean = np.broadcast_to(self.points[:, None], weight.shape)
-        return Mixture(weight, mean, np.broadcast_to(self.bandwidth, weight.shape), self.precision)
+        return MixtureDensity(weight, mean, np.broadcast_to(self.bandwidth, weight.shape), self.precision)
 
 
 def silverman_bandwidth(column: ColumnValues, pivot: float, floor: float) -> tuple[Array, tuple[bool, ...]]:

@@ -87,7 +87,7 @@ BY_DEFAULT = Estimation(Dirichlet.laplace())
 """How naive Bayes estimates where nothing else is said."""
 
 
-class Mixture(NamedTuple):
+class MixtureDensity(NamedTuple):
     """A density as a mixture of Gaussians in each class: `weight`, of any sum, `mean` and `sd`, each (m, C). With a
     `width` p each Gaussian is averaged over x ± p/2."""
 
@@ -182,7 +182,7 @@ class Leaf(Factor):
         """The whole numbers that hold all of the probability in each class but for e^−nats; None of a density."""
         return None
 
-    def mixture(self, X: Table, cell: Sequence[int]) -> Mixture | None:
+    def mixture(self, X: Table, cell: Sequence[int]) -> MixtureDensity | None:
         """The density at these places of the parents as a mixture of Gaussians; None where it is none."""
         return None
 

@@ -17,7 +17,7 @@ from bayes_engine.table.schema import Level
 Beliefs = Mapping[str, tuple[float, ...]]
 
 
-class Change(NamedTuple):
+class BeliefChange(NamedTuple):
     """What the findings did to a node: the level whose probability rose most, before and after."""
 
     node: str
@@ -44,14 +44,14 @@ class Answer(NamedTuple):
         return self.conflict is None
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[BeliefChange, ...]:
         """The nodes without a finding by how far a level of theirs rose, farthest first, then in their order."""
         found = []
         for node, after in self.posterior.items():
             if node not in self.evidence:
                 before = self.prior[node]
                 level = max(range(len(after)), key=lambda k: (round(after[k] - before[k], 12), after[k]))
-                found.append(Change(node, level, before[level], after[level]))
+                found.append(BeliefChange(node, level, before[level], after[level]))
         return tuple(sorted(found, key=lambda c: -round(c.after - c.before, 12)))
 
 

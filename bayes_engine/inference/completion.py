@@ -27,7 +27,7 @@ PER_FAMILY = 2e-4
 """… and that summing out takes for a family of a pattern: the faster way is taken."""
 
 
-class Completed(NamedTuple):
+class ExpectedCounts(NamedTuple):
     """Expected counts of the families, each shaped like its table, and Σ w_i log p(x_i) in nats."""
 
     counts: tuple[Array, ...]
@@ -80,12 +80,12 @@ class Completion:
         scopes = tuple(network.axes(cpt.scope) for cpt in network.cpts)
         return cls(places[weight > 0], weight[weight > 0], network.names, sizes, scopes)
 
-    def expected(self, network: Network) -> Completed:
+    def expected(self, network: Network) -> ExpectedCounts:
         """What the rows count under the network's tables. Raises ImpossibleEvidence, TooLarge as the junction tree."""
         tree = junction_tree(network)
         if tree.cost.cells * self._distinct * PER_CELL <= PER_FAMILY * sum(len(p.touching) for p in self._patterns):
             found = tree.family_marginals(self.places, self.weight)
-            return Completed(tuple(found.families[n] for n in self.names), float(self.weight @ found.log_evidence))
+            return ExpectedCounts(tuple(found.families[n] for n in self.names), float(self.weight @ found.log_evidence))
         counts = [shown.copy() for shown in self._shown]
         tables = [cpt.log for cpt in network.cpts]
         total = sum(
@@ -103,7 +103,7 @@ class Completion:
                 p = exp(belief).reshape(len(t.flat), -1) * pattern.weight[:, None]
                 added = np.stack([np.bincount(t.flat, column, t.known) for column in p.T], axis=-1)
                 counts[t.family] += added.reshape(a.shape).transpose(np.argsort(t.turn))
-        return Completed(tuple(counts), total)
+        return ExpectedCounts(tuple(counts), total)
 
     @cached_property
     def _shown(self) -> tuple[Array, ...]:

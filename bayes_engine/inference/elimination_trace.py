@@ -17,7 +17,7 @@ from bayes_engine.inference.elimination import Potential, eliminate
 from bayes_engine.logspace import Array, exp, log_sum, normalize
 
 
-class Factor(NamedTuple):
+class TracedFactor(NamedTuple):
     """A table with the name under which it is spoken of: P(dysp = yes | bronc, either), or τ₁(lung, either)."""
 
     name: str
@@ -25,7 +25,7 @@ class Factor(NamedTuple):
     table: Array
 
 
-class Step(NamedTuple):
+class EliminationStep(NamedTuple):
     """One variable summed out: the factors that hold it are multiplied into a table over `scope` (`cells` many), and
     summed over the variable they give `result`."""
 
@@ -33,10 +33,10 @@ class Step(NamedTuple):
     factors: tuple[str, ...]
     scope: tuple[str, ...]
     cells: int
-    result: Factor
+    result: TracedFactor
 
 
-class Trace(NamedTuple):
+class EliminationTrace(NamedTuple):
     """An elimination from beginning to end.
 
     `barren` nodes are left out at once: neither asked for, nor seen, nor above such a node, their tables sum to 1.
@@ -46,8 +46,8 @@ class Trace(NamedTuple):
 
     target: str
     barren: tuple[str, ...]
-    factors: tuple[Factor, ...]
-    steps: tuple[Step, ...]
+    factors: tuple[TracedFactor, ...]
+    steps: tuple[EliminationStep, ...]
     last: tuple[str, ...]
     joint: Array
     log_evidence: float
@@ -56,7 +56,7 @@ class Trace(NamedTuple):
 
 def elimination_trace(
     network: Network, target: str, evidence: Mapping[str, Any] | None = None, order: Sequence[str] | None = None
-) -> Trace:
+) -> EliminationTrace:
     """P(target | evidence) step by step; `order` lists every variable to be summed out, otherwise the one with the
     smallest table comes first, then by name.
 
@@ -93,22 +93,22 @@ def elimination_trace(
             "this elimination would need a table of {cells:.3g} cells; take another order, or the junction tree",
             cells=error.message.params["cells"],
         ) from None
-    steps: list[Step] = []
+    steps: list[EliminationStep] = []
     for cluster in done.clusters:
         scope = cluster.scope[:-1]
-        result = Factor(f"τ{len(steps) + 1}({', '.join(scope)})", scope, exp(log_sum(cluster.log)[0, 0]))
+        result = TracedFactor(f"τ{len(steps) + 1}({', '.join(scope)})", scope, exp(log_sum(cluster.log)[0, 0]))
         factors = tuple(names[i] for i in cluster.members)
-        steps.append(Step(cluster.scope[-1], factors, cluster.scope, cluster.log.size, result))
+        steps.append(EliminationStep(cluster.scope[-1], factors, cluster.scope, cluster.log.size, result))
         names.append(result.name)
     joint: Array = np.zeros(sizes[target])
     for left in done.left.values():
         joint = joint + left.log[0, 0]
     if np.isneginf(joint).all():
         raise ImpossibleEvidence("the evidence has probability 0; clear one of its findings")
-    return Trace(
+    return EliminationTrace(
         target,
         tuple(name for name in network.names if name not in above),
-        tuple(Factor(n, p.scope, exp(p.log[0, 0])) for n, p in zip(names, potentials, strict=False)),
+        tuple(TracedFactor(n, p.scope, exp(p.log[0, 0])) for n, p in zip(names, potentials, strict=False)),
         tuple(steps),
         tuple(names[i] for i in done.left),
         exp(joint),

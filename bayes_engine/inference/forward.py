@@ -177,7 +177,7 @@ def weighted_sample(
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted:
+class LikelihoodWeightingRun:
     """What likelihood weighting found. `marginals` and `mc_error`: for each node P(x_j | e) (S_j,) and its standard
     error; `log_evidence` estimates log P(e) in nats, `log_evidence_error` its standard error; `ess` = (Σw)²/Σw², the
     number of rows of equal weight that would say as much; n rows were drawn."""
@@ -195,7 +195,9 @@ class Weighted:
         return self.marginals[self.names.index(name)]
 
 
-def likelihood_weighting(network: Network, evidence: Places, n: int, rng: np.random.Generator) -> Weighted:
+def likelihood_weighting(
+    network: Network, evidence: Places, n: int, rng: np.random.Generator
+) -> LikelihoodWeightingRun:
     """P(x_j | e) of every node from n weighted rows.
 
     The estimate is p̂ = Σ w 1[x_j = s] / Σ w; its standard error √(Σ w² (1[x_j = s] − p̂)²) / Σ w is that of a ratio of
@@ -237,7 +239,7 @@ def likelihood_weighting(network: Network, evidence: Places, n: int, rng: np.ran
     error = np.sqrt(np.maximum(variance, 0.0))
     relative = (total[1] / total[0] ** 2 - 1.0 / n) * n / max(n - 1, 1)  # var(w) / (n w̄²)
     cut = [slice(a, b) for a, b in itertools.pairwise(first)]
-    return Weighted(
+    return LikelihoodWeightingRun(
         network.names,
         tuple(p[s] for s in cut),
         tuple(error[s] for s in cut),

@@ -25,12 +25,12 @@ from bayes_engine.inference.forward import Places, bits, checked_evidence, thres
 from bayes_engine.inference.moves import Island, Moves, certain, moves, stuck_network, tied_blocks
 from bayes_engine.inference.sweeps import (
     Blocks,
+    GibbsBlock,
     GibbsInfo,
     GibbsState,
-    Kernel,
     Scan,
     Start,
-    Unit,
+    TransitionKernel,
     compile_gibbs,
     conditional,
     gibbs_step,
@@ -42,9 +42,29 @@ from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 
 __all__ = [
-    "Blocks", "Event", "GibbsInfo", "GibbsRun", "GibbsSettings", "GibbsState", "Island", "Kernel", "Moves", "Scan",
-    "Start", "Status", "Unit", "Update", "compile_gibbs", "conditional", "gibbs", "gibbs_step", "moves", "start",
-    "stuck_network", "tied_blocks", "updates",
+    "Blocks",
+    "Event",
+    "GibbsBlock",
+    "GibbsInfo",
+    "GibbsRun",
+    "GibbsSettings",
+    "GibbsState",
+    "Island",
+    "Moves",
+    "Scan",
+    "Start",
+    "Status",
+    "TransitionKernel",
+    "Update",
+    "compile_gibbs",
+    "conditional",
+    "gibbs",
+    "gibbs_step",
+    "moves",
+    "start",
+    "stuck_network",
+    "tied_blocks",
+    "updates",
 ]  # fmt: skip
 
 Status = Literal["converged", "not yet", "cannot be ergodic", "not shown ergodic"]
@@ -85,7 +105,7 @@ class GibbsRun:
     `walk_at` (K,) counted sweeps, 0 before the first. `sweeps` were counted, after `burn_in` others.
     """
 
-    kernel: Kernel
+    kernel: TransitionKernel
     chains: int
     sweeps: int
     burn_in: int
@@ -196,7 +216,7 @@ class Update(NamedTuple):
     places: Places
 
 
-def updates(kernel: Kernel, rng: np.random.Generator, places: Places, n: int) -> list[Update]:
+def updates(kernel: TransitionKernel, rng: np.random.Generator, places: Places, n: int) -> list[Update]:
     """n single draws from the state `places` (d,), node by node in the order of the network: the algorithm of Zhou's
     figure 7.5 in slow motion, with the probabilities as products of the tables' entries.
 
@@ -218,14 +238,14 @@ def updates(kernel: Kernel, rng: np.random.Generator, places: Places, n: int) ->
     return found
 
 
-def _first(kernel: Kernel, state: GibbsState, walkers: int) -> Places:
+def _first(kernel: TransitionKernel, state: GibbsState, walkers: int) -> Places:
     return kernel.places(GibbsState(state.x[:, :walkers], state.sweep))
 
 
 class _Tally:
     """Counts of every level by chain and batch of time, and of the event; what is read off them at the end."""
 
-    def __init__(self, kernel: Kernel, chains: int, sweeps: int, event: Places | None, keep: int) -> None:
+    def __init__(self, kernel: TransitionKernel, chains: int, sweeps: int, event: Places | None, keep: int) -> None:
         self.kernel, self.chains, self.sweeps = kernel, chains, sweeps
         self.sizes = [kernel.network.sizes[j] for j in kernel.hidden]
         batches = min(2 if chains >= BATCHES else BATCHES, sweeps)
@@ -333,7 +353,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _verdict(
-    kernel: Kernel, chains: int, sweeps: int, rhat: Array, ess: Array, event: Event | None
+    kernel: TransitionKernel, chains: int, sweeps: int, rhat: Array, ess: Array, event: Event | None
 ) -> tuple[Status, Message]:
     found = kernel.moves
     names = _some(found.tied)

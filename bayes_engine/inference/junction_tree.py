@@ -46,7 +46,7 @@ TIE = 1e-9
 """Explanations whose log-probabilities differ by less, in nats, are equally probable."""
 
 
-class Cost(NamedTuple):
+class TreeCost(NamedTuple):
     """What a tree needs: the `cells` of all its tables, those of its `largest`, and the nodes of that `clique`."""
 
     cells: float
@@ -66,7 +66,7 @@ class Posteriors(NamedTuple):
         return np.isfinite(self.log_evidence)
 
 
-class Counts(NamedTuple):
+class ExpectedFamilyCounts(NamedTuple):
     """log P(e_i) (n,), and for each node Σ_i w_i P(x_j, pa_j | e_i), in the shape of its table."""
 
     log_evidence: Array
@@ -129,11 +129,11 @@ class JunctionTree:
         return tuple(c.parent for c in self._cliques)
 
     @cached_property
-    def cost(self) -> Cost:
+    def cost(self) -> TreeCost:
         """What the tables of one row take: known before any is made."""
         tables = [cells(c.scope, self.network.sizes) for c in self._cliques]
         largest, widest = max(zip(tables, self._cliques, strict=True), default=(0.0, Clique((), 0, -1)))
-        return Cost(sum(tables), largest, self._names(widest.scope))
+        return TreeCost(sum(tables), largest, self._names(widest.scope))
 
     def marginals(
         self,
@@ -215,7 +215,7 @@ class JunctionTree:
 
     def family_marginals(
         self, places: Places, weight: Array | None = None, *, impossible: OnImpossible = "raise"
-    ) -> Counts:
+    ) -> ExpectedFamilyCounts:
         """log P(e_i) and the expected counts Σ_i w_i P(x_j, pa_j | e_i) of every family: the E step of EM.
 
         Rows alike are carried through once; an impossible row that is flagged counts nowhere.
@@ -240,7 +240,7 @@ class JunctionTree:
             kept = [v for v in scope if v in wanted]
             margin = sums[home].sum(axis=tuple(a for a, v in enumerate(scope) if v not in wanted))
             families[cpt.name] = margin.transpose([kept.index(v) for v in wanted])
-        return Counts(log_evidence, families)
+        return ExpectedFamilyCounts(log_evidence, families)
 
     # ------------------------------------------------------------------ tables
 

@@ -65,7 +65,7 @@ class GibbsInfo(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unit:
+class GibbsBlock:
     """Nodes that are drawn together, given their hidden `blanket` (both as columns of the network).
 
     `tables[i]` (K, S_i) is P(m_i | blanket, m_0 … m_{i−1}) with a row for each joint place, the last one fastest; a
@@ -111,7 +111,7 @@ class _Direct:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class TransitionKernel:
     """A network under evidence, ready to be stepped. `hidden` are the columns of the state's rows; `units` come in the
     order of a sweep; `stages` are their draws, in groups that a step takes whole."""
 
@@ -119,7 +119,7 @@ class Kernel:
     evidence: Places
     scan: Scan
     hidden: tuple[int, ...]
-    units: tuple[Unit, ...]
+    units: tuple[GibbsBlock, ...]
     stages: tuple[tuple[_Tabled | _Direct, ...], ...]
 
     @property
@@ -139,7 +139,9 @@ class Kernel:
         return moves(self.network, self.evidence, [unit.members for unit in self.units])
 
 
-def compile_gibbs(network: Network, evidence: Places, *, scan: Scan = "sequential", blocks: Blocks = None) -> Kernel:
+def compile_gibbs(
+    network: Network, evidence: Places, *, scan: Scan = "sequential", blocks: Blocks = None
+) -> TransitionKernel:
     """The kernel of `network` given `evidence` (d,), HIDDEN where nothing is known.
 
     Parameters
@@ -174,10 +176,10 @@ def compile_gibbs(network: Network, evidence: Places, *, scan: Scan = "sequentia
     groups = _coloured(units) if scan == "sequential" else [[unit] for unit in units]
     row = {j: r for r, j in enumerate(hidden)}
     stages = tuple(_stages(group, row, network.sizes, families) for group in groups)
-    return Kernel(network, evidence, scan, hidden, tuple(u for group in groups for u in group), stages)
+    return TransitionKernel(network, evidence, scan, hidden, tuple(u for group in groups for u in group), stages)
 
 
-def gibbs_step(rng: np.random.Generator, state: GibbsState, kernel: Kernel) -> tuple[GibbsState, GibbsInfo]:
+def gibbs_step(rng: np.random.Generator, state: GibbsState, kernel: TransitionKernel) -> tuple[GibbsState, GibbsInfo]:
     """One sweep of every chain.
 
     >>> from bayes_engine.inference.moves import stuck_network
@@ -196,7 +198,7 @@ def gibbs_step(rng: np.random.Generator, state: GibbsState, kernel: Kernel) -> t
     return GibbsState(x, state.sweep + 1), GibbsInfo(kernel.updates * x.shape[1], int(np.count_nonzero(x != state.x)))
 
 
-def start(kernel: Kernel, rng: np.random.Generator, chains: int, how: Start = "weighted") -> GibbsState:
+def start(kernel: TransitionKernel, rng: np.random.Generator, chains: int, how: Start = "weighted") -> GibbsState:
     """Where the chains begin: a state of positive probability each, the evidence clamped.
 
     "consistent" (the textbook's): uniform over the states that agree with the evidence and are possible. "forward": the
@@ -255,7 +257,7 @@ def conditional(network: Network, j: int, places: Places) -> Array:
     return normalize(joint)
 
 
-def _consistent(kernel: Kernel, rng: np.random.Generator, n: int) -> Places:
+def _consistent(kernel: TransitionKernel, rng: np.random.Generator, n: int) -> Places:
     """(d, n) uniform over the possible states, or as near to it as `start` says."""
     network = kernel.network
     tied = ties(network, sliced(network, kernel.evidence))
@@ -291,11 +293,11 @@ def _columns(network: Network, evidence: Places, block: Sequence[str]) -> tuple[
     return tuple(sorted(columns))
 
 
-def _unit(network: Network, families: Sequence[Family], members: tuple[int, ...]) -> Unit:
+def _unit(network: Network, families: Sequence[Family], members: tuple[int, ...]) -> GibbsBlock:
     blanket = blanket_of(families, members)
     size = cells(network, families, members)
     if size > LARGEST and len(members) == 1:
-        return Unit(members, blanket, ())
+        return GibbsBlock(members, blanket, ())
     if size > LARGEST:
         raise ParameterError(
             "drawing {block} together needs a table of {cells:.0f} cells, more than {most}; choose smaller blocks",
@@ -312,13 +314,13 @@ def _unit(network: Network, families: Sequence[Family], members: tuple[int, ...]
     for j in reversed(members):
         tables.insert(0, normalize(joint.reshape(-1, network.sizes[j])))
         joint = log_sum(joint)
-    return Unit(members, blanket, tuple(tables))
+    return GibbsBlock(members, blanket, tuple(tables))
 
 
-def _coloured(units: Iterable[Unit]) -> list[list[Unit]]:
+def _coloured(units: Iterable[GibbsBlock]) -> list[list[GibbsBlock]]:
     """The units in groups such that no member of one is in another or its blanket: drawing a group at once is drawing
     it in any order."""
-    groups: list[tuple[list[Unit], set[int], set[int]]] = []
+    groups: list[tuple[list[GibbsBlock], set[int], set[int]]] = []
     for unit in units:
         inside, touched = set(unit.members), {*unit.members, *unit.blanket}
         for group, members, reach in groups:
@@ -335,7 +337,7 @@ def _coloured(units: Iterable[Unit]) -> list[list[Unit]]:
 
 
 def _stages(
-    group: Sequence[Unit], row: dict[int, int], sizes: Sequence[int], families: Sequence[Family]
+    group: Sequence[GibbsBlock], row: dict[int, int], sizes: Sequence[int], families: Sequence[Family]
 ) -> tuple[_Tabled | _Direct, ...]:
     """The draws of a group: first the first members of all its units, then the second ones, …"""
     if not group[0].tables:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bayes_engine.covariance import pivots, pooled
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.components import Components, Form, Gathered, Piece, Problem, Rows, Wishart
+from bayes_engine.models.components import Components, Form, Gathered, Piece, Problem, StandardizedRows, Wishart
 from bayes_engine.progress import steps
 from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.moments import Moments
@@ -242,7 +242,7 @@ class Diagonal(Problem[Moments]):
         return pieces(), gathered
 
 
-def problem(rows: Rows, form: Form, ridge: Array, prior: Wishart | None = None) -> Full | Diagonal:
+def problem(rows: StandardizedRows, form: Form, ridge: Array, prior: Wishart | None = None) -> Full | Diagonal:
     """The steps for these rows; `ridge` (d,) in standard units."""
     return (Full if form in ("full", "tied") else Diagonal)(rows, form, ridge, prior)
 

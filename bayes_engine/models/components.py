@@ -107,7 +107,7 @@ class Gathered(NamedTuple, Generic[M]):
 
 
 @dataclass(frozen=True)
-class Rows:
+class StandardizedRows:
     """n rows in standard units: `z` (d, n) = (x − center)/scale, 0 where a cell is missing; `seen` (d, n), None if
     nothing is missing; `weight` (n,), None if each row counts 1."""
 
@@ -160,7 +160,7 @@ class Rows:
 
 def standardized(
     X: Array, center: Array | None = None, scale: Array | None = None, weight: Array | None = None
-) -> Rows:
+) -> StandardizedRows:
     """The rows X (n, d) in standard units: their own, or given ones. A constant column keeps its unit.
 
     >>> rows = standardized(np.array([[1.0, 5.0], [3.0, np.nan]]))
@@ -184,7 +184,7 @@ def standardized(
         x -= center[:, None]
     x /= scale[:, None]
     x[~known] = 0.0
-    return Rows(x, seen, center, scale, weight)
+    return StandardizedRows(x, seen, center, scale, weight)
 
 
 class Wishart(NamedTuple):
@@ -194,7 +194,7 @@ class Wishart(NamedTuple):
     matrix: Array
 
 
-def default_prior(rows: Rows, k: int, form: Form) -> Wishart:
+def default_prior(rows: StandardizedRows, k: int, form: Form) -> Wishart:
     """Fraley & Raftery 2007: ν = d + 2 and Λ = the data's covariance / K^(2/d); variances on their own have d = 1."""
     d = len(rows.z)
     size = d if form in ("full", "tied") else 1
@@ -215,7 +215,7 @@ class Piece(NamedTuple):
 class Problem(ABC, Generic[M]):
     """The steps of EM for some rows: `ridge` (d,) is added to the variances, `prior` makes them posterior modes."""
 
-    rows: Rows
+    rows: StandardizedRows
     form: Form
     ridge: Array
     prior: Wishart | None = None
@@ -335,7 +335,7 @@ def _checked(theta: MixtureParameters, form: Form, k: int, d: int) -> MixturePar
     return theta
 
 
-def _means(rows: Rows, r: Array) -> Array:
+def _means(rows: StandardizedRows, r: Array) -> Array:
     seen = np.ones_like(rows.z) if rows.seen is None else rows.seen
     cells = seen @ r
     return np.asarray(((rows.z @ r) / np.where(cells > 0, cells, 1.0)).T)
@@ -396,19 +396,19 @@ def in_order(means: Array) -> NDArray[np.intp]:
     return np.array(sorted(range(len(means)), key=cmp_to_key(before)), dtype=np.intp)
 
 
-def _keys(rows: Rows, of: Any) -> Array:
+def _keys(rows: StandardizedRows, of: Any) -> Array:
     """Rows as they are told apart, a missing cell being like any other missing cell."""
     z = rows.z[:, of]
     return np.concatenate([z, np.zeros((0, z.shape[1])) if rows.seen is None else rows.seen[:, of]]).T
 
 
-def distinct_rows(rows: Rows, wanted: int) -> int:
+def distinct_rows(rows: StandardizedRows, wanted: int) -> int:
     """How many distinct rows there are, counted no farther than is needed to find those wanted."""
     found = len(np.unique(_keys(rows, slice(0, 50 * wanted)), axis=0))
     return found if found >= wanted else len(np.unique(_keys(rows, slice(None)), axis=0))
 
 
-def _distinct(rows: Rows, rng: np.random.Generator, k: int) -> NDArray[np.intp]:
+def _distinct(rows: StandardizedRows, rng: np.random.Generator, k: int) -> NDArray[np.intp]:
     """(k,) rows drawn at random, no two alike."""
     order = rng.permutation(rows.n)
     for size in (min(50 * k, rows.n), rows.n):

@@ -27,7 +27,7 @@ from bayes_engine.models.deciding import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.look_up_source import written
-from bayes_engine.models.look_up_tables import AnyTable, Case, LevelTable, NormalTable, RateTable
+from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.target import class_array
 from bayes_engine.table.encode import Table, as_frame, encode
@@ -59,7 +59,7 @@ class LookUp:
     columns: tuple[AnyTable, ...]
     missing: str
     unseen: str
-    cases: tuple[Case, ...] = ()
+    cases: tuple[ReferenceCase, ...] = ()
 
     @classmethod
     def of(cls, model: NaiveBayes | OnNaiveBayes) -> LookUp:
@@ -250,7 +250,7 @@ def _no_table(variable: Variable, likelihood: str) -> ParameterError:
 # test vectors ---------------------------------------------------------------------------------------------------------
 
 
-def _cases(made: LookUp, model: NaiveBayes | OnNaiveBayes) -> tuple[Case, ...]:
+def _cases(made: LookUp, model: NaiveBayes | OnNaiveBayes) -> tuple[ReferenceCase, ...]:
     """A case without a known cell, and as many as show every entry of every column, up to `MOST_CASES`."""
     tables = {column.variable.name: column for column in made.columns}
     choices = {v.name: _values(v, tables.get(v.name), made) for v in made.schema}
@@ -263,7 +263,7 @@ def _cases(made: LookUp, model: NaiveBayes | OnNaiveBayes) -> tuple[Case, ...]:
     table = made._encode(frame)
     joint = model.factor_.log(table)
     told = zip(rows, normalize(joint), model._status(table, joint), strict=True)
-    return tuple(Case(row, tuple(p.tolist()) if ok == Status.OK else None) for row, p, ok in told)
+    return tuple(ReferenceCase(row, tuple(p.tolist()) if ok == Status.OK else None) for row, p, ok in told)
 
 
 def _values(variable: Variable, column: AnyTable | None, made: LookUp) -> list[Any]:

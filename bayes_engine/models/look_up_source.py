@@ -12,7 +12,7 @@ from typing import Any
 
 from bayes_engine.errors import ParameterError
 from bayes_engine.logspace import Array
-from bayes_engine.models.look_up_tables import AnyTable, Case, LevelTable, NormalTable, RateTable
+from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase
 from bayes_engine.table.schema import Schema, Variable
 
 HEAD = '''"""Naive Bayes as a look-up table, written by bayes_engine. It needs nothing but Python.
@@ -113,7 +113,7 @@ def written(
     log_prior: Array,
     schema: Schema,
     columns: Sequence[AnyTable],
-    cases: Iterable[Case],
+    cases: Iterable[ReferenceCase],
     *,
     missing: str,
     unseen: str,

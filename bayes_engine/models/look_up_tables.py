@@ -86,7 +86,7 @@ class RateTable:
 AnyTable = LevelTable | NormalTable | RateTable
 
 
-class Case(NamedTuple):
+class ReferenceCase(NamedTuple):
     """A test vector: cells by column, None where missing; the model's posterior (C,), None where it has none."""
 
     cells: dict[str, Any]

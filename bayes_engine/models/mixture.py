@@ -26,7 +26,7 @@ from bayes_engine.models.components import (
     Conditional,
     Form,
     MixtureParameters,
-    Rows,
+    StandardizedRows,
     begin,
     default_prior,
     distinct_rows,
@@ -238,7 +238,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     # fitting ----------------------------------------------------------------------------------------------------
 
-    def _rows(self, X: Any, sample_weight: Any) -> tuple[Rows, Any]:
+    def _rows(self, X: Any, sample_weight: Any) -> tuple[StandardizedRows, Any]:
         """The rows that count, and where to start with them."""
         x = self._matrix(X, reset=True)
         weight, start = checked_weights(sample_weight, len(x)), self.init
@@ -250,7 +250,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return standardized(x[there], weight=weight[there]), start
 
     def _climb(
-        self, rows: Rows, starts: Iterable[Any], rng: np.random.Generator, prior: str | None
+        self, rows: StandardizedRows, starts: Iterable[Any], rng: np.random.Generator, prior: str | None
     ) -> Runs[Components]:
         work = self._problem(rows, prior)
 
@@ -260,7 +260,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         climb = partial(em, model=model, stopping=Stopping(self.stop, tol, self.max_iter), hard=bool(self.hard))
         return runs((partial(begin, work, start, self.n_components, rng) for start in starts), climb)
 
-    def _problem(self, rows: Rows, prior: str | None) -> Any:
+    def _problem(self, rows: StandardizedRows, prior: str | None) -> Any:
         wishart = None if prior is None else default_prior(rows, self.n_components, self.covariance)
         return problem(rows, self.covariance, float(self.reg_covar) / rows.scale**2, wishart)
 
@@ -329,7 +329,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def _name(self, j: int) -> str:
         return str(self.feature_names_in_[j]) if hasattr(self, "feature_names_in_") else f"x{j}"
 
-    def _check_rows(self, rows: Rows) -> None:
+    def _check_rows(self, rows: StandardizedRows) -> None:
         found = distinct_rows(rows, self.n_components)
         if found < self.n_components:
             raise TableError(

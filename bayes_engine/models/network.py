@@ -25,7 +25,7 @@ from bayes_engine.em import EMTrace, Runs
 from bayes_engine.errors import ParameterError
 from bayes_engine.exchange import NetworkFrames, from_frames, load_network, network_frames, save_network
 from bayes_engine.factors.network import CPT, Network
-from bayes_engine.inference.forward import Weighted, likelihood_weighting
+from bayes_engine.inference.forward import LikelihoodWeightingRun, likelihood_weighting
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, gibbs
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
@@ -316,7 +316,7 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
 
     def likelihood_weighting(
         self, evidence: Mapping[str, Any] | None = None, n: int = 10_000, random_state: Any = None
-    ) -> Weighted:
+    ) -> LikelihoodWeightingRun:
         """n forward samples with the evidence set, weighted by its probability (Fung & Chang 1990).
 
         Raises as `gibbs`.

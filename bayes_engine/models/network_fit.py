@@ -212,7 +212,7 @@ class EMSettings:
     random_state: Any
 
 
-class Completed(NamedTuple):
+class EMFit(NamedTuple):
     """What EM ends with: the network, the expected statistics, all runs and the best of them."""
 
     network: Network
@@ -223,7 +223,7 @@ class Completed(NamedTuple):
 
 def climb(
     table: Table, weight: Array | None, seen: Statistics, graph: DAG, prior: TablePrior, how: EMSettings
-) -> Completed:
+) -> EMFit:
     """EM over the cells not known, `seen` being what is counted of the others: the tables maximize the likelihood of
     what the rows show, times the Dirichlet prior whose mode they are."""
     prior.check(seen)
@@ -286,7 +286,7 @@ def climb(
     counts = expect(best.last.parameters, False).stats
     stats = _expected(seen, graph, dict(zip(seen.schema.names, counts, strict=True)))
     networks = Runs(tuple(t.mapped(network) for t in found.traces), found.collapsed)
-    return Completed(network(best.last.parameters), stats, networks, best.mapped(network))
+    return EMFit(network(best.last.parameters), stats, networks, best.mapped(network))
 
 
 def _start(

@@ -34,7 +34,7 @@ WIDE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class NumericRows:
     """The rows without a missing cell of some numeric columns: `X` (n, d), `y` (n,) positions among `classes`, `weight`
     (n,), `groups` (n,) or None, `rows` (n,) positions in the table; `left_out` rows had a missing cell."""
 
@@ -58,7 +58,7 @@ class Numbers:
         return pd.Series([self.classes[c] for c in self.y], dtype=object)
 
 
-def numbers(parts: Parts, names: Sequence[str]) -> Numbers:
+def numbers(parts: Parts, names: Sequence[str]) -> NumericRows:
     """The rows of a table taken apart that have all cells of the columns `names`; classes without such a row are gone.
 
     Raises TableError where fewer than two classes are left.
@@ -84,7 +84,7 @@ def numbers(parts: Parts, names: Sequence[str]) -> Numbers:
     weight = np.ones(len(codes)) if parts.weight is None else parts.weight[whole].to_numpy(dtype=float)
     groups = None if parts.groups is None else parts.groups[whole].to_numpy()
     kept = np.flatnonzero(whole)
-    return Numbers(tuple(names), present, X[whole], codes, weight, groups, kept, int((~whole).sum()))
+    return NumericRows(tuple(names), present, X[whole], codes, weight, groups, kept, int((~whole).sum()))
 
 
 # one line in the plane of two columns ---------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ class Projection:
     `pair` of classes that are hardest to tell apart. `w` (2,) is Fisher's direction in the columns' own units.
     """
 
-    numbers: Numbers
+    numbers: NumericRows
     mean: Array
     scale: Array
     points: Array
@@ -135,14 +135,14 @@ class Projection:
         return Turned(J, within, between, right, right / float(weight.sum()))
 
 
-def project(found: Numbers, *, standardized: bool | None = None) -> Projection:
+def project(found: NumericRows, *, standardized: bool | None = None) -> Projection:
     """The lines for two columns. J and Fisher's and LDA's lines do not depend on the units, the principal axis does:
     `standardized` divides each column by its spread; None does so where the spreads differ much.
 
     Raises TableError where a column has one value only.
 
     >>> X = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, 9.0], [0.0, 11.0]])
-    >>> found = Numbers(("x", "y"), ("a", "b"), X, np.array([0, 0, 1, 1]), np.ones(4), None, np.arange(4), 0)
+    >>> found = NumericRows(("x", "y"), ("a", "b"), X, np.array([0, 0, 1, 1]), np.ones(4), None, np.arange(4), 0)
     >>> round(project(found, standardized=False).pca)
     90
     """
@@ -216,7 +216,7 @@ class Screens(NamedTuple):
     scheme: Message
 
 
-def screens(found: Numbers, objective: Objective = "ratio-trace", *, folds: int = 5) -> Screens:
+def screens(found: NumericRows, objective: Objective = "ratio-trace", *, folds: int = 5) -> Screens:
     """Fisher's first two directions, the first two principal axes, and LDA's two discriminant coordinates, each of the
     columns in units of their spread (PCA and trace-ratio depend on the units).
 
@@ -226,7 +226,7 @@ def screens(found: Numbers, objective: Objective = "ratio-trace", *, folds: int 
         raise TableError("a plane needs three classes and two columns; two classes have one direction only")
     splits, scheme = _splits(found, folds)
 
-    def screen(make: Callable[[Numbers], _Map]) -> Screen:
+    def screen(make: Callable[[NumericRows], _Map]) -> Screen:
         seen = make(found)
         points = seen.of(found.X)
         guesses = np.empty(len(found.y), dtype=np.intp)
@@ -254,32 +254,32 @@ class _Map(NamedTuple):
         return np.asarray(((X - self.mean) / self.scale) @ self.W)
 
 
-def _standard(found: Numbers) -> _Map:
+def _standard(found: NumericRows) -> _Map:
     mean = np.average(found.X, axis=0, weights=found.weight)
     spread = np.sqrt(np.average((found.X - mean) ** 2, axis=0, weights=found.weight))
     return _Map(mean, np.where(spread > 0, spread, 1.0), np.eye(len(mean)))
 
 
-def _pca_map(found: Numbers, k: int = 2) -> _Map:
+def _pca_map(found: NumericRows, k: int = 2) -> _Map:
     plain = _standard(found)
     axes, variance = principal_axes(plain.of(found.X), found.weight)
     return plain._replace(W=axes[:, :k], explained=tuple((variance / variance.sum())[:k].tolist()))
 
 
-def _fisher_map(found: Numbers, objective: Objective, k: int | None = 2) -> _Map:
+def _fisher_map(found: NumericRows, objective: Objective, k: int | None = 2) -> _Map:
     plain = _standard(found)
     k = None if k is None else min(k, len(found.names))
     model = _fitted(FisherDiscriminant(n_components=k, objective=objective), found, plain.of(found.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_ratio_.tolist()), trace=model.trace_)
 
 
-def _lda_map(found: Numbers, k: int | None = 2) -> _Map:
+def _lda_map(found: NumericRows, k: int | None = 2) -> _Map:
     plain = _standard(found)
     model = _fitted(LinearDiscriminantAnalysis(n_components=k), found, plain.of(found.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_variance_ratio_.tolist()))
 
 
-def _means(points: Array, found: Numbers) -> Array:
+def _means(points: Array, found: NumericRows) -> Array:
     """(C, k) the weighted class means; of a class without a row, infinitely far."""
     out = np.full((len(found.classes), points.shape[1]), np.inf)
     for c in range(len(found.classes)):
@@ -303,7 +303,7 @@ class Pooled:
     scheme: Message
 
 
-def pooled_analysis(found: Numbers, pooling: float, shrinkage: float = 0.0) -> Pooled:
+def pooled_analysis(found: NumericRows, pooling: float, shrinkage: float = 0.0) -> Pooled:
     """Friedman's regularized discriminant analysis on the rows: λ = 1 is LDA, λ = 0 is QDA.
 
     Raises TableError where a class has no covariance to invert.
@@ -327,7 +327,7 @@ class Assumptions(NamedTuple):
     condition: float
 
 
-def assumptions(found: Numbers) -> Assumptions:
+def assumptions(found: NumericRows) -> Assumptions:
     """Box's M over the classes, Mardia's tests in each, and the condition number."""
     model = _fitted(LinearDiscriminantAnalysis(), found)
     members = [found.X[found.y == c] for c in range(len(found.classes))]
@@ -361,7 +361,7 @@ class Before(NamedTuple):
     log_loss: float
 
 
-def before_naive_bayes(found: Numbers, *, folds: int = 5) -> tuple[Mapping[str, Before], Message]:
+def before_naive_bayes(found: NumericRows, *, folds: int = 5) -> tuple[Mapping[str, Before], Message]:
     """Gaussian naive Bayes on the columns as they are ("raw"), turned onto their principal axes ("pca") and onto LDA's
     directions ("lda"); the step is learnt on the training rows alone. And how rows were held out.
 
@@ -369,7 +369,7 @@ def before_naive_bayes(found: Numbers, *, folds: int = 5) -> tuple[Mapping[str, 
     independence within each class.
     """
     splits, scheme = _splits(found, folds)
-    maps: Mapping[str, Callable[[Numbers], _Map]] = {
+    maps: Mapping[str, Callable[[NumericRows], _Map]] = {
         "raw": _standard,
         "pca": lambda part: _pca_map(part, len(part.names)),
         "lda": lambda part: _lda_map(part, None),
@@ -391,7 +391,7 @@ def before_naive_bayes(found: Numbers, *, folds: int = 5) -> tuple[Mapping[str, 
     return results, scheme
 
 
-def _correlation(points: Array, found: Numbers) -> float:
+def _correlation(points: Array, found: NumericRows) -> float:
     """The mean of |r| over the pairs of columns and the classes, each by its weight."""
     pairs = np.triu_indices(points.shape[1], 1)
     if not len(pairs[0]):
@@ -419,20 +419,20 @@ def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float
 # plumbing -------------------------------------------------------------------------------------------------------------
 
 
-def _fitted(model: Any, found: Numbers, X: Array | None = None) -> Any:
+def _fitted(model: Any, found: NumericRows, X: Array | None = None) -> Any:
     with hearing():  # collinear columns are exact in their span
         rows = found.frame if X is None else pd.DataFrame(X, columns=list(found.names))
         return model.partial_fit(rows, found.y, np.arange(len(found.classes)), found.weight)
 
 
-def _some(found: Numbers, rows: NDArray[np.intp]) -> Numbers:
+def _some(found: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
     groups = None if found.groups is None else found.groups[rows]
-    return Numbers(
+    return NumericRows(
         found.names, found.classes, found.X[rows], found.y[rows], found.weight[rows], groups, found.rows[rows], 0
     )
 
 
-def _splits(found: Numbers, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
+def _splits(found: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
     n, sizes = len(found.y), np.bincount(found.y)
     every = np.arange(n)

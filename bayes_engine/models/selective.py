@@ -40,7 +40,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class Step:
+class SelectionStep:
     """One step of the search: the `column` that came in or went out (None at the start), the columns `kept` after it,
     their `score`, and the scores of all columns that were `tried`, by name."""
 
@@ -58,7 +58,7 @@ class Selection:
     kept: tuple[str, ...]
     criterion: str
     direction: str
-    trace: tuple[Step, ...]
+    trace: tuple[SelectionStep, ...]
     refused: Mapping[str, float]
 
 
@@ -165,7 +165,7 @@ class _Judge:
 def _search(judge: _Judge, direction: str) -> Selection:
     forward = direction == "forward"
     kept: tuple[str, ...] = () if forward else judge.names
-    trace = [Step(None, kept, judge(judge.of(kept)), {})]
+    trace = [SelectionStep(None, kept, judge(judge.of(kept)), {})]
     while True:
         tried = judge.with_one_more(kept) if forward else judge.with_one_less(kept)
         if not tried:
@@ -178,7 +178,7 @@ def _search(judge: _Judge, direction: str) -> Selection:
             break
         members = {*kept, column} if forward else {*kept} - {column}
         kept = tuple(name for name in judge.names if name in members)
-        trace.append(Step(column, kept, tried[column], tried))
+        trace.append(SelectionStep(column, kept, tried[column], tried))
     return Selection(kept, judge.criterion, direction, tuple(trace), tried)
 
 

@@ -34,7 +34,7 @@ OBJECTIVES = ("cll", "mse")
 
 
 @dataclass(frozen=True)
-class Weighted(Factor):
+class WeightedFactor(Factor):
     """w_j log P(x_j|c): the rows of a column's factor times its weight, with 0·(−∞) = 0; a score."""
 
     part: Factor
@@ -176,7 +176,7 @@ class WeightedNaiveBayes(OnNaiveBayes):
     def _estimate(self, stats: Statistics) -> Factor:
         prior, columns = self._factors(stats)
         weights = self._weights(stats.schema.names)
-        return Product((prior, *(Weighted(part, weights[name]) for name, part in columns.items())))
+        return Product((prior, *(WeightedFactor(part, weights[name]) for name, part in columns.items())))
 
     def _weights(self, names: tuple[str, ...]) -> dict[str, float]:
         if self.weights is None:

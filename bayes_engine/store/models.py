@@ -17,7 +17,7 @@ from bayes_engine.store.names import stored_name
 from bayes_engine.store.sound import check_look_up
 from bayes_engine.store.trial import check_answers
 from bayes_engine.store.type_hints import fits
-from bayes_engine.store.values import MOST_TEXTS, Reader, Writer
+from bayes_engine.store.values import MOST_TEXTS, ValueReader, ValueWriter
 
 
 def save_model(
@@ -37,7 +37,7 @@ def save_model(
     """
     if not isinstance(model, _ANY):
         _refuse(model, type(model).__name__)
-    writer = Writer(_write)
+    writer = ValueWriter(_write)
     data = pack("model", writer.write(model, type(model).__name__), writer.blobs, limit=limit)
     if path_or_file is None:
         return data
@@ -65,7 +65,7 @@ def load_model(
     content, blobs = unpack(read_file(path_or_bytes, limit), "model", limit=limit)
     try:
         with hearing(), np.errstate(all="ignore"):  # what an estimate has to tell was told at the fit
-            model = Reader(blobs, _READERS).read(content)
+            model = ValueReader(blobs, _READERS).read(content)
             if isinstance(model, LookUp):
                 check_look_up(model)
             elif isinstance(model, _ANY):
@@ -83,7 +83,7 @@ def load_model(
     return model
 
 
-def _write(value: Any, writer: Writer, where: str) -> Any:
+def _write(value: Any, writer: ValueWriter, where: str) -> Any:
     tag = _TAGS.get(type(value))
     if tag is None:
         return _refuse(value, where) if hasattr(value, "get_params") else None
@@ -108,7 +108,7 @@ def _refuse(value: Any, where: str) -> NoReturn:
     )
 
 
-def _read(tag: str, form: Form, body: Any, reader: Reader) -> Any:
+def _read(tag: str, form: Form, body: Any, reader: ValueReader) -> Any:
     """The estimator with its parameters and, where it was fitted, its state."""
     if not isinstance(body, dict) or not {"params"} <= body.keys() <= {"params", "state", "output"}:
         raise StoreError("a model does not consist of params, state and output")

@@ -28,8 +28,8 @@ from bayes_engine.models.calibrated import Isotonic, Platt, Temperature
 from bayes_engine.models.components import Components, MixtureParameters
 from bayes_engine.models.lazy import StoredRows
 from bayes_engine.models.look_up import LookUp
-from bayes_engine.models.look_up_tables import Case, LevelTable, NormalTable, RateTable
-from bayes_engine.models.selective import Selection, Step
+from bayes_engine.models.look_up_tables import LevelTable, NormalTable, RateTable, ReferenceCase
+from bayes_engine.models.selective import Selection, SelectionStep
 from bayes_engine.priors import Dirichlet
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.counts import Counts
@@ -44,7 +44,7 @@ from bayes_engine.store.names import stored_name
 from bayes_engine.store.sound import check_record
 from bayes_engine.store.type_hints import field_hints, fits
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
+from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.trace import Candidate, Search, SearchStep, SearchTrace
 from bayes_engine.table.discretize import Split
 from bayes_engine.table.encode import Table
@@ -52,10 +52,10 @@ from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.table.text import TextRule
 
 RECORDS: Mapping[str, type] = {
-    "Bill": Bill,
+    "Bill": DecomposedScore,
     "CPT": CPT,
     "Candidate": Candidate,
-    "Case": Case,
+    "Case": ReferenceCase,
     "ColumnValues": ColumnValues,
     "Components": Components,
     "Counts": Counts,
@@ -87,7 +87,7 @@ RECORDS: Mapping[str, type] = {
     "Selection": Selection,
     "Split": Split,
     "Statistics": Statistics,
-    "Step": Step,
+    "Step": SelectionStep,
     "StoredRows": StoredRows,
     "Table": Table,
     "Temperature": Temperature,
@@ -108,11 +108,11 @@ MOST_TEXT = 16 * 2**20
 _ENDLESS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-class Writer:
+class ValueWriter:
     """Turns values into JSON; the arrays it meets come into `blobs`, each once. `estimator` writes what is no value,
     or returns None."""
 
-    def __init__(self, estimator: Callable[[Any, Writer, str], Any]) -> None:
+    def __init__(self, estimator: Callable[[Any, ValueWriter, str], Any]) -> None:
         self.blobs: dict[str, Blob] = {}
         self._met: dict[tuple[Any, ...], str] = {}
         self._texts: dict[tuple[str, ...], Any] = {}
@@ -206,13 +206,13 @@ class Writer:
         return name
 
 
-class Reader:
+class ValueReader:
     """Turns JSON back into values. `estimators` are further kinds, each with what reads it."""
 
     def __init__(
         self,
         blobs: Mapping[str, memoryview | NDArray[Any]],
-        estimators: Mapping[str, Callable[[Any, Reader], Any]],
+        estimators: Mapping[str, Callable[[Any, ValueReader], Any]],
     ) -> None:
         self.blobs = blobs
         self._texts: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -244,11 +244,11 @@ class Reader:
         hints = field_hints(cls)
         fields = {stored_name(tag, name): name for name in hints}
         if not isinstance(body, dict) or not body.keys() <= fields.keys():
-            raise StoreError("a {name} has fields that it cannot have", name=cls.__name__)
+            raise StoreError("a {name} has fields that it cannot have", name=tag)
         held = {fields[stored]: self.read(v) for stored, v in body.items()}
         for name, v in held.items():
             if not fits(v, hints[name]):
-                _misfit(f"{cls.__name__}.{name}", cls, name, v)
+                _misfit(f"{tag}.{name}", cls, name, v)
         check_record(cls, held)
         return cls(**held)  # a field that is not there has its default, or the class raises
 
@@ -331,7 +331,7 @@ class Reader:
             raise StoreError("an isotonic curve does not rise from left to right")
         return IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, y)
 
-    _KINDS: Mapping[str, Callable[[Reader, Any], Any]] = {
+    _KINDS: Mapping[str, Callable[[ValueReader, Any], Any]] = {
         "float": _float,
         "scalar": _scalar,
         "list": _list,

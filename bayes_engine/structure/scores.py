@@ -112,7 +112,7 @@ class FamilyScore(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bill:
+class DecomposedScore:
     """The score of a graph, family by family, in the order of the nodes."""
 
     name: ScoreName
@@ -157,7 +157,7 @@ class FamilyChange(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
+class ScoreChange:
     """What a move does to the score: the families it touches, one for add and delete, two for reverse."""
 
     move: Move
@@ -315,7 +315,9 @@ def members(mask: int) -> list[int]:
     return [j for j in range(mask.bit_length()) if mask >> j & 1]
 
 
-def bill(counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0) -> Bill:
+def bill(
+    counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
+) -> DecomposedScore:
     """What every family of the graph adds to its score. Nodes that the table does not have raise ParameterError.
 
     >>> import pandas as pd
@@ -328,12 +330,12 @@ def bill(counts: FamilyCounts, graph: DAG, score: ScoreName | Scorer = "bic", *,
     (-6.2383, -4.1589, 3)
     """
     scorer = scorer_of(counts, score, sample_size)
-    return Bill(scorer.name, tuple(scorer.family(name, graph.parents[name]) for name in graph.nodes))
+    return DecomposedScore(scorer.name, tuple(scorer.family(name, graph.parents[name]) for name in graph.nodes))
 
 
 def bill_of_change(
     counts: FamilyCounts, graph: DAG, move: Move, score: ScoreName | Scorer = "bic", *, sample_size: float = 1.0
-) -> Change:
+) -> ScoreChange:
     """What one move made by hand changes. Raises ParameterError where the move cannot be made.
 
     >>> import pandas as pd
@@ -346,7 +348,7 @@ def bill_of_change(
     ([('wet', 0.1699)], (('rain', 'wet'),))
     """
     after = move.applied(graph)
-    return Change(move, changes(scorer_of(counts, score, sample_size), graph.parents, move), after)
+    return ScoreChange(move, changes(scorer_of(counts, score, sample_size), graph.parents, move), after)
 
 
 def changes(scorer: Scorer, parents: Mapping[str, tuple[str, ...]], move: Move) -> tuple[FamilyChange, ...]:

@@ -13,7 +13,7 @@ import pandas as pd
 from bayes_engine.errors import ParameterError
 from bayes_engine.progress import tick
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import Bill, FamilyChange, Move, Scorer, bill, changes
+from bayes_engine.structure.scores import DecomposedScore, FamilyChange, Move, Scorer, bill, changes
 
 Status = Literal["optimum", "local optimum", "steps", "time", "cancelled", "given"]
 """Why a search ended: at a proven optimum; where no move gains; after `max_steps`; out of time; on request; or it was
@@ -106,7 +106,7 @@ class Search:
     """The best graph that was found, its bill, the way there, why the search ended, and the score of every climb."""
 
     graph: DAG
-    bill: Bill
+    bill: DecomposedScore
     trace: SearchTrace
     status: Status
     method: Method

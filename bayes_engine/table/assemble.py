@@ -153,24 +153,24 @@ def _first_table(grid: R, header: int | Literal[False] | None, notes: list[Note]
     return grid.part(0, begin, int(grid.widths[:begin].max()))
 
 
-def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> Place:
+def _place(grid: Records, header: int | Literal[False] | None, trim: bool) -> TableLocation:
     """Where the table lies: as told, or as found; below a far smaller one, unless that is to be kept."""
     if header is None or header is False:
         place = locate(grid)
         if header is None and trim and (beneath := second_table(grid)) is not None:
             below = locate(grid.part(beneath))
-            place = Place(None if below.header is None else beneath + below.header, beneath + below.first,
+            place = TableLocation(None if below.header is None else beneath + below.header, beneath + below.first,
                           tuple(beneath + i for i in below.units))  # fmt: skip
         if header is False:
-            return Place(None, place.first if place.header is None or place.lone else place.header)
+            return TableLocation(None, place.first if place.header is None or place.lone else place.header)
         return place
     positions = np.flatnonzero(grid.lines == header)
     if not positions.size:
         raise ReadError("line {line} is empty or not in the file, so it cannot hold the column names", line=header)
-    return Place(int(positions[0]), int(positions[0]) + 1)
+    return TableLocation(int(positions[0]), int(positions[0]) + 1)
 
 
-def _note_place(grid: Records, place: Place, notes: list[Note]) -> None:
+def _note_place(grid: Records, place: TableLocation, notes: list[Note]) -> None:
     top = place.first if place.header is None else place.header
     if top:
         line = int(grid.lines[0])
@@ -190,7 +190,7 @@ def _note_place(grid: Records, place: Place, notes: list[Note]) -> None:
                      .offering(offer("It is a row", "header", int(grid.lines[place.header or 0]))))  # fmt: skip
 
 
-def rows_of(grid: R, place: Place, notes: list[Note]) -> R:
+def rows_of(grid: R, place: TableLocation, notes: list[Note]) -> R:
     """The data records: without comments, empty ones at the end, a footer, and repetitions of the header."""
     first, last = place.first, len(grid.widths)
     usual = int(np.bincount(grid.widths[first:]).argmax()) if first < last else 1
@@ -369,7 +369,7 @@ def _shown(grid: Records, i: int) -> str:
 # ---- where the table lies --------------------------------------------------------------------------------------------
 
 
-class Place(NamedTuple):
+class TableLocation(NamedTuple):
     """Where the table lies in its grid: positions of records. `header` None: there are no names; `units` are rows
     between names and data that hold no data; `lone` whether the header is one name beside blanks, perhaps a title."""
 
@@ -379,12 +379,12 @@ class Place(NamedTuple):
     lone: bool = False
 
 
-def locate(grid: Records) -> Place:
+def locate(grid: Records) -> TableLocation:
     """Header and first data row, below comments, titles and notes.
 
     >>> from bayes_engine.table.dialect import Dialect, tokenize
     >>> locate(tokenize("Sales 2024\\n\\nsize,city\\ncm,\\n1.5,Oslo\\n2.5,Rome\\n", Dialect()))
-    Place(header=1, first=3, units=(2,), lone=False)
+    TableLocation(header=1, first=3, units=(2,), lone=False)
     """
     widths = grid.widths
     uncommented = ~grid.first.str.lstrip().str.startswith(COMMENT).to_numpy(dtype=bool)
@@ -399,11 +399,11 @@ def locate(grid: Records) -> Place:
     if above is not None and above == k - 1 and votes <= 0 and (votes < 0 or abs(int(widths[above]) - usual) <= 1):
         header: int | None = above if not _comment(head[above]) or widths[above] == usual else None
     elif above is None and votes < 0 and _lone_name(grid, head[:k], usual):
-        return Place(k - 1, k, lone=True)
+        return TableLocation(k - 1, k, lone=True)
     else:
         header = k if votes > 0 or (votes == 0 and _names(head[k])) else None
     if header is None:
-        return Place(None, k)
+        return TableLocation(None, k)
     if any(not cell.strip() for cell in head[header][:usual]) and header + 2 < len(head):
         nearer = head[header + 1]  # names over several columns, then the names of each: the second row is the header
         if all(cell.strip() for cell in nearer[:usual]) and _names(nearer) and _votes(nearer, below[1:], usual) > 0:
@@ -411,7 +411,7 @@ def locate(grid: Records) -> Place:
     first = header + 1
     while first - header <= 3 and first + 1 < len(head) and _units(head[first], head[first + 1 :], usual):
         first += 1
-    return Place(header, first, tuple(range(header + 1, first)))
+    return TableLocation(header, first, tuple(range(header + 1, first)))
 
 
 def _lone_name(grid: Records, top: Sequence[Sequence[str]], usual: int) -> bool:

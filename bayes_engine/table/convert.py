@@ -58,7 +58,7 @@ _LONG = 5000
 """Rows from which on a column is first looked at as a whole, by Arrow."""
 
 
-class Column(NamedTuple):
+class ConvertedColumn(NamedTuple):
     """A converted column. `absent`: how many cells each token that was taken as missing stood in ('' the empty cell);
     `mark`: the decimal mark the column shows beyond doubt; `doubtful`: it shows one that may be either."""
 
@@ -99,7 +99,7 @@ def convert(
     ([1.5, 2.25], ['1E5', '4D2'], 2, ',')
     """  # fmt: skip
     texts = cells if isinstance(cells, dict) else {str(name): text for name, text in cells.items()}
-    columns, waiting = dict[str, Column](), dict[str, pd.Series]()
+    columns, waiting = dict[str, ConvertedColumn](), dict[str, pd.Series]()
     types = types or {}
     for position, name in enumerate(steps(list(texts))):
         text = texts.pop(name)
@@ -127,7 +127,7 @@ def convert(
 def convert_column(
     column: pd.Series, decimal: Mark | None = None, missing: Sequence[str] | None = None, read_as: ReadAs = "auto",
     position: int = 0,
-) -> Column:  # fmt: skip
+) -> ConvertedColumn:  # fmt: skip
     """One column of text, typed; the offers speak of its `position`. See `convert`."""
     name = str(column.name)
     if read_as == "auto" and decimal != "," and len(column) >= _LONG and (fast := _fast_numbers(column)) is not None:
@@ -167,7 +167,7 @@ def convert_column(
         when = dates(rest, None if read_as == "auto" else read_as == "date_month_first", _spread(codes, known))
         if isinstance(when, Dates):
             times = pd.Series(_per_row(when.values, known, codes), index=column.index)
-            return Column(times, tuple(date_notes(name, when, position)), absent)
+            return ConvertedColumn(times, tuple(date_notes(name, when, position)), absent)
         if read_as != "auto":
             text = _text(texts, missing, position, plainly=True)
             return text._replace(notes=(no_dates_note(name, rest, when, by_rule(position)),))
@@ -185,10 +185,10 @@ def convert_column(
         *code_notes(name, rest, position),
         *(altered(column, values, position) if extreme else ()),
     )
-    return Column(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
+    return ConvertedColumn(pd.Series(values, index=column.index), notes, absent, numbers.mark, doubtful)
 
 
-def _fast_numbers(column: pd.Series) -> Column | None:
+def _fast_numbers(column: pd.Series) -> ConvertedColumn | None:
     """A long column of nothing but numbers as a program writes them and empty cells: as the rules below would have it
     (tested equal), without a look at every spelling. None where they must decide."""
     try:
@@ -216,7 +216,7 @@ def _fast_numbers(column: pd.Series) -> Column | None:
     ):
         return None
     whole = not dotted and not missing.any() and not any_of("[eE]") and bool((np.abs(values) < 2.0**53).all())
-    return Column(pd.Series(values.astype(np.int64) if whole else values, index=column.index), (),
+    return ConvertedColumn(pd.Series(values.astype(np.int64) if whole else values, index=column.index), (),
                   {"": int(missing.sum())} if missing.any() else {}, "." if dotted else None)  # fmt: skip
 
 
@@ -246,7 +246,7 @@ def _absent(bare: list[str], tokens: Sequence[str], codes: NDArray[np.intp]) -> 
 def _chosen_numbers(
     column: pd.Series, codes: NDArray[np.intp], bare: list[str], known: list[bool], decimal: Mark | None,
     absent: dict[str, int], position: int,
-) -> Column:  # fmt: skip
+) -> ConvertedColumn:  # fmt: skip
     """A column of which a person said that it holds numbers: what is none is missing, and told."""
     name = str(column.name)
     rest = [b for b, k in zip(bare, known, strict=True) if k]
@@ -261,7 +261,7 @@ def _chosen_numbers(
         main_note = note("column '{column}' is read as numbers, as chosen", column=name)
     signs = note("column '{column}': left out beside the numbers: {signs}", column=name, signs=listed(left))
     notes = (main_note.offering(by_rule(position)), *((signs,) if left else ()), *altered(column, values, position))
-    return Column(pd.Series(values, index=column.index), notes, absent,
+    return ConvertedColumn(pd.Series(values, index=column.index), notes, absent,
                   mark if decimal is None and "," in "".join(rest) else None)  # fmt: skip
 
 
@@ -273,7 +273,7 @@ def _text(
     identifier: str | None = None,
     phone: str | None = None,
     plainly: bool = False,
-) -> Column:
+) -> ConvertedColumn:
     """A column that stays text (or, unless it is to be text `plainly`, truth values): only tokens that mean missing
     anywhere are taken out."""
     column, codes, spelled, bare = texts
@@ -293,7 +293,7 @@ def _text(
         values = pd.Series(lookup[codes] if absent else lookup[codes].astype(bool), index=column.index)
         notes.append(note("column '{column}': {values} are read as truth values", column=name, values=listed(kept))
                      .offering(as_text(position)))  # fmt: skip
-        return Column(values, tuple(notes), absent)
+        return ConvertedColumn(values, tuple(notes), absent)
 
     lookup = np.array([np.nan if b in tokens else s for s, b in zip(spelled, bare, strict=True)], dtype=object)
     values = pd.Series(lookup[codes], index=column.index).astype("str") if absent else column.astype("str")
@@ -314,10 +314,10 @@ def _text(
                           "warning", column=name, example=phone).offering(as_numbers(position)))  # fmt: skip
     else:
         notes += spelling_notes(name, spelled, bare, kept, position)
-    return Column(values, tuple(notes), absent)
+    return ConvertedColumn(values, tuple(notes), absent)
 
 
-def _empty(column: pd.Series, bare: list[str], position: int) -> Column:
+def _empty(column: pd.Series, bare: list[str], position: int) -> ConvertedColumn:
     name = str(column.name)
     tokens = [b for b in bare if b]
     if tokens:
@@ -325,4 +325,4 @@ def _empty(column: pd.Series, bare: list[str], position: int) -> Column:
                     tokens=listed(tokens)).offering(as_text(position))  # fmt: skip
     else:
         empty_note = note("column '{column}' is empty: every cell is missing", "warning", column=name)
-    return Column(pd.Series(np.nan, index=column.index, dtype=float), (empty_note,), {})
+    return ConvertedColumn(pd.Series(np.nan, index=column.index, dtype=float), (empty_note,), {})

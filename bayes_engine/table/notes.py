@@ -24,7 +24,7 @@ from bayes_engine.table.numbers import (
     PHONE,
     PLAIN_CHARACTERS,
     Mark,
-    Numbers,
+    ParsedNumbers,
     common_unit,
     is_number,
     pointed,
@@ -103,10 +103,10 @@ def by_rule(position: int) -> Offer:
     return offer("Read it by rule again", "types", ((position, "auto"),))
 
 
-def number_notes(name: str, numbers: Numbers, decimal: Mark | None, position: int) -> list[Note]:
+def number_notes(name: str, numbers: ParsedNumbers, decimal: Mark | None, position: int) -> list[Note]:
     """How a column's numbers are read, where they are not written as a program writes them.
 
-    >>> notes = number_notes("x", Numbers(np.array([1.5]), False, ",", "1,5", 1.5), None, position=0)
+    >>> notes = number_notes("x", ParsedNumbers(np.array([1.5]), False, ",", "1,5", 1.5), None, position=0)
     >>> [str(n.message) for n in notes]
     ["column 'x': the decimal mark is a comma ('1,5' is read as 1.5)"]
     """

@@ -57,7 +57,7 @@ PHONE = re.compile(r"\+\(?\d(?:[ \u00a0\u2009\u202f()/\-‐‑–]*\d){7,14}")
 _WITH_UNIT = re.compile(r"[+-]?\d[\d.,]*[ \u00a0]?([^\W\d_][^\d,;:]{0,9}|[°‰][^\d,;:]{0,9})")
 
 
-class Numbers(NamedTuple):
+class ParsedNumbers(NamedTuple):
     """`values` in the order of the cells; `mark`: the decimal mark that they show beyond doubt; `example` is the cell
     that most needs explaining, `reads` its value; `unit`: the % or currency sign that all of them bear."""
 
@@ -85,7 +85,7 @@ def is_number(cell: str) -> bool:
     return any(style.fullmatch(dressed["body"]) for style in _STYLE.values())
 
 
-def plain_numbers(cells: list[str]) -> Numbers | None:
+def plain_numbers(cells: list[str]) -> ParsedNumbers | None:
     """Numbers as a program writes them: 5, -0.25, 1e5. None where not every cell is one.
 
     >>> read = plain_numbers(["5", "-0.25", "1e5"])
@@ -101,10 +101,10 @@ def plain_numbers(cells: list[str]) -> Numbers | None:
         return None
     whole = not characters & set(".eE") and bool((np.abs(values) < 2.0**53).all())
     doubtful = "." not in characters or all(_STYLE[","].fullmatch(c.lstrip("+-")) for c in cells)
-    return Numbers(values, whole, None if doubtful else ".", cells[0], float(values[0]))
+    return ParsedNumbers(values, whole, None if doubtful else ".", cells[0], float(values[0]))
 
 
-def dressed_numbers(cells: list[str], decimal: Mark | None) -> Numbers | None:
+def dressed_numbers(cells: list[str], decimal: Mark | None) -> ParsedNumbers | None:
     """Numbers as people write them: 1.234,56, 1,100,000, 12 %, $5, (3), −4, inf. None where not every cell is one, or
     no one style fits them all.
 
@@ -137,7 +137,7 @@ def dressed_numbers(cells: list[str], decimal: Mark | None) -> Numbers | None:
     behind = next(((c, float(v)) for c, m, v in zip(cells, matches, values, strict=True)
                    if m and (m["open"] or m["sign3"])), None)  # fmt: skip
     finite_whole = bool((np.isfinite(values) & (values == np.round(values)) & (np.abs(values) < 2.0**53)).all())
-    return Numbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
+    return ParsedNumbers(values, finite_whole and not any(c in m["body"] for m in dressed for c in (mark, "e", "E")),
                    certain, example, float(values[cells.index(example)]), units.pop(), behind)  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.logspace import Array
-from bayes_engine.table.convert import Column, convert_column
+from bayes_engine.table.convert import ConvertedColumn, convert_column
 from bayes_engine.table.notes import Note, altered
 from bayes_engine.table.numbers import INFINITE, INVISIBLE, MISSING_AMONG_NUMBERS, Mark, is_number
 
@@ -95,7 +95,7 @@ class NumberStyles:
         return marks
 
 
-def _sign(column: Column) -> str:
+def _sign(column: ConvertedColumn) -> str:
     """What the numbers bear: %, a currency sign, or nothing."""
     templates = {n.message.template: n for n in column.notes}
     if any("is in percent" in template for template in templates):
@@ -180,7 +180,7 @@ def read_mixed(
     return values[codes], (np.isnan(values) & ~absent)[codes], (*notes, *altered(column, values[codes]))
 
 
-def _one_by_one(spelled: pd.Series, style: Style) -> tuple[pd.Series, Column]:
+def _one_by_one(spelled: pd.Series, style: Style) -> tuple[pd.Series, ConvertedColumn]:
     """Those of the numbers that are written in this style, and what they are."""
     mark: Mark = "," if style.mark == "," else "."
     read = convert_column(spelled, mark, (), "number").values.where(spelled.map(_cell_sign) == style.sign)

@@ -84,7 +84,7 @@ for name in names:
 for that, ends the whole process: so it is another one."""
 
 
-class Block(NamedTuple):
+class SheetRows(NamedTuple):
     """Some rows of a sheet that hold anything: their cells as text, column by column; the lines they are in; and how
     many cells each has up to its last that is not empty."""
 
@@ -105,10 +105,10 @@ class Sheet:
     def __init__(self, name: str, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> None:
         self.name, self.n, self.left, self.right = name, 0, sys.maxsize, 0
         self._long, self._first_long = 0, (0, 0, "")
-        self._ahead: list[Block] = []
+        self._ahead: list[SheetRows] = []
         self._rest = self._blocks(slices)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[SheetRows]:
         while self._ahead:
             yield self._ahead.pop(0)
         yield from self._rest
@@ -145,7 +145,7 @@ class Sheet:
         widths = np.full(self.n, len(columns), dtype=np.intp)
         return Grid(pd.DataFrame(dict(enumerate(columns))), widths, np.concatenate(lines))
 
-    def _blocks(self, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> Iterator[Block]:
+    def _blocks(self, slices: Iterator[tuple[int, int, list[list[Any]]]]) -> Iterator[SheetRows]:
         for top, before, values in slices:
             check_size(top + len(values), before + len(values[0]))
             for start in range(0, len(values), ROWS):
@@ -163,7 +163,7 @@ class Sheet:
                 if not reach.all():
                     columns = [list(compress(column, reach)) for column in columns]
                     lines, reach = lines[reach > 0], reach[reach > 0]
-                block = Block(columns, lines, reach)
+                block = SheetRows(columns, lines, reach)
                 self.n += len(lines)
                 self.left, self.right = min(self.left, block.left), max(self.right, int(reach.max()))
                 yield block

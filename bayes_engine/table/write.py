@@ -91,13 +91,13 @@ def _parquet(out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packe
     return 0
 
 
-class Writer(Protocol):
+class BlockWriter(Protocol):
     """Writes blocks of `rows` rows; how many texts had to be cut. Where `packed`, a text format is gzipped."""
 
     def __call__(self, out: IO[bytes], blocks: Iterable[pd.DataFrame], rows: int, *, packed: bool = False) -> int: ...
 
 
-WRITERS: Mapping[str, Writer] = {"csv": _csv, "xlsx": _xlsx, "parquet": _parquet}
+WRITERS: Mapping[str, BlockWriter] = {"csv": _csv, "xlsx": _xlsx, "parquet": _parquet}
 """The formats by name."""
 
 

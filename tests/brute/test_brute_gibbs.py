@@ -22,7 +22,7 @@ from bayes_engine.inference.gibbs import (
     stuck_network,
     tied_blocks,
 )
-from bayes_engine.inference.sweeps import Kernel, Unit
+from bayes_engine.inference.sweeps import GibbsBlock, TransitionKernel
 from bayes_engine.table.schema import Variable
 
 SIZES = (2, 3, 2, 2, 3, 2)
@@ -65,7 +65,7 @@ def posterior(net: Network, states: np.ndarray) -> np.ndarray:
     return joint / joint.sum()
 
 
-def matrix(net: Network, unit: Unit, states: np.ndarray) -> np.ndarray:
+def matrix(net: Network, unit: GibbsBlock, states: np.ndarray) -> np.ndarray:
     """(n, n) how a draw of the unit leads from state to state, from the unit's own tables."""
     found = np.zeros((len(states), len(states)))
     at = {tuple(row): k for k, row in enumerate(states.tolist())}
@@ -83,7 +83,7 @@ def matrix(net: Network, unit: Unit, states: np.ndarray) -> np.ndarray:
     return found
 
 
-def sweep(kernel: Kernel, states: np.ndarray) -> np.ndarray:
+def sweep(kernel: TransitionKernel, states: np.ndarray) -> np.ndarray:
     """A sweep of units in their order; of the random scan, one draw."""
     each = [matrix(kernel.network, unit, states) for unit in kernel.units]
     if kernel.scan == "random":
@@ -189,7 +189,7 @@ def test_thresholds_keep_probabilities_to_31_bits() -> None:
     assert ((drawn > 0) == (p > 0)).all()
 
 
-def is_connected(kernel: Kernel) -> bool:
+def is_connected(kernel: TransitionKernel) -> bool:
     """Whether the matrix of a sweep leads from every possible state to every other."""
     net = kernel.network
     states = every(net, kernel.evidence)

@@ -15,7 +15,7 @@ from sklearn.isotonic import IsotonicRegression
 from bayes_engine import NaiveBayes, StoreError, load_model, save_model
 from bayes_engine.errors import hearing
 from bayes_engine.store import pack, unpack
-from bayes_engine.store.values import Reader, Writer
+from bayes_engine.store.values import ValueReader, ValueWriter
 from tests.conftest import examples
 
 laws = examples(60)
@@ -41,10 +41,10 @@ tables = arrays(
 
 
 def through(value: Any) -> Any:
-    writer = Writer(lambda value, writer, where: None)
+    writer = ValueWriter(lambda value, writer, where: None)
     written = writer.write(value, "value")
     content, blobs = unpack(pack("model", written, writer.blobs), "model")
-    return Reader(blobs, {}).read(content)
+    return ValueReader(blobs, {}).read(content)
 
 
 @laws

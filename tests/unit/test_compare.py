@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayes_engine.datasets import load_dataset
-from bayes_engine.decision.compare import Bill, compare, compare_risk, mdl, reliability, score
+from bayes_engine.decision.compare import DescriptionLength, compare, compare_risk, mdl, reliability, score
 from bayes_engine.decision.evaluate import HeldOut, estimated_risk, held_out
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import TableError
@@ -237,5 +237,5 @@ def test_k_dependence_of_degree_0_is_naive_bayes_on_the_dial() -> None:
 
 
 def test_a_bill_adds_up() -> None:
-    bill = Bill(-10.0, 4, math.e**2)
+    bill = DescriptionLength(-10.0, 4, math.e**2)
     assert (bill.penalty, bill.total) == pytest.approx((4.0, 14.0))

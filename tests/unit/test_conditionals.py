@@ -17,8 +17,8 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
 from bayes_engine.workbench.derivation.conditionals import (
-    Gaussians,
-    LevelTable,
+    GaussianConditionals,
+    LevelConditionals,
     best_cut,
     class_entropy,
     conditional,
@@ -47,9 +47,9 @@ def melons(preset: str, name: str = "watermelon3") -> tuple[NaiveBayes, pd.DataF
     return NaiveBayes(schema=table.schema.features, **PRESETS[preset]).fit(X, y), X, y
 
 
-def levels(preset: str, column: str) -> LevelTable:
+def levels(preset: str, column: str) -> LevelConditionals:
     found = conditional(melons(preset)[0], column, GOOD_FIRST)
-    assert isinstance(found, LevelTable)
+    assert isinstance(found, LevelConditionals)
     return found
 
 
@@ -76,7 +76,7 @@ def test_every_step_is_the_working_of_that_value() -> None:
     for i in range(len(X)):
         for step in derive(model, X.iloc[[i]], classes=GOOD_FIRST).steps[1:7]:
             found = conditional(model, step.row.child, GOOD_FIRST)
-            assert isinstance(found, LevelTable)
+            assert isinstance(found, LevelConditionals)
             (same,) = [s for s in found.steps if s.value == step.value]
             assert same.factors == step.factors and same.sources == step.sources
 
@@ -84,7 +84,7 @@ def test_every_step_is_the_working_of_that_value() -> None:
 def test_density_of_the_melons() -> None:
     model, X, y = melons("textbook")
     found = conditional(model, "密度", GOOD_FIRST)
-    assert isinstance(found, Gaussians)
+    assert isinstance(found, GaussianConditionals)
     good, bad = found.densities
     assert (round(good.mean, 5), round(good.sd, 5), good.n, good.ddof) == (0.57375, 0.12921, 8, 1)
     assert (round(bad.mean, 3), round(bad.sd, 3), bad.n) == (0.496, 0.195, 9)
@@ -95,7 +95,7 @@ def test_density_of_the_melons() -> None:
 def test_the_rows_behind_a_variance_add_up_to_it() -> None:
     model, X, y = melons("textbook")
     found = conditional(model, "含糖率", GOOD_FIRST)
-    assert isinstance(found, Gaussians)
+    assert isinstance(found, GaussianConditionals)
     rows = rows_of(found, X.assign(好瓜=y), found.step, "否")
     assert rows["(x − x̄)²"].sum() == pytest.approx(found.densities[1].m2)
     assert rows["x − x̄"].sum() == pytest.approx(0.0, abs=1e-12)
@@ -105,7 +105,7 @@ def test_the_rows_behind_a_variance_add_up_to_it() -> None:
 def test_deviations_are_from_the_mean_in_use_where_rows_have_weights() -> None:
     X, y, weight = pd.DataFrame({"x": [0.0, 1.0, 5.0, 6.0]}), pd.Series(list("aabb"), name="c"), [1.0, 3.0, 1.0, 1.0]
     found = conditional(NaiveBayes().fit(X, y, weight), "x")
-    assert isinstance(found, Gaussians)
+    assert isinstance(found, GaussianConditionals)
     rows = rows_of(found, X.assign(c=y), found.step, "a")
     assert rows["x − x̄"].tolist() == pytest.approx([-0.75, 0.25])
 
@@ -128,10 +128,10 @@ def test_missing_cells_are_left_out_and_said_or_are_a_level() -> None:
     X = pd.DataFrame({"x": ["a", None, "b", "a", "b"], "z": [1.0, np.nan, 2.0, 3.0, 4.0]})
     y = ["n", "n", "y", "y", "n"]
     left_out = conditional(NaiveBayes().fit(X, y), "x")
-    assert isinstance(left_out, LevelTable)
+    assert isinstance(left_out, LevelConditionals)
     assert left_out.missing == (1.0, 0.0) and [s.value for s in left_out.steps] == ["a", "b"]
     level = conditional(NaiveBayes(missing="category").fit(X, y), "x")
-    assert isinstance(level, LevelTable)
+    assert isinstance(level, LevelConditionals)
     assert level.missing == (0.0, 0.0) and [s.value for s in level.steps] == ["a", "b", None]
     assert [f.count for f in level.fractions(2)] == [1.0, 0.0]
     numeric = conditional(NaiveBayes().fit(X, y), "z")
@@ -225,7 +225,7 @@ def test_information_ignores_units_and_the_place_of_zero() -> None:
 def test_a_curve_keeps_the_peak_of_a_narrow_class() -> None:
     X = pd.DataFrame({"x": [0.0, 1.0, 0.5, 0.5 + 1e-3]})
     found = conditional(NaiveBayes().fit(X, list("aabb")), "x")
-    assert isinstance(found, Gaussians)
+    assert isinstance(found, GaussianConditionals)
     narrow = found.densities[1]
     x, p = curve(narrow, -2.0, 3.0)
     assert p.max() == pytest.approx(narrow.value) and x[0] == -2.0 and x[-1] == 3.0
@@ -254,7 +254,7 @@ def test_what_is_believed_of_every_column_at_a_row_s_own_levels_is_the_ledger_s_
             ledger = model.explain(X.iloc[[i]])
             for row, term in ledger.rows[1:]:
                 found = conditional(model, row.child, given=levels_of(model, X.iloc[[i]]))
-                assert isinstance(found, LevelTable)
+                assert isinstance(found, LevelConditionals)
                 (step,) = [s for s in found.steps if s.value == X[row.child].iloc[i]]
                 assert step.factors == pytest.approx(np.exp(term[0])) and step.row == row
                 assert step.factors == pytest.approx([s.value for s in step.sources])  # type: ignore[union-attr]
@@ -268,7 +268,7 @@ def test_the_parts_of_aode_multiply_to_its_joint() -> None:
         product = np.ones(2)
         for column in X.columns:
             found = conditional(model, column, given=held, super_parent=parent)
-            assert isinstance(found, LevelTable) and found.joint == (column == parent)
+            assert isinstance(found, LevelConditionals) and found.joint == (column == parent)
             product *= next(s.factors for s in found.steps if s.value == held[column])
         total += product / len(X.columns)
     assert total == pytest.approx(np.exp(model.predict_joint_log_proba(case)[0]))
@@ -276,7 +276,7 @@ def test_the_parts_of_aode_multiply_to_its_joint() -> None:
 
 def test_under_a_prior_that_is_not_the_rows_own_a_super_parent_is_given_the_class() -> None:
     found = conditional(semi(AODE(priors="uniform"))[0], "敲声", GOOD_FIRST, super_parent="敲声")
-    assert isinstance(found, LevelTable) and not found.joint
+    assert isinstance(found, LevelConditionals) and not found.joint
     assert [fraction(s) for s in found.steps[0].sources] == ["(6+1)/(8+3)", "(4+1)/(9+3)"]
 
 
@@ -286,7 +286,7 @@ def test_rows_behind_a_cell_are_those_counted_and_missing_ones_are_left_out() ->
         frame = X.assign(species=y)
         for column in X.columns:
             found = conditional(model, column, super_parent="sex")
-            assert isinstance(found, LevelTable)
+            assert isinstance(found, LevelConditionals)
             for k, label in enumerate(found.classes):
                 counts = [len(rows_of(found, frame, step, label)) for step in found.steps]
                 assert counts == [found.fractions(s)[k].count for s in range(len(found.steps))]
@@ -304,7 +304,7 @@ def test_a_number_under_a_parent_is_the_density_that_predicts(alpha: float, vari
     terms = {r.child: (r, term[0]) for r, term in model.explain(row).rows}
     for column in ("bill_length_mm", "body_mass_g"):
         found = conditional(model, column, given=levels_of(model, row))
-        assert isinstance(found, Gaussians) and terms[column][0].parents[1:] == ("sex",)
+        assert isinstance(found, GaussianConditionals) and terms[column][0].parents[1:] == ("sex",)
         x = float(row[column].iloc[0])
         assert [norm.logpdf(x, d.mean, d.sd) for d in found.densities] == pytest.approx(terms[column][1])
         for k, label in enumerate(found.classes):
@@ -319,7 +319,7 @@ def test_a_number_under_a_parent_is_the_density_that_predicts(alpha: float, vari
 def test_a_cell_without_rows_borrows_its_class() -> None:
     model, X, y = semi(AODE(discretize=None), "penguins")
     found = conditional(model, "bill_length_mm", given={"island": "Biscoe"}, super_parent="island")
-    assert isinstance(found, Gaussians)
+    assert isinstance(found, GaussianConditionals)
     borrowed = {c: found.borrowed(k) for k, c in enumerate(found.classes)}
     assert borrowed == {"Adelie": False, "Chinstrap": True, "Gentoo": False}
     k = found.classes.index("Chinstrap")
@@ -357,7 +357,7 @@ def test_a_discriminant_s_marginals_are_the_gaussians_it_uses(shrinkage: float |
     for model in (lda, qda):
         for j, column in enumerate(X.columns):
             found = conditional(model, column)
-            assert isinstance(found, Gaussians) and found.tied == (model is lda)
+            assert isinstance(found, GaussianConditionals) and found.tied == (model is lda)
             assert [d.mean for d in found.densities] == pytest.approx(model.means_[:, j])
             diagonal = np.broadcast_to(model.covariance_, (3, 4, 4))[:, j, j]
             assert [d.variance for d in found.densities] == pytest.approx(diagonal)
@@ -376,7 +376,7 @@ def test_the_best_cut_that_was_not_made() -> None:
 def test_cut_points_stand_in_the_histogram() -> None:
     model, X, y = semi(NaiveBayes(discretize="mdlp"), "iris")
     found = conditional(model, "petal length")
-    assert isinstance(found, LevelTable)
+    assert isinstance(found, LevelConditionals)
     figure = cut_histogram(found, values_of(found, X, y), classes=["a", "b", "c"], name="petal length")
     assert [line.x0 for line in figure.layout.shapes] == list(found.variable.cuts or ()) == [2.45, 4.75]
     assert [sum(bar.customdata) for bar in figure.data] == [50, 50, 50]
@@ -385,7 +385,7 @@ def test_cut_points_stand_in_the_histogram() -> None:
 def test_few_values_stand_as_they_are_instead_of_a_histogram() -> None:
     model, X, y = semi(NaiveBayes(discretize="quantile", bins=3), "watermelon3")
     found = conditional(model, "密度", GOOD_FIRST)
-    assert isinstance(found, LevelTable)
+    assert isinstance(found, LevelConditionals)
     figure = cut_histogram(found, values_of(found, X, y), classes=GOOD_FIRST, name="密度")
     assert [sorted(strip.x) for strip in figure.data] == [sorted(X["密度"][y == c]) for c in GOOD_FIRST]
     assert len(figure.layout.shapes) == 2

@@ -368,7 +368,7 @@ def test_figures_hold_the_curves_and_lines_of_the_right_slope() -> None:
     swept = sweep(one_against_rest(held, "ill"))
     priced = prices(LOSS, "ill", swept.share)
     assert priced is not None
-    one, other = drawn.Look("one", 0, active=True), drawn.Look("other", 1, counterpart=True)
+    one, other = drawn.CurveStyle("one", 0, active=True), drawn.CurveStyle("other", 1, counterpart=True)
     figure = drawn.roc([(one, swept), (other, swept)], priced)
     lines = [trace for trace in figure.data if trace.name == "same risk"]
     for line in lines:

@@ -13,8 +13,8 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.network_classifier import BayesianNetworkClassifier
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.priors import Dirichlet
-from bayes_engine.workbench.derivation.conditionals import LevelTable, conditional
-from bayes_engine.workbench.derivation.estimates import Estimates, Moments, estimates, plausible_gaussians
+from bayes_engine.workbench.derivation.conditionals import LevelConditionals, conditional
+from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates, plausible_gaussians
 from bayes_engine.workbench.figures.conditionals import level_bars
 from bayes_engine.workbench.figures.credible import estimate_marks
 
@@ -81,7 +81,7 @@ def test_no_posterior_where_the_model_has_none() -> None:
 def test_gaussians_drawn_have_the_spread_that_their_intervals_say() -> None:
     model = NaiveBayes().fit(X, Y)
     found = estimates(model, "密度", ["是"])
-    assert isinstance(found, Moments) and found.free.all()
+    assert isinstance(found, MomentEstimates) and found.free.all()
     mean, sd = plausible_gaussians(model, "密度", "是", n=40_000, rng=1)
     low, high = (float(end[0]) for end in found.mean_interval)
     assert ((mean > low) & (mean < high)).mean() == pytest.approx(0.95, abs=0.005)
@@ -94,7 +94,7 @@ def test_a_class_without_spread_keeps_its_variance() -> None:
     with pytest.warns(EstimationWarning):
         model = NaiveBayes().fit(flat, list("aaabbb"))
     found = estimates(model, "x", ["a", "b"])
-    assert isinstance(found, Moments) and found.free.tolist() == [False, True]
+    assert isinstance(found, MomentEstimates) and found.free.tolist() == [False, True]
     _mean, sd = plausible_gaussians(model, "x", "a", n=5)
     assert len(set(sd.tolist())) == 1
 
@@ -102,7 +102,7 @@ def test_a_class_without_spread_keeps_its_variance() -> None:
 def test_the_figures_draw_what_was_counted_behind_what_was_smoothed() -> None:
     model = NaiveBayes(alpha=1.0).fit(X, Y)
     shown = conditional(model, "敲声", ["是", "否"])
-    assert isinstance(shown, LevelTable)
+    assert isinstance(shown, LevelConditionals)
     bars = [t for t in level_bars(shown, levels=list("abc"), classes=["yes", "no"]).data if t.type == "bar"]
     ghost, full = bars[0], bars[2]
     assert list(ghost.y) == [0.75, 0.25, 0.0] and list(full.y) == pytest.approx([7 / 11, 3 / 11, 1 / 11])

@@ -15,8 +15,8 @@ from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_climb import at_step, bills, climb, nearest_rows, one_hot, reached, supervised
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.figures.mixture import (
+    ComponentEllipses,
     Film,
-    Shape,
     bill,
     drawn_rows,
     end_state,
@@ -152,6 +152,6 @@ def test_a_filled_cell_integrates_to_one() -> None:
 
 def test_a_shape_is_a_margin() -> None:
     trace = GaussianMixture(2, covariance="tied", random_state=0).fit(IRIS).trace_
-    shape = Shape.of(trace, (3, 1))
+    shape = ComponentEllipses.of(trace, (3, 1))
     full = trace.last.parameters.full()
     assert np.array_equal(shape.covariances[-1], full[:, [3, 1]][:, :, [3, 1]])

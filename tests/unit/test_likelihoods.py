@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from bayes_engine import TAN, BayesEngineError, NaiveBayes, Schema, SemiSupervisedNB, Status, Variable, load_dataset
 from bayes_engine.errors import EstimationWarning, NotASubset, SchemaMismatch
 from bayes_engine.factors.gaussian import GaussianLeaf
-from bayes_engine.factors.kernel import Kernel, KernelLeaf, log_kernel_density
+from bayes_engine.factors.kernel import KernelEstimate, KernelLeaf, log_kernel_density
 from bayes_engine.factors.poisson import PoissonLeaf, Rate
 from bayes_engine.factors.table import TableLeaf
 from bayes_engine.factors.text import TextLeaf, Words
@@ -308,7 +308,7 @@ def test_every_number_opens(table: Any) -> None:
     np.testing.assert_allclose(working.posterior, model.predict_proba(X.iloc[[3]])[0][::-1], rtol=1e-12)
     steps = {step.row.child: step for step in working.steps}
     rate, kernel, words = (steps[name].sources[0] for name in ("links", "hour", "text"))
-    assert isinstance(rate, Rate) and isinstance(kernel, Kernel) and isinstance(words, Words)
+    assert isinstance(rate, Rate) and isinstance(kernel, KernelEstimate) and isinstance(words, Words)
     spam = y == "spam"
     assert (rate.n, rate.total) == (spam.sum(), X["links"][spam].sum())
     assert rate.rate == pytest.approx((rate.total + X["links"].mean()) / (rate.n + 1))

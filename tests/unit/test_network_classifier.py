@@ -25,7 +25,7 @@ from bayes_engine.table.roles import Parts, take_apart
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.derivation.check import hint
 from bayes_engine.workbench.derivation.conditionals import (
-    LevelTable,
+    LevelConditionals,
     class_steps,
     conditional,
     information,
@@ -192,14 +192,14 @@ def test_hidden_cells_in_the_working_name_the_class_only_where_it_belongs() -> N
 def test_conditionals_of_a_column_that_the_class_is_no_parent_of() -> None:
     model, _ = fitted("watermelon2", structure=MELON_ARCS)
     root = conditional(model, "根蒂", given={"脐部": "凹陷"})
-    assert isinstance(root, LevelTable)
+    assert isinstance(root, LevelConditionals)
     assert root.alike
     cpt = model.network_["根蒂"]
     place = list(cpt.parents[0].levels).index("凹陷")
     for k in range(2):
         assert [s.factors[k] for s in root.steps] == pytest.approx(cpt.p[place].tolist())
     navel = conditional(model, "脐部", given={"色泽": "青绿"})
-    assert isinstance(navel, LevelTable)
+    assert isinstance(navel, LevelConditionals)
     assert not navel.alike
 
 

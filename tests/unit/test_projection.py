@@ -16,7 +16,7 @@ from bayes_engine.decision.boundaries import Quadric, TwoGaussians, boundaries, 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.models.fisher import principal_axes
 from bayes_engine.models.projection import (
-    Numbers,
+    NumericRows,
     assumptions,
     before_naive_bayes,
     numbers,
@@ -36,7 +36,7 @@ def parts_of(name: str) -> Parts:
     return take_apart(data.frame, data.schema)
 
 
-def numeric(name: str) -> Numbers:
+def numeric(name: str) -> NumericRows:
     parts = parts_of(name)
     return numbers(parts, [v.name for v in parts.schema.features if v.numeric])
 
@@ -150,15 +150,17 @@ def test_units_that_differ_much_are_taken_out_unless_told() -> None:
 def test_columns_that_determine_one_another_and_one_with_a_single_value() -> None:
     iris = numeric("iris")
     X = np.column_stack([iris.X[:, 0], 2.0 * iris.X[:, 0]])
-    twice = project(Numbers(("x", "2x"), iris.classes, X, iris.y, iris.weight, None, iris.rows, 0), standardized=False)
+    twice = project(
+        NumericRows(("x", "2x"), iris.classes, X, iris.y, iris.weight, None, iris.rows, 0), standardized=False
+    )
     across = np.degrees(np.arctan2(-1, 2)) % 180
     best = twice.along(twice.fisher).J
     assert twice.along(across).J == 0.0 and best == pytest.approx(twice.along(0.0).J)
-    flat = Numbers(("x", "c"), iris.classes, X * [1.0, 0.0], iris.y, iris.weight, None, iris.rows, 0)
+    flat = NumericRows(("x", "c"), iris.classes, X * [1.0, 0.0], iris.y, iris.weight, None, iris.rows, 0)
     with pytest.raises(TableError, match="column 'c' has the same value in all rows"):
         project(flat)
     X = np.column_stack([iris.X[:, 0], iris.y])  # the second column is the class itself
-    told = project(Numbers(("x", "y"), iris.classes, X, iris.y, iris.weight, None, iris.rows, 0))
+    told = project(NumericRows(("x", "y"), iris.classes, X, iris.y, iris.weight, None, iris.rows, 0))
     assert told.along(told.fisher).right == 150
 
 
@@ -205,7 +207,7 @@ def test_the_assumptions_of_iris_and_of_too_few_rows() -> None:
     assert found.box.chi2 == pytest.approx(140.943, abs=1e-3) and found.box.df == 20  # heplots::boxM in R
     assert found.sizes == (50, 50, 50) and found.condition == pytest.approx(13.2685, abs=1e-4)
     few = numeric("wine")
-    few = Numbers(few.names, few.classes, few.X[::8], few.y[::8], few.weight[::8], None, few.rows[::8], 0)
+    few = NumericRows(few.names, few.classes, few.X[::8], few.y[::8], few.weight[::8], None, few.rows[::8], 0)
     assert isinstance(assumptions(few).box, TableError) and isinstance(assumptions(few).mardia[0], TableError)
 
 
@@ -244,6 +246,6 @@ def test_principal_axes_count_a_row_by_its_weight() -> None:
 
 def test_what_cannot_be_done_is_said_of_columns_by_their_names() -> None:
     X = np.array([[1.5, 2.5, 0.5], [2.25, 1.25, 0.6], [3.1, 9.75, 0.2]])
-    few = Numbers(("<b>x</b>", "$y$", "密度"), ("a", "b", "c"), X, np.arange(3), np.ones(3), None, np.arange(3), 0)
+    few = NumericRows(("<b>x</b>", "$y$", "密度"), ("a", "b", "c"), X, np.arange(3), np.ones(3), None, np.arange(3), 0)
     with pytest.raises(TableError, match=r"<b>x</b>, \$y\$, 密度"):
         screens(few)

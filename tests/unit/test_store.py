@@ -63,7 +63,7 @@ from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.store import MOST_BYTES, names, pack, unpack, values
 from bayes_engine.store.forms import FORMS
-from bayes_engine.store.values import RECORDS, Reader, Writer
+from bayes_engine.store.values import RECORDS, ValueReader, ValueWriter
 from bayes_engine.structure.graph import DAG
 from tests.conftest import some
 
@@ -438,12 +438,12 @@ def test_a_renamed_field_is_written_as_before(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(values.RECORDS, "Penny", Coin)
     monkeypatch.setitem(values._TAGS, Coin, "Penny")
     monkeypatch.setitem(names.STORED, "Penny", {"probability": "p"})
-    written = Writer(lambda value, writer, where: None).write(Coin(0.25, "tails"), "coin")
+    written = ValueWriter(lambda value, writer, where: None).write(Coin(0.25, "tails"), "coin")
     assert written == {"Penny": {"p": 0.25, "side": "tails"}}
-    assert Reader({}, {}).read(written) == Coin(0.25, "tails")
-    assert Reader({}, {}).read({"Penny": {"p": 0.5}}) == Coin(0.5)
+    assert ValueReader({}, {}).read(written) == Coin(0.25, "tails")
+    assert ValueReader({}, {}).read({"Penny": {"p": 0.5}}) == Coin(0.5)
     with pytest.raises(StoreError, match="fields that it cannot have"):
-        Reader({}, {}).read({"Penny": {"probability": 0.5}})
+        ValueReader({}, {}).read({"Penny": {"probability": 0.5}})
 
 
 def test_a_renamed_attribute_of_an_estimator_is_written_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -915,11 +915,11 @@ def test_only_records_of_the_closed_table_can_be_made() -> None:
 def test_values_come_back_as_they_went() -> None:
     values = (1, 1.0, True, None, "1", -0.0, float("inf"), (1,), [1], {1: "a", "1": "b", (2, 3): None, 1.5: [()]},
               np.float32(0.1), np.int8(-1), np.str_("x"), np.bool_(True), "\ud800")  # fmt: skip
-    writer = Writer(lambda value, writer, where: None)
+    writer = ValueWriter(lambda value, writer, where: None)
     written = json.loads(json.dumps(writer.write(values, "values")))
-    read = Reader(writer.blobs, {}).read(written)
+    read = ValueReader(writer.blobs, {}).read(written)
     assert bits(read) == bits(values)
-    assert np.isnan(Reader({}, {}).read(writer.write(float("nan"), "it")))
+    assert np.isnan(ValueReader({}, {}).read(writer.write(float("nan"), "it")))
 
 
 # the container --------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from bayes_engine.workbench.laboratory.excess import fitted_to_population, learn
 from bayes_engine.workbench.laboratory.truth import (
     SIZE,
     GaussianTruth,
-    Mixture,
+    MultivariateMixture,
     Risk,
     TableTruth,
     Truth,
@@ -51,7 +51,7 @@ def zero_one(truth: Any) -> LossMatrix:
 
 def xor(spread: float = 0.6) -> GaussianTruth:
     places = ([[-1.5, -1.5], [1.5, 1.5]], [[-1.5, 1.5], [1.5, -1.5]])
-    parts = [Mixture(np.full(2, 0.5), np.array(p), np.stack([EYE * spread] * 2)) for p in places]
+    parts = [MultivariateMixture(np.full(2, 0.5), np.array(p), np.stack([EYE * spread] * 2)) for p in places]
     return GaussianTruth(("1", "2"), np.full(2, 0.5), tuple(parts))
 
 
@@ -116,7 +116,9 @@ def test_the_stated_error_holds_whichever_way_the_boundary_runs(angle: float) ->
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     flat = xor()
     truth = GaussianTruth(
-        flat.classes, flat.priors, tuple(Mixture(p.weights, p.means @ turn.T, p.covariances) for p in flat.densities)
+        flat.classes,
+        flat.priors,
+        tuple(MultivariateMixture(p.weights, p.means @ turn.T, p.covariances) for p in flat.densities),
     )
     wrong = 2 * stats.norm.sf(1.5 / 0.6**0.5) * stats.norm.cdf(1.5 / 0.6**0.5)  # one sign wrong, the other right
     found = bayes_risk(truth, zero_one(truth))

@@ -20,7 +20,7 @@ from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.derivation.double_counting import (
     Example,
-    Rows,
+    TrainingRows,
     Twice,
     copied,
     counted_twice,
@@ -181,7 +181,7 @@ def test_copies_of_a_column_without_a_refit_are_those_of_a_refit(
     name, column = copied_column
     X, y, schema = table(name)
     naive = NaiveBayes(discretize=discretize, schema=schema).fit(X, y)
-    rows = Rows(X, y)
+    rows = TrainingRows(X, y)
     held, alone = held_out(naive, X, y), held_out_alone(naive, rows, column)
     for k in (0, 1, 4):
         longer, longer_schema = copied(X, schema.features, column, k)
@@ -200,7 +200,7 @@ def test_copies_of_a_column_without_a_refit_are_those_of_a_refit(
 def test_groups_and_weights_travel_with_the_copies() -> None:
     X, y, schema = table("penguins")
     groups, weight = pd.Series(np.arange(len(X)) // 7), pd.Series(1.0 + np.arange(len(X)) % 2)
-    rows = Rows(X, y, groups, weight)
+    rows = TrainingRows(X, y, groups, weight)
     naive = NaiveBayes(schema=schema).fit(X, y, weight)
     held = held_out(naive, X, y, groups=groups, sample_weight=weight)
     alone = held_out_alone(naive, rows, "island")
@@ -215,7 +215,7 @@ def test_copies_mislead_naive_bayes_and_not_a_tree() -> None:
     X, y, schema = table("penguins")
     losses = {}
     for model in (NaiveBayes(schema=schema, discretize="mdlp"), TAN(schema=schema)):
-        found = [refit_with_copies(model.fit(X, y), Rows(X, y), X.iloc[[0]], "island", k)[1] for k in (0, 10)]
+        found = [refit_with_copies(model.fit(X, y), TrainingRows(X, y), X.iloc[[0]], "island", k)[1] for k in (0, 10)]
         losses[type(model)] = [score(held)["log_loss"] for held in found]
     naive, tree = losses[NaiveBayes], losses[TAN]
     assert naive[1] > naive[0] + 1.0
@@ -234,7 +234,7 @@ def test_copies_have_names_of_their_own() -> None:
 def test_a_class_without_a_row_in_a_fold_stays_impossible() -> None:
     X, y, schema = table("penguins")
     naive = NaiveBayes(schema=schema).fit(X, y)
-    held, alone = held_out(naive, X, y), held_out_alone(naive, Rows(X, y), "island")
+    held, alone = held_out(naive, X, y), held_out_alone(naive, TrainingRows(X, y), "island")
     held, alone = (replace(one, prior=one.prior_by_row.copy(), fold=None) for one in (held, alone))
     for one in (held, alone):
         one.prior[:5, 0] = 0.0

@@ -29,8 +29,8 @@ from bayes_engine.workbench.derivation.averaged import as_misprinted, average, d
 from bayes_engine.workbench.derivation.balance import odds_needed, weigh
 from bayes_engine.workbench.derivation.check import hint, mark, read_number, same
 from bayes_engine.workbench.derivation.derive import (
-    Step,
     Working,
+    WorkingStep,
     by_hand,
     derive,
     derive_from,
@@ -41,8 +41,8 @@ from bayes_engine.workbench.derivation.derive import (
     without,
 )
 from bayes_engine.workbench.derivation.exercise import COLUMNS, draw
-from bayes_engine.workbench.derivation.misprints import Place, agrees, misprints
-from bayes_engine.workbench.figures.contributions import BIT, Side, verdict, waterfall
+from bayes_engine.workbench.derivation.misprints import WorkingPlace, agrees, misprints
+from bayes_engine.workbench.figures.contributions import BIT, ClassStyle, verdict, waterfall
 from tests.conftest import crossed
 
 CLASSES = ["是", "否"]
@@ -305,8 +305,8 @@ def test_words_follow_the_language(working: Working) -> None:
 def test_misprints_stand_at_their_numbers(working: Working, melons: Parts) -> None:
     errata = load_dataset("watermelon3").info.errata
     assert {place for place, _m in misprints(working, errata)} == {
-        Place(5, 0, "factor"), Place(7, 0, "mean"), Place(7, 0, "factor"),
-        Place(None, 0, "joint"), Place(None, 1, "joint"),
+        WorkingPlace(5, 0, "factor"), WorkingPlace(7, 0, "mean"), WorkingPlace(7, 0, "factor"),
+        WorkingPlace(None, 0, "joint"), WorkingPlace(None, 1, "joint"),
     }  # fmt: skip
     laplace = derive(fitted(melons, "laplace"), melons.X.iloc[[0]], classes=CLASSES)
     assert {place.part for place, _m in misprints(laplace, errata)} == {"mean", "factor"}  # the Gaussian is as it was
@@ -444,7 +444,7 @@ def test_the_losses_draw_their_line(cells: list[float], p: float) -> None:
 
 # figures --------------------------------------------------------------------------------------------------------
 
-SIDES = (Side("good", "#111111"), Side("bad", "#999999"))
+SIDES = (ClassStyle("good", "#111111"), ClassStyle("bad", "#999999"))
 
 
 def bars(figure) -> dict[float, tuple[float, float]]:
@@ -554,7 +554,7 @@ def test_a_smoothed_cell_says_what_it_was_smoothed_by() -> None:
 
 def test_intervals_are_written_as_inequalities() -> None:
     cut = Variable("density", "continuous", ("≤ 0.4", "0.4 – 0.6", "> 0.6"), cuts=(0.4, 0.6))
-    step = Step(Row("density", "density", ("good",), "log-probability"), "0.4 – 0.6", (0.5,),
+    step = WorkingStep(Row("density", "density", ("good",), "log-probability"), "0.4 – 0.6", (0.5,),
                 (Fraction(1.0, 2.0, 0.0, 3),), (), cut, 0.55)  # fmt: skip
     assert render.title_of(step) == "density = 0.55 (0.4 – 0.6)"
     assert render.name_of(step, "yes", "good") == "P(0.4 < density ≤ 0.6 | good=yes)"

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from bayes_engine.factors.gaussian import Density
-from bayes_engine.factors.kernel import Kernel
+from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Fraction, Parametric, Power
 from bayes_engine.factors.text import Words
 from bayes_engine.language import Message
-from bayes_engine.workbench.derivation.derive import Step, Working
-from bayes_engine.workbench.derivation.render import AS_IN_FILE, Names, cell_of, given_of, shown, where
+from bayes_engine.workbench.derivation.derive import Working, WorkingStep
+from bayes_engine.workbench.derivation.render import AS_IN_FILE, DisplayNames, cell_of, given_of, shown, where
 
 Mark = Literal["blank", "right", "wrong", "unreadable"]
 
@@ -82,20 +82,20 @@ def mark(text: str, *right: float) -> Mark:
     return "right" if any(same(value, r) for r in right) else "wrong"
 
 
-def _among(step: Step, names: Names) -> str | Message:
+def _among(step: WorkingStep, names: DisplayNames) -> str | Message:
     """The rows that a factor of a network is a share of: of every class."""
     cells = ", ".join(r.spaced for r in given_of(step, names))
     return Message("the rows of every class with {cells}", {"cells": cells}) if cells else Message("all rows")
 
 
-def _own_cell(working: Working, step: Step, k: int, names: Names) -> str:
+def _own_cell(working: Working, step: WorkingStep, k: int, names: DisplayNames) -> str:
     """What is counted among them: the class, or the column's value."""
     if step.alike:
         return cell_of(step, names).spaced
     return f"{names.column(working.target)} = {names.level(working.target, working.classes[k])}"
 
 
-def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE) -> Message:
+def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_IN_FILE) -> Message:
     """What to look at when the factor of step i and class k is wrong: the slip it looks like, else what to count."""
     step, source = working.steps[i], working.steps[i].sources[k]
     target, value = names.column(working.target), read_number(text)
@@ -192,7 +192,7 @@ def hint(working: Working, i: int, k: int, text: str, names: Names = AS_IN_FILE)
             "the probability of {value}.",
             said | {"parameters": ", ".join(q.symbol for q in source.estimated)},
         )
-    if isinstance(source, Kernel):
+    if isinstance(source, KernelEstimate):
         return Message(
             "Take the values of {column} in the rows with {target} = {label}: at {value}, the mean of the normal "
             "densities about each of them, with the standard deviation h = {bandwidth}.",

@@ -38,12 +38,12 @@ from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
-from bayes_engine.workbench.derivation.derive import Cell, Step, in_order, rows_behind
+from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, in_order, rows_behind
 from bayes_engine.workbench.derivation.likelihoods import Other, column_factors, likelihood
 
 
 @dataclass(frozen=True)
-class LevelTable:
+class LevelConditionals:
     """P(level | class) of a discrete column: one step of the working for each level, classes in the order of `classes`.
 
     `missing` (C,) weight of the cells left out as unknown. A step whose value is None is the missing cell itself, read
@@ -54,7 +54,7 @@ class LevelTable:
     variable: Variable
     target: str
     classes: tuple[Any, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[WorkingStep, ...]
     missing: tuple[float, ...]
     given: tuple[Cell, ...] = ()
     joint: bool = False
@@ -91,7 +91,7 @@ class Smoothed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Gaussians:
+class GaussianConditionals:
     """p(x | class) of a numeric column: a Gaussian for each class in the order of `classes`.
 
     `step` is the working at the column's pivot; `missing` (C,) weight of the cells left out; `tied` says that the
@@ -102,7 +102,7 @@ class Gaussians:
     variable: Variable
     target: str
     classes: tuple[Any, ...]
-    step: Step
+    step: WorkingStep
     missing: tuple[float, ...]
     tied: bool
     given: tuple[Cell, ...] = ()
@@ -124,7 +124,7 @@ class Gaussians:
         return tuple(d.mean if m is None else m for m, d in zip(alone, self.densities, strict=True))
 
 
-Conditional = LevelTable | Gaussians
+Conditional = LevelConditionals | GaussianConditionals
 """What has its own form of class-conditional otherwise is a `working.likelihoods.Other`."""
 
 
@@ -168,7 +168,7 @@ def conditional(
         absent = np.full(len(order), absent.sum())
     joint = isinstance(leaf, JointLeaf)
     steps = _steps(model, leaf, [_code(variable, v) for v in values], values, order, held)
-    return LevelTable(variable, model.target_.name, named, steps, in_order(absent, order), held, joint)
+    return LevelConditionals(variable, model.target_.name, named, steps, in_order(absent, order), held, joint)
 
 
 def _gaussians(
@@ -177,18 +177,20 @@ def _gaussians(
     classes: tuple[Any, ...],
     order: Sequence[int],
     held: tuple[Cell, ...],
-) -> Gaussians:
+) -> GaussianConditionals:
     variable, stats, target = leaf.variable, model.stats_, model.target_.name
     (step,) = _steps(model, leaf, [variable.pivot], [None], order, held)
     if leaf.cells is None:
         left_out = stats.class_weight[list(order)] - np.array([cast(Density, d).n for d in step.sources])
-        return Gaussians(variable, target, classes, step, tuple(left_out.tolist()), leaf.rule.tied)
+        return GaussianConditionals(variable, target, classes, step, tuple(left_out.tolist()), leaf.rule.tied)
     (plain,) = _steps(model, leaf.alone, [variable.pivot], [None], order, ())
     of_class = [_as_its_own(d) for d in plain.sources]
     smoothed = tuple(_smoothed(leaf, leaf.cells, held, k, d) for k, d in zip(order, of_class, strict=True))
     found = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
     absent = in_order(_left_out(stats, variable.name, held), order)
-    return Gaussians(variable, target, classes, replace(step, sources=tuple(found)), absent, False, held, smoothed)
+    return GaussianConditionals(
+        variable, target, classes, replace(step, sources=tuple(found)), absent, False, held, smoothed
+    )
 
 
 def _smoothed(leaf: GaussianLeaf, cells: ColumnMoments, held: tuple[Cell, ...], k: int, whole: Density) -> Smoothed:
@@ -263,7 +265,7 @@ def best_cut(variable: Variable, x: pd.Series, y: pd.Series, weight: Any = None)
     return trace[0] if trace else None
 
 
-def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> Step:
+def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> WorkingStep:
     """The class prior as a step of the working, with the classes in the order wanted; where the class has parents in a
     network its marginal there, which is not counted but summed.
 
@@ -277,11 +279,11 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
     prior = _prior(model)
     if isinstance(model.factor_, Directed) and model.factor_.above is not None:
         p = tuple(model.prior_by_class[model.target_.levels[k]] for k in order)
-        return Step(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
+        return WorkingStep(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
     nothing = Table(Schema(()), (), 1)
     ((row, term),) = prior.rows(nothing)
     found = prior.sources(nothing)
-    return Step(row, None, in_order(exp(term[0]), order), tuple(found[k] for k in order))
+    return WorkingStep(row, None, in_order(exp(term[0]), order), tuple(found[k] for k in order))
 
 
 def information(model: GenerativeClassifier) -> dict[str, float]:
@@ -306,7 +308,7 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
     return {name: nats for name, nats in found if nats is not None}
 
 
-def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[Step, ...]:
+def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[WorkingStep, ...]:
     """P(c | pa(c)) of a network's class with parents: a step for each of the parents' configurations, the last parent
     running fastest; nothing where the class has none.
 
@@ -326,7 +328,7 @@ def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = Non
         codes = [np.array([_code(c.variable, c.value)], dtype=code_dtype(len(c.variable.levels))) for c in held]
         table = Table(Schema(tuple(c.variable for c in held)), tuple(codes), 1)
         own, p = above.sources(table), exp(above.term(table)[0])
-        found.append(Step(row, None, in_order(p, order), tuple(own[k] for k in order), held))
+        found.append(WorkingStep(row, None, in_order(p, order), tuple(own[k] for k in order), held))
     return tuple(found)
 
 
@@ -443,14 +445,14 @@ def model_size(model: GenerativeClassifier) -> Size:
 # the values behind ----------------------------------------------------------------------------------------------
 
 
-def rows_of(table: Conditional, frame: pd.DataFrame, step: Step, label: Any) -> pd.DataFrame:
+def rows_of(table: Conditional, frame: pd.DataFrame, step: WorkingStep, label: Any) -> pd.DataFrame:
     """The rows of `frame` (features and target) that `step` of class `label` was counted from; for a Gaussian with the
     deviations from the mean it uses, which is the weighted one where rows have weights."""
     k = table.classes.index(label)
-    if isinstance(table, Gaussians) and table.borrowed(k):
+    if isinstance(table, GaussianConditionals) and table.borrowed(k):
         step = replace(step, given=())  # the whole class's
     rows = rows_behind(frame, table.target, step, label)
-    if not isinstance(table, Gaussians):
+    if not isinstance(table, GaussianConditionals):
         return rows
     deviation = rows[step.row.child].astype(float) - table.means[k]
     mark = "′" if "x − x̄" in rows or "(x − x̄)²" in rows else ""  # a table may have columns of that name
@@ -464,7 +466,7 @@ def values_of(table: Conditional, X: pd.DataFrame, y: pd.Series) -> tuple[Array,
     for cell in table.given:
         there &= cell.held_by(X[cell.variable.name]).to_numpy(dtype=bool)
     labels, k_classes = y.to_numpy(), range(len(table.classes))
-    borrowed = [isinstance(table, Gaussians) and table.borrowed(k) for k in k_classes]
+    borrowed = [isinstance(table, GaussianConditionals) and table.borrowed(k) for k in k_classes]
     return tuple(np.sort(x[(labels == table.classes[k]) & known & (there | borrowed[k])]) for k in k_classes)
 
 
@@ -621,7 +623,7 @@ def _steps(
     values: Sequence[Any],
     order: Sequence[int],
     held: tuple[Cell, ...],
-) -> tuple[Step, ...]:
+) -> tuple[WorkingStep, ...]:
     """The working of each of `cells` (codes or numbers), shown as `values`, with the parents' cells as held."""
     variable = leaf.variable
     dtype: Any = code_dtype(len(variable.levels)) if variable.discrete else float
@@ -630,9 +632,11 @@ def _steps(
     table = Table(Schema((*(c.variable for c in held), variable)), (*above, column), len(column))
     row, term = leaf.row, np.broadcast_to(leaf.term(table), (len(column), len(model.target_.levels)))
 
-    def step(i: int) -> Step:
+    def step(i: int) -> WorkingStep:
         found = leaf.sources(table.take(slice(i, i + 1)))
         found *= len(order) // len(found)  # of a column that the class is no parent of: one for all
-        return Step(row, values[i], in_order(exp(term[i]), order), tuple(found[k] for k in order), held, variable)
+        return WorkingStep(
+            row, values[i], in_order(exp(term[i]), order), tuple(found[k] for k in order), held, variable
+        )
 
     return tuple(step(i) for i in range(len(column)))

@@ -54,7 +54,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Step:
+class WorkingStep:
     """One factor of the product: the ledger row, the case's value, and for each class the factor and its source.
 
     `given` are the cells of its parents besides the class; `raw` is the number in a column of intervals.
@@ -112,7 +112,7 @@ class Working:
 
     target: str
     classes: tuple[Any, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[WorkingStep, ...]
     omitted: tuple[Omitted, ...]
     log_joint: tuple[float, ...]
     posterior: tuple[float, ...]
@@ -202,7 +202,7 @@ def derive_from(
         found = [*found, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
     steps = tuple(
-        Step(
+        WorkingStep(
             row,
             _value(case, table, row),
             tuple(source[k].value if isinstance(source[k], Term) else float(exp(term[0, k])) for k in order),
@@ -268,7 +268,7 @@ def _given(case: pd.DataFrame, table: Table, row: Row) -> tuple[Cell, ...]:
     return tuple(Cell(table.schema[n], _level(table, n), _raw(case, table, n)) for n in columns)
 
 
-def _omitted(model: GenerativeClassifier, table: Table, steps: tuple[Step, ...]) -> tuple[Omitted, ...]:
+def _omitted(model: GenerativeClassifier, table: Table, steps: tuple[WorkingStep, ...]) -> tuple[Omitted, ...]:
     """The columns that no step speaks of; a term over all columns at once speaks of those its factor names."""
     used = {step.row.child for step in steps if step.variable is not None}
     for part in getattr(model.factor_, "parts", ()):
@@ -296,12 +296,12 @@ def _closed(working: Working) -> Working:
     )
 
 
-def bare(step: Step) -> Step:
+def bare(step: WorkingStep) -> WorkingStep:
     """The step before its column's weight, where it has one: P(x_j|c) rather than P(x_j|c)^w.
 
     >>> from bayes_engine.factors.sources import Fraction
     >>> half = Power(-0.35, Fraction(1.0, 2.0, 0.0, 2), 0.5)
-    >>> bare(Step(Row("x", "x", ("y",), "score"), "a", (0.7,), (half,))).factors
+    >>> bare(WorkingStep(Row("x", "x", ("y",), "score"), "a", (0.7,), (half,))).factors
     (0.5,)
     """
     if not any(isinstance(s, Power) for s in step.sources):
@@ -313,7 +313,7 @@ def bare(step: Step) -> Step:
 # rows behind a number -------------------------------------------------------------------------------------------
 
 
-def rows_behind(frame: pd.DataFrame, target: str, step: Step, label: Any) -> pd.DataFrame:
+def rows_behind(frame: pd.DataFrame, target: str, step: WorkingStep, label: Any) -> pd.DataFrame:
     """The rows of the training table that the factor of class `label` was counted from: for a probability the rows of
     the class with the case's value, for a density the rows of the class with a known one, for the prior the class (of
     a class with parents those where they are known); of a column that the class is no parent of from every class; all
@@ -368,7 +368,7 @@ def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: 
         return copy.deepcopy(model).forget(X, y, weight)
 
 
-def variance_from(step: Step, k: int) -> Literal["own", "lent", "pooled", "replaced"]:
+def variance_from(step: WorkingStep, k: int) -> Literal["own", "lent", "pooled", "replaced"]:
     """What the k-th class's variance is: its own m2/(n − ddof), that of a cell of the parents smoothed by imagined
     rows, the classes' together Σm2/(Σn − ddof·K), or neither (the floor, or the whole column's)."""
     density = step.sources[k]

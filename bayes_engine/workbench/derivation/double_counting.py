@@ -31,7 +31,7 @@ from bayes_engine.workbench.incoming.batch import free_names
 # one case -------------------------------------------------------------------------------------------------------------
 
 
-class Shared(NamedTuple):
+class SharedEvidence(NamedTuple):
     """Two attributes of a case, and the `nats` by which naive Bayes overstates the log-odds for counting them as if
     they were independent; negative where it understates them. `edge`: it is an edge of the tree."""
 
@@ -53,9 +53,9 @@ class Twice:
     against: Any
     naive: float
     tree: float
-    edges: tuple[Shared, ...]
+    edges: tuple[SharedEvidence, ...]
     rest: float
-    pairs: tuple[Shared, ...]
+    pairs: tuple[SharedEvidence, ...]
 
     @property
     def nats(self) -> float:
@@ -63,7 +63,7 @@ class Twice:
         return self.naive - self.tree
 
     @property
-    def guilty(self) -> Shared | None:
+    def guilty(self) -> SharedEvidence | None:
         """The edge that does most of it."""
         same = [e for e in self.edges if e.nats * self.nats > 0]
         return max(same, key=lambda e: abs(e.nats), default=None)
@@ -104,7 +104,7 @@ def counted_twice(
     own, treed = (_terms(ledger, int(best), int(other)) for ledger in ledgers)
     known = [name for name in tree.schema_.names if name in own and pd.notna(case[name].iloc[0])]
     arcs = [(p, c) for p, c in tree.tree_ if p in known and c in known]
-    edges = tuple(Shared(p, c, own[c] - treed[c], True) for p, c in arcs)
+    edges = tuple(SharedEvidence(p, c, own[c] - treed[c], True) for p, c in arcs)
     totals = [float(j[best] - j[other]) for j in joints]
     classes = naive.classes_.tolist()
     return Twice(
@@ -156,7 +156,7 @@ def _terms(ledger: Ledger, best: int, other: int) -> dict[str, float]:
 def _other_pairs(
     mean: AODE, case: pd.DataFrame, own: Mapping[str, float], known: list[str], arcs: set[frozenset[str]], tree: TAN,
     best: Any, other: Any,
-) -> list[Shared]:  # fmt: skip
+) -> list[SharedEvidence]:  # fmt: skip
     """The pairs that are no edge: log P(x_j|c, x_i) is read from the mean's SPODE of x_i, x_i being the one nearer to
     the tree's root (the two directions differ by smoothing alone)."""
     factor, table = mean.factor_, mean._encode(case)
@@ -168,11 +168,11 @@ def _other_pairs(
             i, j = member.name, family.variable.name
             if {i, j} <= set(known) and frozenset((i, j)) not in arcs and place[i] < place[j]:
                 term = family.term(table, (), None)[0]
-                found.append(Shared(i, j, own[j] - float(term[best] - term[other]), False))
+                found.append(SharedEvidence(i, j, own[j] - float(term[best] - term[other]), False))
     return found
 
 
-def _by_size(shared: tuple[Shared, ...]) -> tuple[Shared, ...]:
+def _by_size(shared: tuple[SharedEvidence, ...]) -> tuple[SharedEvidence, ...]:
     return tuple(sorted(shared, key=lambda s: -abs(s.nats)))
 
 
@@ -214,7 +214,7 @@ def posterior_with_copies(
     return np.asarray(normalize(joint)[0])
 
 
-class Rows(NamedTuple):
+class TrainingRows(NamedTuple):
     """The rows a model is fitted on: features, classes, groups that stay together, weights."""
 
     X: pd.DataFrame
@@ -223,13 +223,13 @@ class Rows(NamedTuple):
     weight: Any = None
 
 
-def held_out_alone(naive: NaiveBayes, rows: Rows, column: str) -> HeldOut:
+def held_out_alone(naive: NaiveBayes, rows: TrainingRows, column: str) -> HeldOut:
     """Held-out posteriors of naive Bayes on one of its columns by itself, on the folds of the whole table."""
     return _anew(naive, rows._replace(X=rows.X[[column]]), Schema((_schema(naive)[column],)))[1]
 
 
 def refit_with_copies(
-    model: GenerativeClassifier, rows: Rows, case: pd.DataFrame, column: str, copies: int
+    model: GenerativeClassifier, rows: TrainingRows, case: pd.DataFrame, column: str, copies: int
 ) -> tuple[Ledger, HeldOut]:
     """A model like this one learnt from the table with `copies` more of a column: what it says of the case, which has
     them too, and of rows held out."""
@@ -247,7 +247,7 @@ def _schema(model: GenerativeClassifier) -> Schema:
     return Schema(tuple(plain))
 
 
-def _anew(model: GenerativeClassifier, rows: Rows, schema: Schema) -> tuple[GenerativeClassifier, HeldOut]:
+def _anew(model: GenerativeClassifier, rows: TrainingRows, schema: Schema) -> tuple[GenerativeClassifier, HeldOut]:
     anew = clone(model).set_params(schema=schema).fit(rows.X, rows.y, rows.weight)
     return anew, held_out(anew, rows.X, rows.y, groups=rows.groups, sample_weight=rows.weight)
 

@@ -59,7 +59,7 @@ class Estimates:
 
 
 @dataclass(frozen=True)
-class Moments:
+class MomentEstimates:
     """Mean, variance and standard deviation of a numeric column, (C,) each, with the intervals that its rows leave;
     `free` (C,) is whether the variance has a posterior at all. `degrees` of freedom ν and `kappa` rows."""
 
@@ -81,7 +81,7 @@ def estimates(
     *,
     given: Mapping[str, Any] | None = None,
     level: float = 0.95,
-) -> Estimates | Moments:
+) -> Estimates | MomentEstimates:
     """The numbers of one column with central credible intervals of this `level`, at the parents' levels in `given`.
 
     Raises ParameterError where the model has no such posterior (see `credible`), or the column is neither a table nor a
@@ -106,7 +106,7 @@ def estimates(
         )
         here = replace(belief, centre=centre, kappa=kappa, degrees=degrees, square=square, fixed=fixed)
         found = here.mean_interval(level), here.variance_interval(level)
-        return Moments(here.mean, *found, degrees, kappa)
+        return MomentEstimates(here.mean, *found, degrees, kappa)
     pick = order if len(belief.counts) > 1 else [0] * len(order)  # the class is no parent: the same for every class
     counts, added = (a[at][pick] for a in (belief.counts, belief.added))
     used = DirichletPosterior(belief.domain, (), counts, added)

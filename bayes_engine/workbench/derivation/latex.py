@@ -7,17 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from bayes_engine.factors.gaussian import Density, PseudoRows
-from bayes_engine.factors.kernel import Kernel
+from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Quotient, Shift, Source, Term
 from bayes_engine.factors.text import Words
 from bayes_engine.inference.averaged import SUPER_PARENT
 from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, plain, signed
-from bayes_engine.workbench.derivation.derive import Step, Working, bare, variance_from
+from bayes_engine.workbench.derivation.derive import Working, WorkingStep, bare, variance_from
 from bayes_engine.workbench.derivation.render import (
     AS_IN_FILE,
-    Names,
+    DisplayNames,
     Relation,
     bracketed,
     cell_of,
@@ -42,7 +42,9 @@ MOST_TYPESET = 6
 """So many words of a text are factors of their own in a formula."""
 
 
-def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+def to_latex(
+    working: Working, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None
+) -> str:
     """The derivation as `align*` blocks, ready for a document with amsmath (and CJK fonts where labels need them); with
     `final` as in `to_text`."""
     blocks = []
@@ -55,14 +57,16 @@ def to_latex(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, 
     return "\n\n".join("\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" for lines in blocks)
 
 
-def latex_factor(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+def latex_factor(
+    working: Working, step: WorkingStep, k: int, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS
+) -> str:
     """One factor by its full name: P(good=yes) &= 8/17 = 0.4706."""
     log = {"log ": r"\log ", "exp ": r"\exp\,"}.get(function_of(working, step), "")
     value = latex_value(working, step, k, digits).partition(" &= ")[2]
     return f"{log}{_latex_name(working, step, k, names)} &= {value}"
 
 
-def latex_value(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
+def latex_value(working: Working, step: WorkingStep, k: int, digits: int = DIGITS) -> str:
     """One factor by its letter: P &= 3/8 = 0.3750; of a log term that is added its value alone."""
     value, source = power(factor(working, step, k, digits)), step.sources[k]
     if working.additive:
@@ -78,7 +82,7 @@ def latex_value(working: Working, step: Step, k: int, digits: int = DIGITS) -> s
     return f"{letter_of(step)}{weight} &= {_latex_source(working, source)} = {value}"
 
 
-def latex_behind(working: Working, step: Step, k: int) -> list[str]:
+def latex_behind(working: Working, step: WorkingStep, k: int) -> list[str]:
     """How the parameters of a factor came about: the moments of a Gaussian, the rate of a Poisson, the bandwidth of a
     kernel density."""
     source = bare(step).sources[k]
@@ -92,7 +96,7 @@ def latex_behind(working: Working, step: Step, k: int) -> list[str]:
         return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, source.rate))}"]
     if isinstance(source, Parametric):
         return [_latex_quotient(working, q) for q in source.estimated]
-    if isinstance(source, Kernel) and source.precision is None:
+    if isinstance(source, KernelEstimate) and source.precision is None:
         n, width = count(source.n), power(moment_of(working, source.bandwidth))
         spread = power(moment_of(working, source.bandwidth / (4.0 / (3.0 * source.n)) ** 0.2))
         rule = r"s\left(\tfrac{4}{3n}\right)^{1/5}"
@@ -105,7 +109,7 @@ def _latex_quotient(working: Working, of: Quotient) -> str:
     return rf"{of.symbol} &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, of.value))}"
 
 
-def latex_moments(working: Working, step: Step, k: int) -> list[str]:
+def latex_moments(working: Working, step: WorkingStep, k: int) -> list[str]:
     """How the Gaussian of a factor was fitted: mean, variance and standard deviation with their numbers."""
     step = bare(step)
     d = step.sources[k]
@@ -146,7 +150,7 @@ def _latex_lent(d: Density, lent: PseudoRows, show: Callable[[float], str]) -> l
     ]
 
 
-def latex_product(working: Working, k: int, names: Names = AS_IN_FILE, digits: int = DIGITS) -> str:
+def latex_product(working: Working, k: int, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS) -> str:
     """P(c, x) = the factors multiplied out, or log P(c, x) = the terms added up."""
     label = tex(names.level(working.target, working.classes[k]))
     letter = "s" if working.scores else "P"
@@ -158,7 +162,7 @@ def latex_product(working: Working, k: int, names: Names = AS_IN_FILE, digits: i
     return rf"{letter}({label}, \boldsymbol{{x}}) &= {product} = {power(joint(working, k, digits))}"
 
 
-def latex_posterior(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
+def latex_posterior(working: Working, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
     """Evidence and posterior with the numbers filled in."""
     joints = [power(joint(working, k, digits)) for k in range(len(working.classes))]
     total = power(evidence(working, digits))
@@ -171,7 +175,7 @@ def latex_posterior(working: Working, names: Names = AS_IN_FILE, digits: int = D
     return lines
 
 
-def latex_risk(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
+def latex_risk(working: Working, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS) -> list[str]:
     """R(c_i|x) = Σ_j λ_ij P(c_j|x) with the numbers filled in, and the decision."""
     lines = []
     for i, action in enumerate(working.loss.actions):
@@ -192,7 +196,7 @@ def typeset(cell: Relation) -> str:
     return f"{tex(cell.before)}<{said}" if cell.before else said
 
 
-def _latex_name(working: Working, step: Step, k: int, names: Names) -> str:
+def _latex_name(working: Working, step: WorkingStep, k: int, names: DisplayNames) -> str:
     of = f"{tex(names.column(working.target))}={tex(names.level(working.target, working.classes[k]))}"
     if step.row.kind == "prior" or step.alike:
         own = of if step.row.kind == "prior" else typeset(cell_of(step, names))
@@ -241,7 +245,7 @@ def _latex_source(working: Working, source: Source) -> str:
     if isinstance(source, Rate):
         rate, x = power(moment_of(working, source.rate)), count(source.x)
         return rf"\frac{{{rate}^{{{x}}}}}{{{x}!}}e^{{-{rate}}}"
-    if isinstance(source, Kernel):
+    if isinstance(source, KernelEstimate):
         width = power(moment_of(working, source.bandwidth))
         if source.precision is not None:
             half = power(moment_of(working, source.precision / 2))

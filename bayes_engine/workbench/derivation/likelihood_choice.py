@@ -48,7 +48,7 @@ class Share(NamedTuple):
         return float(smoothed(self.n, self.total, 1.0, self.s))
 
 
-class Line(NamedTuple):
+class WordEvidence(NamedTuple):
     """A word of the message, and how often it stands there; under each of NAMES the estimate for each class and its
     log-odds, the first class against the second, in nats. 0 where the model passes it over: the categorical does so
     where no message had the word as often."""
@@ -60,12 +60,12 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
+class LikelihoodComparison:
     """A message under the three models of NAMES: its known `lines`; of each the log-odds of the `prior`, of all words
     that are `absent`, and the `posterior` of the `classes`. `unknown` are words that no message had."""
 
     classes: tuple[Any, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[WordEvidence, ...]
     prior: tuple[float, ...]
     absent: tuple[float, ...]
     posterior: tuple[tuple[float, ...], ...]
@@ -76,7 +76,7 @@ class Compared:
         return self.classes[int(np.argmax(self.posterior[k]))]
 
 
-def compared(message: str = ASKED, taught: Sequence[tuple[str, str]] = MESSAGES) -> Compared:
+def compared(message: str = ASKED, taught: Sequence[tuple[str, str]] = MESSAGES) -> LikelihoodComparison:
     """The message under the three, all with α = 1, learnt from the messages and classes `taught` (two classes).
 
     Raises TableError where there are not two classes.
@@ -110,7 +110,7 @@ def compared(message: str = ASKED, taught: Sequence[tuple[str, str]] = MESSAGES)
     pulls = [{str(name).removeprefix(f"{_TEXT}: "): float(v) for name, v in pull.items()} for pull in pulls]
     prior = tuple(pull.pop("class") for pull in pulls)
     lines = tuple(
-        Line(
+        WordEvidence(
             word,
             bag[word],
             _shares(word, bag[word], bags, y, classes, len(known)),
@@ -121,7 +121,7 @@ def compared(message: str = ASKED, taught: Sequence[tuple[str, str]] = MESSAGES)
     absent = tuple(float(sum(v for name, v in pull.items() if name not in asked)) for pull in pulls)
     order = [[ledger.classes.index(c) for c in classes] for ledger in ledgers]
     posterior = tuple(tuple(ledger.posterior()[0, at].tolist()) for ledger, at in zip(ledgers, order, strict=True))
-    return Compared(classes, lines, prior, absent, posterior, tuple(sorted(set(bag) - set(known))))
+    return LikelihoodComparison(classes, lines, prior, absent, posterior, tuple(sorted(set(bag) - set(known))))
 
 
 def _shares(

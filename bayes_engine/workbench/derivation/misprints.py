@@ -30,7 +30,7 @@ class Misprint(Protocol):
 M = TypeVar("M", bound=Misprint)
 
 
-class Place(NamedTuple):
+class WorkingPlace(NamedTuple):
     """A number of a working: of class `k`, in step `step` (None: the joint); `part` is the factor itself, or "mean"."""
 
     step: int | None
@@ -38,7 +38,7 @@ class Place(NamedTuple):
     part: str
 
 
-def misprints(working: Working, errata: Iterable[M]) -> list[tuple[Place, M]]:
+def misprints(working: Working, errata: Iterable[M]) -> list[tuple[WorkingPlace, M]]:
     """The errata that speak of a number of this working: same column, level and class, and the number is the right one.
 
     >>> from types import SimpleNamespace as Erratum
@@ -49,7 +49,7 @@ def misprints(working: Working, errata: Iterable[M]) -> list[tuple[Place, M]]:
     >>> working = derive(NaiveBayes(smoothing="none").fit(X, y), X.iloc[[0]])
     >>> slip = Erratum(right="1/2 = 0.5", column="navel", level="hollow", class_="bad", step="")
     >>> [place for place, _slip in misprints(working, [slip])]
-    [Place(step=1, k=0, part='factor')]
+    [WorkingPlace(step=1, k=0, part='factor')]
     """
     numbers = _numbers(working)
     return [
@@ -74,17 +74,17 @@ def agrees(value: float, right: str) -> bool:
     return float(f"{value:.{digits}{form}}") == float(last[0])
 
 
-def _numbers(working: Working) -> list[tuple[Place, float]]:
-    found: list[tuple[Place, float]] = []
+def _numbers(working: Working) -> list[tuple[WorkingPlace, float]]:
+    found: list[tuple[WorkingPlace, float]] = []
     for i, step in enumerate(working.steps):
         for k, (factor, source) in enumerate(zip(step.factors, step.sources, strict=True)):
-            found.append((Place(i, k, "factor"), factor))
+            found.append((WorkingPlace(i, k, "factor"), factor))
             if isinstance(source, Density):
-                found.append((Place(i, k, "mean"), source.mean))
-    return found + [(Place(None, k, "joint"), joint) for k, joint in enumerate(working.joint)]
+                found.append((WorkingPlace(i, k, "mean"), source.mean))
+    return found + [(WorkingPlace(None, k, "joint"), joint) for k, joint in enumerate(working.joint)]
 
 
-def _anchored(working: Working, place: Place, misprint: Misprint) -> bool:
+def _anchored(working: Working, place: WorkingPlace, misprint: Misprint) -> bool:
     """Whether the erratum names this place; a level it does not name may be any."""
     part = {"": "factor", "density": "factor"}.get(misprint.step, misprint.step)
     if part != place.part or misprint.class_ not in ("", working.classes[place.k]):

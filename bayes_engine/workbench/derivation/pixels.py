@@ -13,7 +13,7 @@ from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.workbench.derivation.balance import Balance
-from bayes_engine.workbench.derivation.conditionals import Gaussians, LevelTable, conditional
+from bayes_engine.workbench.derivation.conditionals import GaussianConditionals, LevelConditionals, conditional
 from bayes_engine.workbench.derivation.likelihoods import Rates, likelihood
 
 FAR = 3.0
@@ -92,11 +92,11 @@ def class_images(
     inked = np.full(mean.shape, np.nan)
     for j, name in enumerate(names):
         found = _believed(model, name, classes)
-        if isinstance(found, Gaussians):
+        if isinstance(found, GaussianConditionals):
             mean[:, j], sd[:, j] = [d.mean for d in found.densities], [d.sd for d in found.densities]
         elif isinstance(found, Rates):
             mean[:, j], sd[:, j] = found.rate, np.sqrt(found.rate)
-        elif isinstance(found, LevelTable) and not found.given and not found.joint:
+        elif isinstance(found, LevelConditionals) and not found.given and not found.joint:
             inked[:, j] = 1.0 - np.array(found.steps[0].factors)
     return ClassImages(tuple(classes), mean, sd, None if np.isnan(inked).all() else inked)
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from bayes_engine.factors import Row
 from bayes_engine.factors.gaussian import Density
-from bayes_engine.factors.kernel import Bump, Kernel
+from bayes_engine.factors.kernel import Bump, KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import (
     Estimated,
@@ -35,10 +35,10 @@ from bayes_engine.inference.directed import HIDDEN_CELLS
 from bayes_engine.language import _
 from bayes_engine.numerals import DIGITS, certain, count, number_of_log, plain, signed
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.derive import Step, Working, bare, by_hand, variance_from
+from bayes_engine.workbench.derivation.derive import Working, WorkingStep, bare, by_hand, variance_from
 
 
-class Names(Protocol):
+class DisplayNames(Protocol):
     """How columns, values and actions are called on screen."""
 
     def column(self, name: str) -> str: ...
@@ -57,7 +57,7 @@ class _AsInFile:
         return str(action)
 
 
-AS_IN_FILE: Names = _AsInFile()
+AS_IN_FILE: DisplayNames = _AsInFile()
 MOST_OPENED = 12
 """So many words or training values are written out beneath a number."""
 MOST_OF_TEXT = 80
@@ -77,7 +77,7 @@ def hand(value: float, digits: int) -> str:
     return f"{by_hand(value, digits):.{digits}f}" if abs(value) >= 0.01 else f"{value:.{digits - 1}e}"
 
 
-def factor(working: Working, step: Step, k: int, digits: int = DIGITS) -> str:
+def factor(working: Working, step: WorkingStep, k: int, digits: int = DIGITS) -> str:
     """The value of a factor of class k; where the steps are log terms that add up, its log in nats, signed."""
     if working.additive:
         return signed(step.log_factors[k], digits if working.digits is None else working.digits)
@@ -115,7 +115,7 @@ def moment_of(working: Working, value: float) -> str:
 # names ----------------------------------------------------------------------------------------------------------
 
 
-def shown(step: Step, names: Names = AS_IN_FILE) -> str:
+def shown(step: WorkingStep, names: DisplayNames = AS_IN_FILE) -> str:
     """The case's cell: a level by its name, a number without needless zeros, or the word for missing; of a column of
     intervals the number and the interval it lies in."""
     if step.value is None or pd.isna(step.value):
@@ -156,7 +156,7 @@ class Relation(NamedTuple):
         return f"{self.before} < {said}" if self.before else said
 
 
-def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = False) -> Relation:
+def relation(variable: Variable, value: Any, names: DisplayNames, *, hidden: bool = False) -> Relation:
     """A cell of the case in a formula; of a column of intervals (a, b] the interval; `hidden` when summed over."""
     column = names.column(variable.name)
     if value is None or pd.isna(value):
@@ -175,7 +175,7 @@ def relation(variable: Variable, value: Any, names: Names, *, hidden: bool = Fal
     return Relation(low, column, "≤", high)
 
 
-def cell_of(step: Step, names: Names = AS_IN_FILE) -> Relation:
+def cell_of(step: WorkingStep, names: DisplayNames = AS_IN_FILE) -> Relation:
     """The case's own cell that a step speaks of."""
     variable = step.variable
     if variable is None:
@@ -184,12 +184,12 @@ def cell_of(step: Step, names: Names = AS_IN_FILE) -> Relation:
     return relation(variable, step.value, names, hidden=step.row.kind == "expected")
 
 
-def given_of(step: Step, names: Names = AS_IN_FILE) -> list[Relation]:
+def given_of(step: WorkingStep, names: DisplayNames = AS_IN_FILE) -> list[Relation]:
     """The cells of a step's parents besides the class."""
     return [relation(c.variable, c.value, names, hidden=step.row.kind == "expected") for c in step.given]
 
 
-def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> str:
+def name_of(step: WorkingStep, label: Any, target: str, names: DisplayNames = AS_IN_FILE) -> str:
     """P(colour=green | good=yes, root=curled), p(density=0.697 | good=yes), P(good=yes), P(good=yes, colour=green); of
     a class with parents P(good=yes | root=curled), of a column that the class is no parent of P(colour=green | …); the
     shift to the prior of use, or what a log term is."""
@@ -213,7 +213,7 @@ def name_of(step: Step, label: Any, target: str, names: Names = AS_IN_FILE) -> s
     return f"{letter_of(step)}({cell_of(step, names).text} | {', '.join([of, *beyond])}){weight_mark(step)}"
 
 
-def weight_mark(step: Step) -> str:
+def weight_mark(step: WorkingStep) -> str:
     """^0.5 after the name of a factor that is weighted."""
     source = step.sources[0]
     return f"^{plain(source.weight)}" if isinstance(source, Power) else ""
@@ -235,25 +235,25 @@ def evidence_word(working: Working) -> str:
     return _("sum of the scores") if working.scores else "P(x)"
 
 
-def function_of(working: Working, step: Step) -> str:
+def function_of(working: Working, step: WorkingStep) -> str:
     """What the number of a step is of its name: the log where terms add up, exp of an expectation that multiplies."""
     if working.additive:
         return "log " if step.counted else ""
     return "exp " if step.row.kind == "expected" else ""
 
 
-def heading(working: Working, step: Step, k: int, names: Names = AS_IN_FILE) -> str:
+def heading(working: Working, step: WorkingStep, k: int, names: DisplayNames = AS_IN_FILE) -> str:
     """The name of a factor of class k, or of its log where terms add up."""
     return function_of(working, step) + name_of(step, working.classes[k], working.target, names)
 
 
-def title_of(step: Step, names: Names = AS_IN_FILE) -> str:
+def title_of(step: WorkingStep, names: DisplayNames = AS_IN_FILE) -> str:
     """A factor whatever the class: colour = green, density = 0.4 (≤ 0.57), class prior, prior of use; of what no column
     has alone its word."""
     return row_word(step.row) or f"{names.column(step.row.child)} = {shown(step, names)}"
 
 
-def given_title(step: Step, names: Names = AS_IN_FILE) -> str:
+def given_title(step: WorkingStep, names: DisplayNames = AS_IN_FILE) -> str:
     """The title with what it is conditioned on besides the class: colour = green | root = curled."""
     beyond = ", ".join(r.spaced for r in given_of(step, names))
     return f"{title_of(step, names)} | {beyond}" if beyond else title_of(step, names)
@@ -278,7 +278,7 @@ def row_word(row: Row) -> str:
     return words.get(row.name, "") if row.kind in ("constant", "entropy") or row.child != row.name else ""
 
 
-def where(step: Step, label: str, names: Names = AS_IN_FILE) -> str:
+def where(step: WorkingStep, label: str, names: DisplayNames = AS_IN_FILE) -> str:
     """The class and the parents' cells, to follow `good = ` in a sentence: yes, root = curled."""
     return ", ".join([label, *(r.spaced for r in given_of(step, names))])
 
@@ -311,7 +311,7 @@ def fraction(source: Source, digits: int | None = None) -> str:
         known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
         said = ", ".join(f"{name} = {plain(v if digits is None else by_hand(v, digits))}" for name, v in known)
         return f"{source.name}({count(source.x)}; {said})"
-    if isinstance(source, Kernel):
+    if isinstance(source, KernelEstimate):
         width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
         return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
     if isinstance(source, Term):
@@ -323,7 +323,7 @@ def exponent_of(source: Term, digits: int | None) -> str:
     return signed(source.log_value, DIGITS if digits is None else digits).removeprefix("+")
 
 
-def _origin(working: Working, step: Step, k: int) -> str:
+def _origin(working: Working, step: WorkingStep, k: int) -> str:
     """What stands before a number: `3/8 = `, where terms add up `log 8/17 = `, nothing before a number that was set."""
     source = step.sources[k]
     if isinstance(source, Linear) and working.additive:
@@ -336,7 +336,9 @@ def _origin(working: Working, step: Step, k: int) -> str:
 # plain text -----------------------------------------------------------------------------------------------------
 
 
-def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+def to_text(
+    working: Working, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None
+) -> str:
     """The derivation in lines of plain text: factors and joint of each class, then evidence, posterior, risk; the
     latter of `final` where the factors are those of one model among several that are averaged."""
     lines = []
@@ -363,7 +365,7 @@ def to_text(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, f
     return "\n".join(lines)
 
 
-def moments(working: Working, step: Step, k: int) -> str:
+def moments(working: Working, step: WorkingStep, k: int) -> str:
     """How a Gaussian was fitted, in a line: n, mean, variance, standard deviation."""
     d = step.sources[k]
     assert isinstance(d, Density)
@@ -379,7 +381,9 @@ def moments(working: Working, step: Step, k: int) -> str:
     return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
 
 
-def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most: int = MOST_OPENED) -> list[str]:
+def behind(
+    working: Working, step: WorkingStep, k: int, names: DisplayNames = AS_IN_FILE, most: int = MOST_OPENED
+) -> list[str]:
     """What the number of a step was made of, in lines: of a Gaussian its moments; of a Poisson its rate; of a kernel
     density the training values that add most; of a text its terms, those that move the posterior most first. Up to
     `most` of these; of a weighted factor, of what the weight acts on."""
@@ -391,7 +395,7 @@ def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most
         return [f"λ = {_rate(source)} = {moment_of(working, source.rate)}"]
     if isinstance(source, Parametric):
         return [f"{q.symbol} = {quotient(q)} = {moment_of(working, q.value)}" for q in source.estimated]
-    if isinstance(source, Kernel):
+    if isinstance(source, KernelEstimate):
         shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
         rest = 1.0 - sum(share for _said, share in shares)
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
@@ -408,24 +412,24 @@ def behind(working: Working, step: Step, k: int, names: Names = AS_IN_FILE, most
     return []
 
 
-def loudest(source: Kernel) -> list[Bump]:
+def loudest(source: KernelEstimate) -> list[Bump]:
     """The training values that add most to a kernel density, the first of them first; what adds next to nothing is left
     out.
 
-    >>> loudest(Kernel(-0.9, 0.5, 3.0, 1.0, None, (Bump(0.0, 1.0, 0.3), Bump(1.0, 2.0, 0.7)), False))[0].value
+    >>> loudest(KernelEstimate(-0.9, 0.5, 3.0, 1.0, None, (Bump(0.0, 1.0, 0.3), Bump(1.0, 2.0, 0.7)), False))[0].value
     1.0
     """
     return sorted((b for b in source.bumps if b.share >= 0.0005), key=lambda b: -b.share)
 
 
-def telling(step: Step) -> list[int]:
+def telling(step: WorkingStep) -> list[int]:
     """The places of the terms of a text, those first whose contributions differ most between the classes; of equals in
     their order.
 
     >>> from bayes_engine.factors.text import WordTerm
     >>> hi, free = (WordTerm(t, 1.0, v, Fraction(1.0, 2.0, 0.0, 2)) for t, v in (("hi", -0.7), ("free", -0.7)))
     >>> texts = (Words(-1.4, (hi, free)), Words(-3.0, (hi, free._replace(log_value=-2.3))))
-    >>> telling(Step(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
+    >>> telling(WorkingStep(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
     [1, 0]
     """
     each = [s.terms for s in step.sources if isinstance(s, Words)]
@@ -475,7 +479,7 @@ def degrees_of(d: Density) -> str:
     return f"({count(d.n)}−{d.ddof})" if d.ddof else count(d.n)
 
 
-def _omissions(working: Working, names: Names) -> list[str]:
+def _omissions(working: Working, names: DisplayNames) -> list[str]:
     reasons = {
         "missing": _("missing, no factor"),
         "constant": _("one value in every row, no factor"),
@@ -487,7 +491,9 @@ def _omissions(working: Working, names: Names) -> list[str]:
 # Markdown -------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None) -> str:
+def to_markdown(
+    working: Working, names: DisplayNames = AS_IN_FILE, digits: int = DIGITS, final: Working | None = None
+) -> str:
     """The derivation as Markdown: a table with a row for each factor and a column for each class, and the risks; with
     `final` as in `to_text`."""
     target = names.column(working.target)
@@ -517,7 +523,7 @@ def to_markdown(working: Working, names: Names = AS_IN_FILE, digits: int = DIGIT
     return "\n".join([*lines, "", f"{_('decision')}{_(': ')}**{escaped(names.action(working.action))}**"])
 
 
-def _opened(working: Working, names: Names) -> list[str]:
+def _opened(working: Working, names: DisplayNames) -> list[str]:
     """What the rates, the kernel densities and the texts among the factors were made of."""
     return [
         f"{name_of(step, working.classes[k], working.target, names)}{_(': ')}{_('; ').join(lines)}"
@@ -547,8 +553,8 @@ def one_line(text: Any) -> str:
     return "".join(" " if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} else c for c in str(text))
 
 
-def letter_of(step: Step) -> str:
-    dense = any(isinstance(s, Density | Kernel) for s in bare(step).sources)
+def letter_of(step: WorkingStep) -> str:
+    dense = any(isinstance(s, Density | KernelEstimate) for s in bare(step).sources)
     return "p" if dense or step.row.kind == "log-density" else "P"
 
 

@@ -18,7 +18,7 @@ from bayes_engine.logspace import Array, exp, log, log_sum
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.table.text import TermPlace, TextRule, term_places
 from bayes_engine.workbench.derivation.balance import Balance, Weight
-from bayes_engine.workbench.derivation.derive import Step, bare
+from bayes_engine.workbench.derivation.derive import WorkingStep, bare
 from bayes_engine.workbench.derivation.likelihoods import WordTable, column_factors
 
 
@@ -33,7 +33,7 @@ class Said(NamedTuple):
     never: tuple[int, ...] = ()
 
 
-class Unit(NamedTuple):
+class TextUnit(NamedTuple):
     """A word of the text, or a character where terms are runs of characters: what it adds where it stands, together
     with equal parts of the longer terms that it is in; `terms` are the places of all these among those known. `again`:
     they all stood there before, and count once."""
@@ -61,7 +61,7 @@ class TextRead:
     column: str
     text: str
     terms: tuple[Said, ...]
-    units: tuple[Unit, ...]
+    units: tuple[TextUnit, ...]
     absent: float | None
     weight: float = 1.0
 
@@ -73,19 +73,19 @@ class TextRead:
     def reach(self) -> float:
         """The nats drawn in full colour: the largest of a unit; 1 where none says anything.
 
-        >>> unit = Unit(0, 2, -0.5, (0,))
+        >>> unit = TextUnit(0, 2, -0.5, (0,))
         >>> TextRead("text", "hi", (), (unit, unit._replace(nats=2.0)), None).reach
         2.0
         """
         return max((abs(u.nats) for u in self.units if np.isfinite(u.nats) and u.nats), default=1.0)
 
 
-def text_steps(steps: Sequence[Step]) -> list[int]:
+def text_steps(steps: Sequence[WorkingStep]) -> list[int]:
     """The places of the steps that are texts."""
     return [j for j, step in enumerate(steps) if isinstance(bare(step).sources[0], Words)]
 
 
-def read_text(step: Step, for_: int, against: int) -> TextRead:
+def read_text(step: WorkingStep, for_: int, against: int) -> TextRead:
     """The text of a step, word by word, for one class against another, by their places.
 
     >>> from bayes_engine import NaiveBayes
@@ -118,7 +118,7 @@ def read_text(step: Step, for_: int, against: int) -> TextRead:
 
 def _units(
     rule: TextRule, text: str, places: Sequence[TermPlace], order: Mapping[str, int], terms: Sequence[Said]
-) -> tuple[Unit, ...]:
+) -> tuple[TextUnit, ...]:
     smallest = replace(rule, analyzer="word" if rule.analyzer == "word" else "char", ngrams=(1, 1))
     units = term_places(smallest, text)
     units = [u for i, u in enumerate(units) if not i or u.start >= units[i - 1].end]  # lowercase made two of one
@@ -138,7 +138,7 @@ def _units(
             if counted:
                 nats[u].append(terms[i].nats / terms[i].times / len(here))
     return tuple(
-        Unit(unit.start, unit.end, _total(nats[u]), tuple(held[u]), bool(held[u]) and not fresh[u])
+        TextUnit(unit.start, unit.end, _total(nats[u]), tuple(held[u]), bool(held[u]) and not fresh[u])
         for u, unit in enumerate(units)
     )
 

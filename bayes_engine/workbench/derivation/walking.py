@@ -18,7 +18,7 @@ from bayes_engine.inference.forward import Places, weighted_sample
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Update, gibbs, updates
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.inference.moves import moves, sliced, ties
-from bayes_engine.inference.sweeps import Kernel, compile_gibbs, start
+from bayes_engine.inference.sweeps import TransitionKernel, compile_gibbs, start
 from bayes_engine.logspace import Array, exp
 
 SHOWN = 1200
@@ -132,7 +132,7 @@ def walk(network: Network, evidence: Places, event: Places, sweeps: int, seed: i
 # the estimates beside one another -------------------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
+class RunningEstimate(NamedTuple):
     """An estimate as it grows: after `states` (K,) states of the whole network its value and its standard error."""
 
     states: Array
@@ -141,10 +141,10 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted:
+class WeightedRunningEstimate:
     """Likelihood weighting: how it grows, the effective sample size of all `n` rows, and whether any had a weight."""
 
-    line: Line
+    line: RunningEstimate
     ess: float
     n: int
 
@@ -158,14 +158,14 @@ class Weighted:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class SamplerComparison:
     """P(Q = q | e): `exact` (None where that is out of reach), from the textbook's one chain, from the improved form,
     and from likelihood weighting of as many rows as the improved form counts states (ROWS at most)."""
 
     exact: float | None
     textbook: GibbsRun
     improved: GibbsRun
-    weighted: Weighted
+    weighted: WeightedRunningEstimate
 
 
 def compared(
@@ -176,23 +176,27 @@ def compared(
     *,
     settings: GibbsSettings = GibbsSettings(),  # noqa: B008
     seed: int = 0,
-) -> Compared:
+) -> SamplerComparison:
     """Run all three; `truth` is the exact answer. The textbook's form is one chain from a random consistent state that
     counts from its first sweep on, and makes as many as the improved form with its `settings`."""
     textbook = GibbsSettings(chains=1, sweeps=settings.sweeps, burn_in=0, scan="textbook", begin="consistent")
     one = gibbs(network, evidence, rng=np.random.default_rng(seed), settings=textbook, event=event)
     many = gibbs(network, evidence, rng=np.random.default_rng([seed, 1]), settings=settings, event=event)
     rows = min(settings.sweeps * settings.chains, ROWS)
-    return Compared(truth, one, many, weighted(network, evidence, event, rows, np.random.default_rng([seed, 2])))
+    return SamplerComparison(
+        truth, one, many, weighted(network, evidence, event, rows, np.random.default_rng([seed, 2]))
+    )
 
 
-def line_of(run: GibbsRun) -> Line:
+def line_of(run: GibbsRun) -> RunningEstimate:
     """How a run's estimate of its event grows; a state is one sweep of one chain."""
     assert run.event is not None
-    return Line(run.event.at.astype(float) * run.chains, run.event.running, run.event.error)
+    return RunningEstimate(run.event.at.astype(float) * run.chains, run.event.running, run.event.error)
 
 
-def weighted(network: Network, evidence: Places, event: Places, n: int, rng: np.random.Generator) -> Weighted:
+def weighted(
+    network: Network, evidence: Places, event: Places, n: int, rng: np.random.Generator
+) -> WeightedRunningEstimate:
     """Likelihood weighting of an event: p̂ = Σ w 1[Q = q] / Σ w over the first 1, 2, … rows, with the standard error
     √(Σ w² (1[Q = q] − p̂)²) / Σ w (delta method); NaN as long as every weight is 0.
 
@@ -213,7 +217,9 @@ def weighted(network: Network, evidence: Places, event: Places, n: int, rng: np.
         p = h1 / s1
         error = np.sqrt(np.maximum(h2 * (1.0 - 2.0 * p) + p * p * s2, 0.0)) / s1
         ess = s1[-1] ** 2 / s2[-1]
-    return Weighted(Line(at.astype(float), np.asarray(p), np.asarray(error)), float(ess) if s2[-1] > 0 else 0.0, n)
+    return WeightedRunningEstimate(
+        RunningEstimate(at.astype(float), np.asarray(p), np.asarray(error)), float(ess) if s2[-1] > 0 else 0.0, n
+    )
 
 
 def shares(draws: NDArray[np.bool_], chains: int = 8, spans: int = 120) -> Array:
@@ -247,7 +253,7 @@ class Archipelago:
     alone: bool
 
 
-def archipelago(kernel: Kernel, event: Places, blocks: Iterable[Iterable[int]] = ()) -> Archipelago | None:
+def archipelago(kernel: TransitionKernel, event: Places, blocks: Iterable[Iterable[int]] = ()) -> Archipelago | None:
     """The islands on which draws of single nodes keep a chain, and the bridges that `blocks` (columns) build; None
     where nothing is parted, or the states are more than can be drawn (DRAWN).
 

@@ -31,7 +31,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import Look
+from bayes_engine.workbench.doctor.look import ExaminedTable
 from bayes_engine.workbench.doctor.outliers import sentinel
 from bayes_engine.workbench.doctor.pairs import BY_CHANCE, ENDLESS, discriminable, inflation
 
@@ -62,7 +62,7 @@ KERNEL_ROWS = 5_000
 """Up to so many rows a kernel density, which keeps them all, is offered first."""
 
 
-def sizes(look: Look) -> Iterator[Finding]:
+def sizes(look: ExaminedTable) -> Iterator[Finding]:
     """Classes with too few rows, and classes of very different size.
 
     >>> import pandas as pd
@@ -221,7 +221,7 @@ def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
     return Apart(codes, len(wrong))
 
 
-def leaks(look: Look) -> Iterator[Finding]:
+def leaks(look: ExaminedTable) -> Iterator[Finding]:
     """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself.
 
     >>> import pandas as pd
@@ -301,7 +301,7 @@ def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
 # tables and Gaussians -------------------------------------------------------------------------------------------------
 
 
-def zero_cells(look: Look) -> Iterator[Finding]:
+def zero_cells(look: ExaminedTable) -> Iterator[Finding]:
     """Values that never occur with a class: without smoothing each is a veto.
 
     >>> from bayes_engine import load_dataset
@@ -347,7 +347,7 @@ def zero_cells(look: Look) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-class Shape(NamedTuple):
+class ClassShapes(NamedTuple):
     """How a column of numbers is spread in each class, (K,) each: rows `n`, `variance`, `skewness`, excess `kurtosis`,
     D'Agostino and Pearson's `p_value` of normality, and `lost`, nats a row against ten cells that a Gaussian with the
     class's mean and variance fills alike, less what chance makes of them (9/2n). NaN where a class is too small."""
@@ -365,7 +365,7 @@ class Shape(NamedTuple):
         return float(np.average(what[known], weights=self.n[known])) if known.any() else 0.0
 
 
-def shapes(look: Look) -> dict[str, Shape]:
+def shapes(look: ExaminedTable) -> dict[str, ClassShapes]:
     """The shape of every column of numbers.
 
     >>> from bayes_engine import load_dataset
@@ -382,7 +382,7 @@ def shapes(look: Look) -> dict[str, Shape]:
     }
 
 
-def _shape(by_class: list[Array]) -> Shape:
+def _shape(by_class: list[Array]) -> ClassShapes:
     rows = np.full((6, len(by_class)), np.nan)
     for c, cells in enumerate(by_class):
         x = cells[~np.isnan(cells)]
@@ -399,7 +399,7 @@ def _shape(by_class: list[Array]) -> Shape:
         share = _tenths(x)
         met = share > 0
         rows[5, c] = float(share[met] @ log(10.0 * share[met])) - 9.0 / (2.0 * n)
-    return Shape(*rows)
+    return ClassShapes(*rows)
 
 
 def _normal(n: int, skewness: float, kurtosis: float) -> float:
@@ -443,7 +443,7 @@ def _tenths(x: Array) -> Array:
     return np.asarray(np.diff(below) / len(x))
 
 
-def forms(look: Look) -> Iterator[Finding]:
+def forms(look: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes.
 
     >>> from bayes_engine import load_dataset
@@ -507,7 +507,7 @@ def forms(look: Look) -> Iterator[Finding]:
         yield Finding(finding.code, finding.severity, finding.columns, finding.said, finding.evidence, tuple(mends))
 
 
-def _needles(look: Look, name: str, shape: Shape) -> Iterator[Finding]:
+def _needles(look: ExaminedTable, name: str, shape: ClassShapes) -> Iterator[Finding]:
     if look.target is None:
         return
     whole = float(np.nanvar(look.numbers[name])) if np.isfinite(look.numbers[name]).any() else 0.0
@@ -526,7 +526,7 @@ def _needles(look: Look, name: str, shape: Shape) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _log_skewness(look: Look, x: Array) -> float:
+def _log_skewness(look: ExaminedTable, x: Array) -> float:
     shape = _shape([log(x[rows]) for rows in (look.rows_of or [np.arange(look.n)])])
     return shape.mean(shape.skewness)
 
@@ -542,7 +542,7 @@ class Covariances(NamedTuple):
     gain: float
 
 
-def covariances(look: Look) -> Covariances | None:
+def covariances(look: ExaminedTable) -> Covariances | None:
     """Do the classes have one covariance? None where that cannot be asked: cells missing, a class with no more rows
     than columns, columns that determine one another. Rows with a cell that is no measurement (`sentinel`) are left
     aside: Box's M is all theirs.
@@ -558,7 +558,7 @@ def covariances(look: Look) -> Covariances | None:
     return look.once("covariances", lambda: _covariances(look))
 
 
-def _covariances(look: Look) -> Covariances | None:
+def _covariances(look: ExaminedTable) -> Covariances | None:
     if not discriminable(look) or look.k < 2:
         return None
     names = tuple(look.numbers)
@@ -581,7 +581,7 @@ def _covariances(look: Look) -> Covariances | None:
     return Covariances(box, (0.5 * box.m - price) / len(X))
 
 
-def unequal_covariances(look: Look) -> Iterator[Finding]:
+def unequal_covariances(look: ExaminedTable) -> Iterator[Finding]:
     """Classes whose covariances differ so much that QDA pays for them.
 
     >>> from bayes_engine import load_dataset

@@ -29,7 +29,7 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import SAMPLE, TOO_LARGE, Look, as_numbers, contingency
+from bayes_engine.workbench.doctor.look import SAMPLE, TOO_LARGE, ExaminedTable, as_numbers, contingency
 from bayes_engine.workbench.doctor.outliers import FAR, FEW, outlying, robust, sentinel
 
 UNIQUE = 0.95
@@ -66,7 +66,7 @@ LEVEL, TELLS = 0.01, 0.1
 """Holm-adjusted level of tests, and least Cramér V of missing cells with the class: 0.1 is the usual "small" effect."""
 
 
-def infinite(look: Look) -> Iterator[Finding]:
+def infinite(look: ExaminedTable) -> Iterator[Finding]:
     """Cells that are ±∞, or too large to be squared: no likelihood has a density there, so that no model is fitted.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -97,7 +97,7 @@ def infinite(look: Look) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-def identifiers(look: Look) -> Iterator[Finding]:
+def identifiers(look: ExaminedTable) -> Iterator[Finding]:
     """Columns that name the row: unique text, whole numbers that count or are long. They fit every row seen, and say
     nothing of the next.
 
@@ -155,7 +155,7 @@ def _counting(column: pd.Series) -> bool:
     return guess.role == "id" or (len(x) >= MANY and (rising or (as_long and (x % 10 != 0).any())))
 
 
-def constants(look: Look) -> Iterator[Finding]:
+def constants(look: ExaminedTable) -> Iterator[Finding]:
     """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -199,7 +199,7 @@ def constants(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def spellings(look: Look) -> Iterator[Finding]:
+def spellings(look: ExaminedTable) -> Iterator[Finding]:
     """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -240,7 +240,7 @@ def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
     return spellings
 
 
-def mixed_types(look: Look) -> Iterator[Finding]:
+def mixed_types(look: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers that are read as text because of a few cells.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -273,7 +273,7 @@ def mixed_types(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def dates(look: Look) -> Iterator[Finding]:
+def dates(look: ExaminedTable) -> Iterator[Finding]:
     """Dates: no model here reads them, and as levels each would be its own.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -335,7 +335,7 @@ def compact_days(x: Array) -> pd.Series | None:
     return days if int(days.notna().sum()) == len(known) else None
 
 
-def texts(look: Look) -> Iterator[Finding]:
+def texts(look: ExaminedTable) -> Iterator[Finding]:
     """Columns of texts that no model reads yet, or reads as levels.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -365,7 +365,7 @@ def texts(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def cardinality(look: Look) -> Iterator[Finding]:
+def cardinality(look: ExaminedTable) -> Iterator[Finding]:
     """Columns of many levels with few rows each.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -397,7 +397,7 @@ def cardinality(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def codes(look: Look) -> Iterator[Finding]:
+def codes(look: ExaminedTable) -> Iterator[Finding]:
     """Few different whole numbers that tell more of the class as names than as amounts.
 
     >>> from bayes_engine.table.schema import Schema
@@ -450,7 +450,7 @@ def _information_gain(table: Array, values: Array) -> float:
     return float(table[met] @ (names[met] - amounts[met]) / table.sum())
 
 
-def missing(look: Look) -> Iterator[Finding]:
+def missing(look: ExaminedTable) -> Iterator[Finding]:
     """Columns that are mostly missing, and columns whose gaps are not the same in all classes.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -507,7 +507,7 @@ def missing(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def sentinels(look: Look) -> Iterator[Finding]:
+def sentinels(look: ExaminedTable) -> Iterator[Finding]:
     """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known".
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -530,7 +530,7 @@ def sentinels(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def outliers(look: Look) -> Iterator[Finding]:
+def outliers(look: ExaminedTable) -> Iterator[Finding]:
     """Single cells far from all others, on the scale of the numbers and of their logarithms.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -556,12 +556,12 @@ def outliers(look: Look) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _looked_at(look: Look) -> Iterator[Variable]:
+def _looked_at(look: ExaminedTable) -> Iterator[Variable]:
     """Features, and the columns that were set aside: a person shall see why."""
     return (v for v in steps(look.schema) if v.role in ("feature", "id", "ignore"))
 
 
-def _features(look: Look) -> Iterator[Variable]:
+def _features(look: ExaminedTable) -> Iterator[Variable]:
     """The columns with the role of a feature, whether a model can read them or not."""
     return (v for v in steps(look.schema) if v.role == "feature")
 

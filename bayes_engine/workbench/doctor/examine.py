@@ -14,10 +14,10 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor import classes, columns, pairs
 from bayes_engine.workbench.doctor.finding import SEVERITIES, Code, Finding, Mend, Report, SetLikelihood
-from bayes_engine.workbench.doctor.look import Look, look
+from bayes_engine.workbench.doctor.look import ExaminedTable, look
 from bayes_engine.workbench.doctor.suggest import suggest
 
-CHECKS: tuple[Callable[[Look], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
     columns.infinite,
     columns.identifiers,
     classes.leaks,
@@ -70,7 +70,7 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
     return Report(findings, suggestions, rows, seen.n, seen.features.names)
 
 
-ASIDE: dict[Callable[[Look], Iterator[Finding]], tuple[Code, ...]] = {
+ASIDE: dict[Callable[[ExaminedTable], Iterator[Finding]], tuple[Code, ...]] = {
     classes.zero_cells: ("identifier", "mixed-types"),
     pairs.collinear: ("duplicate-column",),
     pairs.dependent: ("duplicate-column",),
@@ -78,7 +78,7 @@ ASIDE: dict[Callable[[Look], Iterator[Finding]], tuple[Code, ...]] = {
 """Columns of which these were found are set aside for a check: what it would say of them is said already."""
 
 
-def _without(seen: Look, findings: list[Finding], codes: tuple[Code, ...]) -> Look:
+def _without(seen: ExaminedTable, findings: list[Finding], codes: tuple[Code, ...]) -> ExaminedTable:
     """The table without the columns that one of these was found of."""
     schema = seen.schema
     names = sorted({f.columns[0] for f in findings if f.code in codes and schema[f.columns[0]].role == "feature"})

@@ -27,7 +27,7 @@ TOO_LARGE = LARGEST / 2.0
 
 
 @dataclass(frozen=True)
-class Look:
+class ExaminedTable:
     """`frame` holds the n rows looked at, `rows` (n,) their positions in `whole`; `y` (n,) their classes, −1 where
     there is none."""
 
@@ -85,7 +85,7 @@ class Look:
         return tuple(int(i) for i in self.rows[np.flatnonzero(mask)[:SHOWN]])
 
 
-def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> Look:
+def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> ExaminedTable:
     """The table with the rows that are looked at; rows without a class among them only where no column is the target.
 
     >>> seen = look(pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}).convert_dtypes())
@@ -108,7 +108,7 @@ def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 
     seen = (frame if len(rows) == len(frame) else frame.iloc[rows]).reset_index(drop=True)
     texts = [v.name for v in schema.features if v.numeric and seen[v.name].dtype.kind not in "fiu"]
     seen = put(seen, {name: pd.to_numeric(seen[name].astype(object), errors="coerce") for name in texts})
-    return Look(frame, seen, rows, schema, target, codes[rows], classes.astype(np.intp))
+    return ExaminedTable(frame, seen, rows, schema, target, codes[rows], classes.astype(np.intp))
 
 
 def as_numbers(column: pd.Series) -> Array:

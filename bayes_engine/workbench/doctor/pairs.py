@@ -19,7 +19,7 @@ from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
-from bayes_engine.workbench.doctor.look import Look
+from bayes_engine.workbench.doctor.look import ExaminedTable
 from bayes_engine.workbench.doctor.outliers import without_strays
 
 BY_CHANCE = 7.0
@@ -58,7 +58,7 @@ CELLS, AT_ONCE = 50_000, 4_000_000
 cells that are kept at once."""
 
 
-def duplicate_columns(look: Look) -> Iterator[Finding]:
+def duplicate_columns(look: ExaminedTable) -> Iterator[Finding]:
     """Columns that are equal, equal up to the names of their levels, or equal up to units.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -106,7 +106,7 @@ def _equal(a: pd.Series, b: pd.Series) -> bool:
     return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
 
 
-def _duplicate(look: Look, a: str, b: str, same: bool, r: float | None = None) -> Finding:
+def _duplicate(look: ExaminedTable, a: str, b: str, same: bool, r: float | None = None) -> Finding:
     known = (look.frame[a].notna() & look.frame[b].notna()).to_numpy(dtype=bool)
     n = int(known.sum())
     gaps = bool((look.frame[a].isna() != look.frame[b].isna()).any())
@@ -131,7 +131,7 @@ def _duplicate(look: Look, a: str, b: str, same: bool, r: float | None = None) -
     )
 
 
-def duplicate_rows(look: Look) -> Iterator[Finding]:
+def duplicate_rows(look: ExaminedTable) -> Iterator[Finding]:
     """Rows that stand twice, where the columns' own shares do not make as many pairs.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -220,7 +220,7 @@ class Within(NamedTuple):
     degrees: Array
 
 
-def within(look: Look) -> Within | None:
+def within(look: ExaminedTable) -> Within | None:
     """Correlations of the numbers within classes; None where there are fewer than two columns with any spread.
 
     >>> from bayes_engine import load_dataset
@@ -234,7 +234,7 @@ def within(look: Look) -> Within | None:
     return look.once("within", lambda: _within(look))
 
 
-def _within(look: Look) -> Within | None:
+def _within(look: ExaminedTable) -> Within | None:
     spread = (n for n, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf))
     names = tuple(islice(spread, WIDE))
     if len(names) < 2:
@@ -265,7 +265,7 @@ class Collinear(NamedTuple):
     partner: NDArray[np.intp]
 
 
-def inflation(look: Look) -> Collinear | None:
+def inflation(look: ExaminedTable) -> Collinear | None:
     """Variance inflation within classes, 1/(1 − R²) of each column on the others: the diagonal of the inverse of their
     correlations. None where there are too few rows to tell (n − K < 2d).
 
@@ -294,7 +294,7 @@ def inflation(look: Look) -> Collinear | None:
     return Collinear(names, own, float(values[-1] / max(values[0], 1e-12)), partial.argmax(axis=1))
 
 
-def collinear(look: Look) -> Iterator[Finding]:
+def collinear(look: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers that the others determine, or nearly, within the classes.
 
     >>> from bayes_engine.workbench.doctor.look import look
@@ -332,7 +332,7 @@ def _finite(value: float) -> float:
     return round(float(value), 1) if value < ENDLESS else np.inf
 
 
-def discriminable(look: Look) -> bool:
+def discriminable(look: ExaminedTable) -> bool:
     """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing, and no covariances that
     take long and much room.
 
@@ -355,7 +355,7 @@ def discriminable(look: Look) -> bool:
 # dependence -----------------------------------------------------------------------------------------------------------
 
 
-class Shared(NamedTuple):
+class DependentPair(NamedTuple):
     """A pair of columns, `nats` a row that they share given the class beyond chance (information less degrees/2n; none
     in a row where one of them is missing), and the `p_value`, adjusted over all pairs."""
 
@@ -364,7 +364,7 @@ class Shared(NamedTuple):
     p_value: float
 
 
-def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Shared, ...]]:
+def dependences(look: ExaminedTable, least: float) -> tuple[tuple[DependentPair, ...], tuple[DependentPair, ...]]:
     """The pairs that share `least` nats given the class, `WEAK` or more, the strongest first: those with a column of
     levels, and those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two
     numbers.
@@ -386,7 +386,7 @@ def dependences(look: Look, least: float) -> tuple[tuple[Shared, ...], tuple[Sha
     )
 
 
-def all_looked_at(look: Look) -> bool:
+def all_looked_at(look: ExaminedTable) -> bool:
     """Whether `dependences` looks at every two columns.
 
     >>> from bayes_engine import load_dataset
@@ -400,23 +400,23 @@ def all_looked_at(look: Look) -> bool:
     return known and max(look.k, 1) * math.prod(sizes[-2:]) <= CELLS and len(look.numbers) <= (MOST if sizes else WIDE)
 
 
-def _pairs(look: Look) -> list[Shared]:
+def _pairs(look: ExaminedTable) -> list[DependentPair]:
     """All that share WEAK nats and more; p-values are adjusted for the others as well."""
     levels, numbers, n = _with_levels(look), within(look), max(look.n, 1)
     i, j = np.triu_indices(len(numbers.names) if numbers else 0, 1)
     lost, degrees = (a[i, j] for a in (numbers.lost, numbers.degrees)) if numbers else np.zeros((2, 0))
     p = holm(np.r_[[d.p_value for d in levels.values()], chdtrc(np.maximum(degrees, 1.0), 2.0 * lost)])
     of_levels = zip(levels.items(), p, strict=False)
-    pairs = [Shared(pair, (d.statistic - d.degrees) / (2.0 * n), float(own)) for (pair, d), own in of_levels]
+    pairs = [DependentPair(pair, (d.statistic - d.degrees) / (2.0 * n), float(own)) for (pair, d), own in of_levels]
     nats = (lost - degrees / 2.0) / n
     if numbers:
         names = numbers.names
-        pairs += [Shared((names[i[t]], names[j[t]]), float(nats[t]), float(p[len(levels) + t]))
+        pairs += [DependentPair((names[i[t]], names[j[t]]), float(nats[t]), float(p[len(levels) + t]))
                   for t in np.flatnonzero(nats >= WEAK).tolist()]  # fmt: skip
     return [shared for shared in pairs if shared.nats >= WEAK]
 
 
-def _with_levels(look: Look) -> dict[tuple[str, str], Dependence]:
+def _with_levels(look: ExaminedTable) -> dict[tuple[str, str], Dependence]:
     k, names = max(look.k, 1), [n for n in look.codes if 2 <= len(look.schema[n].levels) <= WIDEST]
     y = look.y if look.k else np.zeros(look.n, dtype=np.intp)
     information_of = {n: information(look.table(n)).information if look.k else 0.0 for n in steps(names)}
@@ -463,7 +463,7 @@ def _needles(x: Array, y: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
     return np.array([len(cells) > 0 and float(cells.var()) <= whole for cells in own])
 
 
-def dependent(look: Look) -> Iterator[Finding]:
+def dependent(look: ExaminedTable) -> Iterator[Finding]:
     """Columns that depend on one another given the class, against what naive Bayes assumes; nothing without a class.
 
     >>> from bayes_engine.table.schema import Schema
@@ -503,7 +503,7 @@ def dependent(look: Look) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def indicators(look: Look) -> Iterator[Finding]:
+def indicators(look: ExaminedTable) -> Iterator[Finding]:
     """One variable that is written in three columns of two levels and more; nothing without a class.
 
     >>> from bayes_engine.table.schema import Schema
@@ -518,12 +518,12 @@ def indicators(look: Look) -> Iterator[Finding]:
         yield from (_one_variable(look, names, on) for names, on in _indicators(look))
 
 
-def _indicators(look: Look) -> list[tuple[tuple[str, ...], int]]:
+def _indicators(look: ExaminedTable) -> list[tuple[tuple[str, ...], int]]:
     """The columns that are one variable, and which of their levels only one of them has in a row."""
     return look.once("indicators", lambda: list(_grouped(look)))
 
 
-def _grouped(look: Look) -> Iterator[tuple[tuple[str, ...], int]]:
+def _grouped(look: ExaminedTable) -> Iterator[tuple[tuple[str, ...], int]]:
     two = [name for name in look.codes if len(look.schema[name].levels) == 2 and (look.codes[name] >= 0).all()]
     end = 0
     for start in steps(range(len(two) if look.n >= LEAST_ROWS else 0)):
@@ -534,7 +534,7 @@ def _grouped(look: Look) -> Iterator[tuple[tuple[str, ...], int]]:
             break
 
 
-def _one_of(look: Look, names: list[str], on: int) -> tuple[str, ...]:
+def _one_of(look: ExaminedTable, names: list[str], on: int) -> tuple[str, ...]:
     """The first of these columns, three and more, of which in every row exactly one has this level; () if none."""
     levels, taken = look.schema[names[0]].levels, np.zeros(look.n, dtype=bool)
     for i, name in enumerate(names):
@@ -547,7 +547,7 @@ def _one_of(look: Look, names: list[str], on: int) -> tuple[str, ...]:
     return ()
 
 
-def _one_variable(look: Look, names: tuple[str, ...], on: int) -> Finding:
+def _one_variable(look: ExaminedTable, names: tuple[str, ...], on: int) -> Finding:
     level = str(look.schema[names[0]].levels[on])
     counts = [int((look.codes[name] == on).sum()) for name in names]
     message = Message("{n} columns, '{column}' to '{other}', are one variable: in every row exactly one of them is "

@@ -20,11 +20,11 @@ from bayes_engine.stats.families import MOST_CELLS
 from bayes_engine.table.encode import positions
 from bayes_engine.workbench.doctor.classes import GAIN, KERNEL_ROWS, covariances
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Suggestion
-from bayes_engine.workbench.doctor.look import Look
+from bayes_engine.workbench.doctor.look import ExaminedTable
 from bayes_engine.workbench.doctor.pairs import (
     OF_NUMBERS,
     WEAK,
-    Shared,
+    DependentPair,
     all_looked_at,
     dependences,
     discriminable,
@@ -51,7 +51,7 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = {
 }
 
 
-def suggest(look: Look, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion, ...]:
+def suggest(look: ExaminedTable, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion, ...]:
     """The three models, the best first; none where there is no target with two classes, or nothing to learn from. Every
     one can be fitted to the table as it is.
 
@@ -89,24 +89,24 @@ def _best(judged: list[Suggestion], n: int) -> tuple[Suggestion, ...]:
     return tuple([*chosen, *(s for s in judged if s.error is None)][:THREE])
 
 
-def _cheap(look: Look) -> bool:
+def _cheap(look: ExaminedTable) -> bool:
     """Whether every candidate can be judged by leaving out one row at a time."""
     return look.n * len(look.features) * look.k <= CHEAP and not any(v.textual for v in look.features)
 
 
-def _joinable(look: Look) -> bool:
+def _joinable(look: ExaminedTable) -> bool:
     """Whether every two columns can have a table of their own; the words of a text have none."""
     sizes = np.array([1.0 + len(look.schema[name].levels) for name in look.codes])
     cells = look.k * (sizes.sum() ** 2 - (sizes**2).sum()) / 2.0
     return len(look.features) <= JOINED and not any(v.textual for v in look.features) and bool(cells <= MOST_CELLS)
 
 
-def _rows(look: Look) -> int:
+def _rows(look: ExaminedTable) -> int:
     """The rows of the table that have a class, of which some are looked at."""
     return int(look.class_rows.sum())
 
 
-def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
+def _candidates(look: ExaminedTable, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
     """Models that fit, the first the likeliest, at least three."""
     numbers, levels = list(look.numbers), list(look.codes)
     copies = {frozenset(f.columns) for f in findings if f.code == "duplicate-column"}
@@ -170,7 +170,7 @@ def _candidates(look: Look, findings: tuple[Finding, ...]) -> Iterator[tuple[Add
         "columns speak", {"k": look.k, "share": float(look.class_rows.max() / look.class_rows.sum())})  # fmt: skip
 
 
-def _texts(look: Look) -> Iterator[tuple[AddModel, Message]]:
+def _texts(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
     text_columns = [(i, v.name) for i, v in enumerate(look.features) if v.textual]
     if text_columns:
         yield (
@@ -186,7 +186,7 @@ def _texts(look: Look) -> Iterator[tuple[AddModel, Message]]:
             {"column": text_columns[0][1]})  # fmt: skip
 
 
-def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
+def _discriminants(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
     """LDA or QDA, by Box's M, where all columns are complete numbers."""
     if not discriminable(look):
         return
@@ -227,14 +227,14 @@ def _discriminants(look: Look) -> Iterator[tuple[AddModel, Message]]:
     )
 
 
-def _shrunk(look: Look) -> tuple[AddModel, Message]:
+def _shrunk(look: ExaminedTable) -> tuple[AddModel, Message]:
     """LDA with shrinkage, where columns determine one another."""
     return AddModel("lda", knobs=(("shrinkage", "auto"),)), Message(
         "some of the {d} columns of numbers can be told from the others: a covariance shrunk towards its diagonal is "
         "steadier for it", {"d": len(look.numbers)})  # fmt: skip
 
 
-def _tree_of_numbers(strong: tuple[Shared, ...]) -> tuple[tuple[AddModel, Message], ...]:
+def _tree_of_numbers(strong: tuple[DependentPair, ...]) -> tuple[tuple[AddModel, Message], ...]:
     """TAN, where numbers depend on one another given the class more than naive Bayes should count twice."""
     pairs = sum(s.nats >= OF_NUMBERS for s in strong)
     if not pairs:
@@ -246,7 +246,9 @@ def _tree_of_numbers(strong: tuple[Shared, ...]) -> tuple[tuple[AddModel, Messag
         {"column": a, "other": b, "nats": nats, "pairs": pairs})),)  # fmt: skip
 
 
-def _average_of_numbers(look: Look, dependent: tuple[Shared, ...]) -> tuple[tuple[AddModel, Message], ...]:
+def _average_of_numbers(
+    look: ExaminedTable, dependent: tuple[DependentPair, ...]
+) -> tuple[tuple[AddModel, Message], ...]:
     """AODE, where the parents are intervals of numbers: of three columns and more, but not so many that the tables of
     their pairs are no longer cheap."""
     d = len(look.features)
@@ -262,7 +264,7 @@ def _average_of_numbers(look: Look, dependent: tuple[Shared, ...]) -> tuple[tupl
     return ((AddModel("aode"), reason),)
 
 
-def _other_shapes(look: Look, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
+def _other_shapes(look: ExaminedTable, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
     """Numbers as densities of any shape, or as intervals; these first where the shapes are skew rather than odd, or
     where there are many rows."""
     candidates = list(_shapes(look, odd))
@@ -271,7 +273,7 @@ def _other_shapes(look: Look, odd: list[str], *, cut_first: bool) -> Iterator[tu
     )
 
 
-def _shapes(look: Look, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
+def _shapes(look: ExaminedTable, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
     names = look.features.names
     kernel = tuple((names.index(name), "kernel") for name in (odd or look.numbers))
     d, n = len(look.numbers), _rows(look)
@@ -300,7 +302,7 @@ def _shapes(look: Look, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
                              "should they not be Gaussian", {"n": n, "d": d})  # fmt: skip
 
 
-def _joined(look: Look, strong: tuple[Shared, ...]) -> Iterator[tuple[AddModel, Message]]:
+def _joined(look: ExaminedTable, strong: tuple[DependentPair, ...]) -> Iterator[tuple[AddModel, Message]]:
     """A tree or an average of them, where columns depend on one another given the class."""
     if not strong:
         return
@@ -318,7 +320,7 @@ def _joined(look: Look, strong: tuple[Shared, ...]) -> Iterator[tuple[AddModel, 
         yield averaged
 
 
-def _naive(look: Look, dependent: bool) -> Message:
+def _naive(look: ExaminedTable, dependent: bool) -> Message:
     """Why naive Bayes: it always can be, and sometimes should."""
     rows = look.frame if look.target is None else look.whole[look.whole[look.target.name].notna()]
     gaps = sum(int(rows[name].isna().sum()) for name in look.features.names)
@@ -341,13 +343,13 @@ def _naive(look: Look, dependent: bool) -> Message:
                    "it may decide well even where columns say the same", facts)  # fmt: skip
 
 
-def _cells(look: Look) -> int:
+def _cells(look: ExaminedTable) -> int:
     """Cells of a table P(x | parent, class), on average: K S̄²."""
     sizes = [len(look.schema[name].levels) for name in look.codes]
     return round(look.k * float(np.mean(sizes)) ** 2) if sizes else 0
 
 
-def _possible(look: Look, model: AddModel) -> bool:
+def _possible(look: ExaminedTable, model: AddModel) -> bool:
     """Whether it can be fitted, for a covariance may be singular; and, where that is cheap to ask, whether cutting the
     numbers leaves what it speaks of: a column that says anything, and two where one depends on another."""
     least = {"tan": 2, "aode": 2}.get(model.family, 1 if "discretize" in dict(model.knobs) else 0)
@@ -357,7 +359,7 @@ def _possible(look: Look, model: AddModel) -> bool:
     return model.family not in ("lda", "qda") or _fitted(look, model) is not None
 
 
-def _error(look: Look, model: AddModel) -> float | None:
+def _error(look: ExaminedTable, model: AddModel) -> float | None:
     """The share of rows decided wrongly, each by the model without it (structure and cut points stay)."""
     dense = [position for position, name in dict(model.knobs).get("likelihoods", ()) if name == "kernel"]
     if look.n * len(dense) * look.k > CHEAP_KERNEL:
@@ -372,12 +374,12 @@ def _error(look: Look, model: AddModel) -> float | None:
     return float(np.mean(decided != positions(y, tuple(fitted.classes_.tolist()))))
 
 
-def _fitted(look: Look, model: AddModel) -> GenerativeClassifier | None:
+def _fitted(look: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
     """The model, fitted once; None where it cannot be."""
     return look.once(repr(model), lambda: _fit(look, model))
 
 
-def _fit(look: Look, model: AddModel) -> GenerativeClassifier | None:
+def _fit(look: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
     assert look.target is not None
     tick()
     knobs = dict(model.knobs)

@@ -12,11 +12,11 @@ from plotly.subplots import make_subplots
 
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.double_counting import Example, Twice
-from bayes_engine.workbench.figures.contributions import Side, waterfall
+from bayes_engine.workbench.figures.contributions import ClassStyle, waterfall
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
 
 
-class Reading(NamedTuple):
+class MeasurePanel(NamedTuple):
     """One quantity of all models: its `title`, a value for each (NaN: there is none) with the words beside it, the
     ends of its interval where it has one, and whether `more` is better."""
 
@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     more: bool = False
 
 
-def dial(models: Sequence[str], readings: Sequence[Reading], *, active: int = -1, dark: bool = False) -> go.Figure:
+def dial(models: Sequence[str], readings: Sequence[MeasurePanel], *, active: int = -1, dark: bool = False) -> go.Figure:
     """The readings of all models, one panel each, one line a model; the best of a panel is drawn full and the `active`
     model's line is shaded. `models` (already escaped) go from the simplest down."""
     figure = make_subplots(
@@ -135,7 +135,7 @@ def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = Fals
 def recount(
     found: Twice,
     labels: Sequence[str],
-    sides: tuple[Side, Side],
+    sides: tuple[ClassStyle, ClassStyle],
     *,
     needed: float | None = None,
     dark: bool = False,
@@ -223,14 +223,14 @@ def _pale(colour: str) -> str:
     return f"rgba({red},{green},{blue},0.62)"
 
 
-class Line(NamedTuple):
+class CopiesCurve(NamedTuple):
     """A model over the number of copies: its escaped name, and for each panel its points (copies, value)."""
 
     name: str
     panels: Sequence[Sequence[tuple[int, float]]]
 
 
-def copies(lines: Sequence[Line], titles: Sequence[str], *, at: int = 0, dark: bool = False) -> go.Figure:
+def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, at: int = 0, dark: bool = False) -> go.Figure:
     """What happens to each model when one column stands there again and again; `at` marks the number chosen. The second
     and the third panel, confidence and accuracy, have one scale."""
     figure = make_subplots(cols=len(titles), horizontal_spacing=0.05, column_titles=list(titles))

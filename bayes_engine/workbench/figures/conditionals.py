@@ -16,8 +16,14 @@ from bayes_engine.factors.sources import Fraction
 from bayes_engine.language import _
 from bayes_engine.logspace import Array, exp
 from bayes_engine.numerals import near, number
-from bayes_engine.workbench.derivation.conditionals import Gaussians, LevelTable, curve, histogram, thinned
-from bayes_engine.workbench.derivation.derive import Step
+from bayes_engine.workbench.derivation.conditionals import (
+    GaussianConditionals,
+    LevelConditionals,
+    curve,
+    histogram,
+    thinned,
+)
+from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Rates
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of
@@ -36,7 +42,9 @@ SEPARATE = 30
 """Up to so many counts the shares of each class stand beside each other."""
 
 
-def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
+def level_bars(
+    table: LevelConditionals, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False
+) -> go.Figure:
     """P(level | class) as grouped bars; where smoothing acts, the bare fraction of counts stands behind each, wide and
     pale."""
     figure = go.Figure()
@@ -93,7 +101,7 @@ def level_bars(table: LevelTable, *, levels: Sequence[str], classes: Sequence[st
     return figure
 
 
-def _bar_hover(table: LevelTable, s: int, k: int, level: str, name: str) -> str:
+def _bar_hover(table: LevelConditionals, s: int, k: int, level: str, name: str) -> str:
     step, source = table.steps[s], table.fractions(s)[k]
     asked = f"{name}, {level}" if table.joint else f"{level} | {name}" + (", …" if table.given else "")
     lines = [f"P({asked}) = {fraction(source)} = {number(step.factors[k])}"]
@@ -104,7 +112,7 @@ def _bar_hover(table: LevelTable, s: int, k: int, level: str, name: str) -> str:
     return "<br>".join(lines)
 
 
-def _texts(table: LevelTable, bars: float) -> list[list[str]]:
+def _texts(table: LevelConditionals, bars: float) -> list[list[str]]:
     """(class, level) what can stand over a bar without touching its neighbour: the fraction, the number, or nothing."""
     k_classes = range(len(table.classes))
     fractions = [[fraction(step.sources[k]).replace(")/(", ")/<br>(") for step in table.steps] for k in k_classes]
@@ -116,7 +124,7 @@ def _texts(table: LevelTable, bars: float) -> list[list[str]]:
 
 
 def density_curves(
-    table: Gaussians, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+    table: GaussianConditionals, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
 ) -> go.Figure:
     """p(x | class) of each class with its mean and, between the points of inflection, mean ± sd; the known values of
     each class beneath, and behind the curves as a histogram where there are many. `name` is the column's."""
@@ -250,7 +258,7 @@ def _over_values(
 
 
 def cut_histogram(
-    table: LevelTable, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+    table: LevelConditionals, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
 ) -> go.Figure:
     """The values that a column of numbers was cut from, with a line at every cut point: a histogram of each class (its
     area is 1), or where there are few the very values. `name` is the column's."""
@@ -353,7 +361,7 @@ def _peak(densities: Sequence[Density]) -> float:
     return max(p for p in peaks if p <= 100.0 * min(peaks))
 
 
-def prior_bars(prior: Step, *, classes: Sequence[str], dark: bool = False) -> go.Figure:
+def prior_bars(prior: WorkingStep, *, classes: Sequence[str], dark: bool = False) -> go.Figure:
     """P(class) as one bar each, with the fraction it is."""
     figure = go.Figure(
         go.Bar(

@@ -18,7 +18,7 @@ BIT = math.log(2.0)
 """One bit in nats."""
 
 
-class Side(NamedTuple):
+class ClassStyle(NamedTuple):
     """A class on the scales: its name, already escaped, and its colour."""
 
     name: str
@@ -28,7 +28,7 @@ class Side(NamedTuple):
 def waterfall(
     balance: Balance,
     labels: Sequence[str],
-    sides: tuple[Side, Side],
+    sides: tuple[ClassStyle, ClassStyle],
     *,
     bits: bool = False,
     needed: float | None = None,
@@ -216,7 +216,7 @@ def _note(figure: go.Figure, row: int, place: float, text: str, anchor: str, dar
     )
 
 
-def _says(nats: float, side: Side) -> str:
+def _says(nats: float, side: ClassStyle) -> str:
     """A weight in words: nats and bits, and whom it speaks for."""
     both = f"{signed(nats, 3)} {_('nats')} = {signed(nats / BIT, 3)} {_('bits')}"
     return both + "<br>" + _("speaks for {name}").format(name=side.name)

@@ -16,7 +16,7 @@ from bayes_engine.language import _
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, colour_of, template
 
 
-class Look(NamedTuple):
+class CurveStyle(NamedTuple):
     """How a model is drawn: its escaped `name`, its `place` among the models, whether it is the `active` one, and
     whether it stands apart from the others (`counterpart`, dashed)."""
 
@@ -26,13 +26,13 @@ class Look(NamedTuple):
     counterpart: bool = False
 
 
-def _line(look: Look, dark: bool) -> dict[str, Any]:
+def _line(look: CurveStyle, dark: bool) -> dict[str, Any]:
     colour = INK[dark] if look.counterpart else CLASS_COLOURS[look.place % len(CLASS_COLOURS)][dark]
     dash = "dash" if look.counterpart else "dot" if look.place >= len(CLASS_COLOURS) else "solid"
     return {"color": colour, "width": 3.2 if look.active else 1.6, "dash": dash}
 
 
-def _order(looks: Sequence[Look]) -> list[int]:
+def _order(looks: Sequence[CurveStyle]) -> list[int]:
     """The active model last: on top of the others."""
     return sorted(range(len(looks)), key=lambda i: looks[i].active)
 
@@ -48,7 +48,7 @@ def _framed(figure: go.Figure, dark: bool, height: int) -> go.Figure:
 
 
 def calibration(
-    curves: Sequence[tuple[Look, pd.DataFrame]], said: str, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, pd.DataFrame]], said: str, *, height: int = 430, dark: bool = False
 ) -> go.Figure:
     """The share that is so against what was `said` (the axis title), a point a bin of equal weight, for frames of
     `curves.calibration`; the active model's with its intervals. On the diagonal a probability means what it says."""
@@ -85,7 +85,7 @@ def calibration(
 
 
 def roc(
-    curves: Sequence[tuple[Look, Sweep]], priced: Prices | None, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, Sweep]], priced: Prices | None, *, height: int = 430, dark: bool = False
 ) -> go.Figure:
     """ROC curves, exact; of the active model also the convex hull. Where the losses have two prices: its point of least
     risk, and lines along which the risk is the same, the one through that point full."""
@@ -149,7 +149,7 @@ def _iso_risk(figure: go.Figure, swept: Sweep, priced: Prices, dark: bool) -> No
     )  # fmt: skip
 
 
-def precision_recall(curves: Sequence[tuple[Look, Sweep]], *, height: int = 430, dark: bool = False) -> go.Figure:
+def precision_recall(curves: Sequence[tuple[CurveStyle, Sweep]], *, height: int = 430, dark: bool = False) -> go.Figure:
     """Precision against recall, a step a threshold; the dotted line is what calling everybody positive has."""
     figure = go.Figure()
     base = curves[0][1].share
@@ -173,7 +173,7 @@ def precision_recall(curves: Sequence[tuple[Look, Sweep]], *, height: int = 430,
 
 
 def risk_steps(
-    curves: Sequence[tuple[Look, RiskSteps]], at: float | None, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, RiskSteps]], at: float | None, *, height: int = 430, dark: bool = False
 ) -> go.Figure:
     """Estimated risk against the threshold, exact steps; the line stands `at` the threshold that the losses ask for if
     probabilities are true. A mark on each curve is its lowest point."""
@@ -209,7 +209,7 @@ def risk_steps(
 
 
 def cost_curves(
-    curves: Sequence[tuple[Look, CostCurve]], now: float | None, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, CostCurve]], now: float | None, *, height: int = 430, dark: bool = False
 ) -> go.Figure:
     """Normalized expected cost against PC₊ (Drummond & Holte). Full: deciding by the posteriors as they are; dotted, of
     the active model: the best threshold in hindsight. The grey tent is deciding one class always; the vertical line is
@@ -248,7 +248,7 @@ class Points(NamedTuple):
     classes: Sequence[int]
 
 
-class Names(NamedTuple):
+class PlaneLabels(NamedTuple):
     """What stands on a plane, escaped: the two axes, the classes in the order of the losses, the levels of each axis
     that has any."""
 
@@ -260,7 +260,7 @@ class Names(NamedTuple):
 
 
 def planes(
-    drawn: Sequence[tuple[str, Plane]], loss: LossMatrix, points: Points, names: Names, *, dark: bool = False
+    drawn: Sequence[tuple[str, Plane]], loss: LossMatrix, points: Points, names: PlaneLabels, *, dark: bool = False
 ) -> go.Figure:
     """Decision regions of models side by side over the same two features, with the rows."""
     figure = make_subplots(cols=len(drawn), shared_yaxes=True, horizontal_spacing=0.03,
@@ -302,7 +302,7 @@ def _ticks(axis: Axis, n: int) -> list[float]:
     return list(map(float, range(len(axis.levels)))) if axis.levels else [float(v) for v in axis.ticks(n)]
 
 
-def _sides(figure: go.Figure, plane: Plane, names: Names, col: int) -> None:
+def _sides(figure: go.Figure, plane: Plane, names: PlaneLabels, col: int) -> None:
     for axis, name, levels, update in (
         (plane.x, names.x, names.x_levels, figure.update_xaxes),
         (plane.y, names.y if col == 1 else None, names.y_levels, figure.update_yaxes),

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from bayes_engine.inference.gibbs import GibbsRun
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.workbench.derivation.walking import Compared, Line, line_of, shares
+from bayes_engine.workbench.derivation.walking import RunningEstimate, SamplerComparison, line_of, shares
 from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, template
 
 TEXTBOOK, IMPROVED, WEIGHTED = 1, 0, 2
@@ -28,7 +28,7 @@ def _pale(colour: str, alpha: float) -> str:
     return f"rgba({r},{g},{b},{alpha})"
 
 
-def estimates(found: Compared, *, dark: bool = False) -> go.Figure:
+def estimates(found: SamplerComparison, *, dark: bool = False) -> go.Figure:
     """n_q / T of one chain and of many, and likelihood weighting, against the states counted (on a logarithmic axis),
     each with a band of BAND standard errors; the exact answer is a dashed line."""
     figure = go.Figure(layout={"template": template(dark)})
@@ -63,7 +63,7 @@ def estimates(found: Compared, *, dark: bool = False) -> go.Figure:
     return figure
 
 
-def _window(lines: list[Line], exact: float | None) -> list[float]:
+def _window(lines: list[RunningEstimate], exact: float | None) -> list[float]:
     """What of 0 … 1 the lines need once they have settled."""
     seen = [] if exact is None else [exact]
     for line in lines:

@@ -31,23 +31,23 @@ MARGIN = 0.07
 # the film -------------------------------------------------------------------------------------------------------------
 
 
-class Side(NamedTuple):
+class AxisRange(NamedTuple):
     """What an axis shows."""
 
     low: float
     high: float
 
 
-def side(values: Array) -> Side:
+def side(values: Array) -> AxisRange:
     """The range of a column with some air around it.
 
     >>> side(np.array([0.0, 10.0, np.nan]))
-    Side(low=-0.7, high=10.7)
+    AxisRange(low=-0.7, high=10.7)
     """
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     air = MARGIN * (high - low) or max(abs(low) * MARGIN, 0.5)
-    return Side(round(low - air, 12), round(high + air, 12))
+    return AxisRange(round(low - air, 12), round(high + air, 12))
 
 
 def drawn_rows(n: int, steps: int, k: int) -> NDArray[np.intp]:
@@ -63,14 +63,14 @@ def drawn_rows(n: int, steps: int, k: int) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class ComponentEllipses:
     """The components in the plane, of every step: `means` (T, K, 2) and `covariances` (T, K, 2, 2)."""
 
     means: Array
     covariances: Array
 
     @classmethod
-    def of(cls, trace: EMTrace[Any], axes: Sequence[int]) -> Shape:
+    def of(cls, trace: EMTrace[Any], axes: Sequence[int]) -> ComponentEllipses:
         """The mixture's components in two of its columns: of a Gaussian that is again one, the others integrated out.
 
         `trace` has MixtureParameters.
@@ -94,14 +94,16 @@ class Film:
     weights: Array
     x: Array | None = None
     y: Array | None = None
-    sides: tuple[Side, Side] | None = None
-    shape: Shape | None = None
+    sides: tuple[AxisRange, AxisRange] | None = None
+    shape: ComponentEllipses | None = None
 
     @classmethod
-    def of_mixture(cls, trace: EMTrace[Any], shares: Sequence[Array], x: Array, sides: tuple[Side, Side]) -> Film:
+    def of_mixture(
+        cls, trace: EMTrace[Any], shares: Sequence[Array], x: Array, sides: tuple[AxisRange, AxisRange]
+    ) -> Film:
         """A mixture's run in the plane of its first two columns; `x` (n, 2 or more) are the rows drawn."""
         weights = np.stack([step.parameters.weights for step in trace.steps])
-        return cls(trace, shares, weights, x[:, 0], x[:, 1], sides, Shape.of(trace, (0, 1)))
+        return cls(trace, shares, weights, x[:, 0], x[:, 1], sides, ComponentEllipses.of(trace, (0, 1)))
 
     def head(self) -> dict[str, Any]:
         """The numbers of every step, as JSON takes them (what is not finite, or not there, is null)."""

@@ -18,7 +18,7 @@ _NO_LABELS = ("nan", "na", "n/a", "null", "none", "inf", "-inf", "-", "?")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-class Block(NamedTuple):
+class PastedLosses(NamedTuple):
     """Losses (A, K), rows in the order of the actions asked for; `extra` is the name of a further action that the block
     brought along as its last row ("" if none, or without a name)."""
 
@@ -32,7 +32,7 @@ def read_block(
     classes: Sequence[str],
     *,
     truth_in_rows: bool = False,
-) -> Block:
+) -> PastedLosses:
     """The losses in a block of cells separated by tabs (or semicolons, or commas), a line a row.
 
     `actions` and `classes` are the labels on screen; the first actions are the classes. Where the block has labels in
@@ -55,7 +55,7 @@ def read_block(
     columns = _columns(across, truths, body)
     rows, extra = _rows(down, names, truths, body)
     table = (tuple(_value(body[i][j], label, truths[k]) for k, j in enumerate(columns)) for i, label in rows)
-    return Block(tuple(table), extra)
+    return PastedLosses(tuple(table), extra)
 
 
 def _cells(text: str) -> list[list[str]]:

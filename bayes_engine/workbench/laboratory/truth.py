@@ -82,7 +82,7 @@ class Measure(Protocol):
 # mixtures of Gaussians ------------------------------------------------------------------------------------------------
 
 
-class Mixture(NamedTuple):
+class MultivariateMixture(NamedTuple):
     """p(x|c) = Σ_m w_m N(x; μ_m, Σ_m): `weights` (M,), `means` (M, d), `covariances` (M, d, d)."""
 
     weights: Array
@@ -105,7 +105,7 @@ class GaussianTruth:
 
     classes: tuple[Any, ...]
     priors: Array
-    densities: tuple[Mixture, ...]
+    densities: tuple[MultivariateMixture, ...]
 
     def __post_init__(self) -> None:
         _checked_shares(self.priors, len(self.classes))
@@ -207,7 +207,7 @@ def gaussians(means: Any, covariances: Any, priors: Any = None, classes: Sequenc
     ('1', '2')
     """
     centres, spreads = np.asarray(means, dtype=float), np.asarray(covariances, dtype=float)
-    parts = [Mixture(np.ones(1), m[None], s[None]) for m, s in zip(centres, spreads, strict=True)]
+    parts = [MultivariateMixture(np.ones(1), m[None], s[None]) for m, s in zip(centres, spreads, strict=True)]
     return _truth(parts, priors, classes)
 
 
@@ -234,7 +234,7 @@ def from_points(
             kernel = np.atleast_2d(np.cov(rows.T)) * float(n) ** (-2.0 / (d + 4))
         else:
             raise ParameterError("Scott's rule needs more points than columns in each class; give a bandwidth")
-        parts.append(Mixture(np.full(n, 1.0 / n), rows, np.broadcast_to(kernel, (n, d, d))))
+        parts.append(MultivariateMixture(np.full(n, 1.0 / n), rows, np.broadcast_to(kernel, (n, d, d))))
     return _truth(parts, priors, classes)
 
 
@@ -253,7 +253,7 @@ def from_ellipses(
     axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]).transpose(2, 0, 1)
     spreads = axes @ (rows[:, 4:6, None] ** 2 * np.swapaxes(axes, 1, 2))
     own = [rows[:, 0] == k for k in range(len(classes))]
-    mixtures = [Mixture(rows[of, 1] / rows[of, 1].sum(), rows[of, 2:4], spreads[of]) for of in own]
+    mixtures = [MultivariateMixture(rows[of, 1] / rows[of, 1].sum(), rows[of, 2:4], spreads[of]) for of in own]
     return _truth(mixtures, priors, classes)
 
 
@@ -280,7 +280,7 @@ def table_of(cells: Sequence[float], priors: Any, classes: Sequence[Any]) -> Tab
     return TableTruth(tuple(classes), np.asarray(priors, dtype=float), shares.reshape(len(classes), *[2] * columns))
 
 
-def _truth(parts: Sequence[Mixture], priors: Any, classes: Sequence[Any] | None) -> GaussianTruth:
+def _truth(parts: Sequence[MultivariateMixture], priors: Any, classes: Sequence[Any] | None) -> GaussianTruth:
     k = len(parts)
     names = tuple(str(i + 1) for i in range(k)) if classes is None else tuple(classes)
     return GaussianTruth(

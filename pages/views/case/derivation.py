@@ -12,7 +12,7 @@ import streamlit as st
 
 from bayes_engine.datasets import Erratum
 from bayes_engine.factors.gaussian import Density
-from bayes_engine.factors.kernel import Kernel
+from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Shift, Term
 from bayes_engine.factors.text import Words
@@ -21,8 +21,16 @@ from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.numerals import count, number, plain, signed
 from bayes_engine.workbench.derivation import latex, render
-from bayes_engine.workbench.derivation.derive import Cell, Step, Working, bare, rounded, rows_behind, variance_from
-from bayes_engine.workbench.derivation.misprints import Place, misprints
+from bayes_engine.workbench.derivation.derive import (
+    Cell,
+    Working,
+    WorkingStep,
+    bare,
+    rounded,
+    rows_behind,
+    variance_from,
+)
+from bayes_engine.workbench.derivation.misprints import WorkingPlace, misprints
 from pages.active import shelf, words
 from pages.runtime import private
 from pages.runtime.escape import clean, md
@@ -150,7 +158,7 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
                     label = _factor_label(working, step, k, digits, wide=len(columns) < MOST_CLASSES)
                     st.button(label, key=f"factor_{i}_{k}", type="tertiary", wrap=True, on_click=change,
                               args=(_open(i, k, closing=(i, k) == (opened, of)),))  # fmt: skip
-                    _badges(notes.get(Place(i, k, "factor"), []) + notes.get(Place(i, k, "mean"), []))
+                    _badges(notes.get(WorkingPlace(i, k, "factor"), []) + notes.get(WorkingPlace(i, k, "mean"), []))
             if i == opened and of in columns:
                 with st.container(border=True, key="opened"):
                     _behind(one, working, step, of, digits)
@@ -159,7 +167,7 @@ def factor_table(one: Study, working: Working, digits: int) -> None:
     _remarks(one, working)
 
 
-def title(cell: Any, one: Study, step: Step) -> None:
+def title(cell: Any, one: Study, step: WorkingStep) -> None:
     """A factor's name, and beneath it what it is given besides the class."""
     cell.markdown(md(render.title_of(step, one.table), 60))
     if step.given:
@@ -181,7 +189,7 @@ def head(one: Study, working: Working, columns: Sequence[int], first: str = "") 
         cell.markdown(f"**{md(target, 30)} = {md(label, 30)}**")
 
 
-def _page(working: Working) -> list[tuple[int, Step]]:
+def _page(working: Working) -> list[tuple[int, WorkingStep]]:
     """The factors in view; where they are many, a page of them."""
     numbered = list(enumerate(working.steps))
     pages = range(0, len(numbered), PAGE)
@@ -193,7 +201,7 @@ def _page(working: Working) -> list[tuple[int, Step]]:
     return numbered[at : at + PAGE]
 
 
-def _factor_label(working: Working, step: Step, k: int, digits: int, *, wide: bool) -> str:
+def _factor_label(working: Working, step: WorkingStep, k: int, digits: int, *, wide: bool) -> str:
     source, value = step.sources[k], render.factor(working, step, k, digits)
     if isinstance(source, Given) or (isinstance(source, Density) and not wide):
         return value
@@ -225,7 +233,7 @@ def partial(one: Study) -> bool:
 
 
 def _totals(
-    one: Study, working: Working, columns: Sequence[int], notes: dict[Place, list[Erratum]], digits: int
+    one: Study, working: Working, columns: Sequence[int], notes: dict[WorkingPlace, list[Erratum]], digits: int
 ) -> None:
     if working.additive:
         cells = line(columns)
@@ -241,7 +249,7 @@ def _totals(
     for cell, k in zip(cells[1:], columns, strict=True):
         with cell.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{render.joint(working, k, digits)}**", width="content")
-            _badges(notes.get(Place(None, k, "joint"), []))
+            _badges(notes.get(WorkingPlace(None, k, "joint"), []))
     if partial(one):
         return
     cells = line(columns)
@@ -252,9 +260,9 @@ def _totals(
         cell.markdown(f"**{render.posterior(working, k, digits)}**")
 
 
-def _notes(one: Study, working: Working) -> dict[Place, list[Erratum]]:
+def _notes(one: Study, working: Working) -> dict[WorkingPlace, list[Erratum]]:
     """The misprints of the source, by the number they speak of; an exercise has none."""
-    found: dict[Place, list[Erratum]] = {}
+    found: dict[WorkingPlace, list[Erratum]] = {}
     if one.table.info and not one.seed:
         for place, erratum in misprints(working, one.table.info.errata):
             found.setdefault(place, []).append(erratum)
@@ -314,7 +322,7 @@ def by_hand(one: Study, exact: Working) -> None:
 # behind a number ------------------------------------------------------------------------------------------------
 
 
-def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> None:
+def _behind(one: Study, working: Working, step: WorkingStep, k: int, digits: int) -> None:
     """How one factor came about, and the rows it was counted from."""
     label, source, at = working.classes[k], step.sources[k], working.steps.index(step)
     formulas = [*latex.latex_behind(working, step, k), latex.latex_value(working, step, k, digits)]
@@ -340,7 +348,7 @@ def _behind(one: Study, working: Working, step: Step, k: int, digits: int) -> No
             _rows(one, working, step, label, source)
 
 
-def _said(one: Study, working: Working, step: Step, k: int) -> str:
+def _said(one: Study, working: Working, step: WorkingStep, k: int) -> str:
     """A factor's origin in words."""
     source, table = step.sources[k], one.table
     target = md(table.column(working.target), 40)
@@ -386,7 +394,7 @@ def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
     return more.format(added=count(source.added), levels=source.levels)
 
 
-def _said_of_network(one: Study, step: Step, source: Fraction, cell: str) -> str:
+def _said_of_network(one: Study, step: WorkingStep, source: Fraction, cell: str) -> str:
     """Of a network: a share of rows of every class, for a column that the class is no parent of, or for the class."""
     given = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
     if not source.total:
@@ -404,7 +412,7 @@ def _said_of_network(one: Study, step: Step, source: Fraction, cell: str) -> str
     return " ".join(said)
 
 
-def _said_of_density(one: Study, step: Step, k: int, source: Density, target: str, name: str) -> str:
+def _said_of_density(one: Study, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
     origin = {
         "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
         "lent": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
@@ -423,7 +431,7 @@ def _said_of_density(one: Study, step: Step, k: int, source: Density, target: st
     return said
 
 
-def _said_of_term(one: Study, step: Step, source: Term) -> str:
+def _said_of_term(one: Study, step: WorkingStep, source: Term) -> str:
     """What a term that was not counted is."""
     kind, column = step.row.kind, md(one.table.column(step.row.child), 40) if step.variable else ""
     if kind == "expected":
@@ -446,7 +454,7 @@ def _said_of_term(one: Study, step: Step, source: Term) -> str:
                  "this class.").format(name=words.likelihood(source.name), x=count(source.x), n=count(source.n),
                                        parameters=_(", ").join(f"{s} = {plain(v)}" for s, v in known),
                                        column=column)  # fmt: skip
-    if isinstance(source, Kernel):
+    if isinstance(source, KernelEstimate):
         return _said_of_kernel(column, source)
     if isinstance(source, Words):
         return _said_of_words(step, source)
@@ -477,7 +485,7 @@ def _said_of_rate(column: str, source: Rate) -> str:
     return said
 
 
-def _said_of_kernel(column: str, source: Kernel) -> str:
+def _said_of_kernel(column: str, source: KernelEstimate) -> str:
     """What a kernel density stands on."""
     said = [_("A kernel density: a bump of width h = {h} stands on each of the {n} values of {column} in this class, "
               "and the factor is the mean of their heights at {x}.").format(
@@ -493,7 +501,7 @@ def _said_of_kernel(column: str, source: Kernel) -> str:
     return " ".join(said)
 
 
-def _said_of_words(step: Step, source: Words) -> str:
+def _said_of_words(step: WorkingStep, source: Words) -> str:
     """What each word of a text adds, those that tell the classes apart first."""
     if not source.terms and not source.absent:
         return _("No word of the text stood in a training text: it says nothing.")
@@ -516,7 +524,7 @@ def _said_of_words(step: Step, source: Words) -> str:
     return " ".join(said)
 
 
-def _rows(one: Study, working: Working, step: Step, label: Any, source: Fraction | Density) -> None:
+def _rows(one: Study, working: Working, step: WorkingStep, label: Any, source: Fraction | Density) -> None:
     """The rows of the class, the counted ones first; for a density its values with their squared deviations."""
     if isinstance(source, Density) and source.stands_in:
         step = replace(step, given=())

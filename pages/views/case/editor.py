@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.datasets import Case
+from bayes_engine.datasets import ExampleCase
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _, current_language
 from bayes_engine.models.base import GenerativeClassifier
@@ -157,7 +157,7 @@ def _worked_cases(table: active.InUse, values: Mapping[str, Any]) -> None:
         _note(cases[here], language)
 
 
-def _note(case: Case, language: str) -> None:
+def _note(case: ExampleCase, language: str) -> None:
     if case.note:
         st.caption(md(case.text("note", language), 400))
 

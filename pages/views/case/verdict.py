@@ -13,7 +13,7 @@ from bayes_engine.workbench.derivation.balance import Balance, odds_needed, weig
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.render import title_of
 from bayes_engine.workbench.derivation.texts import Said, TextRead, opened, read_text, text_steps
-from bayes_engine.workbench.figures.contributions import Side, verdict, waterfall
+from bayes_engine.workbench.figures.contributions import ClassStyle, verdict, waterfall
 from bayes_engine.workbench.figures.decisions import action_colours
 from bayes_engine.workbench.figures.theme import colour_of
 from pages.active import words
@@ -95,7 +95,9 @@ def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
     few = FEW_BARS if drawn and not reads else MOST_BARS
     bars = (balance.by_size() if largest else balance).folded(few)
     pair = (k_for, k_against)
-    left, right = (Side(plotly_text(one.table.class_(working.classes[k]), 24), colour_of(k, dark())) for k in pair)
+    left, right = (
+        ClassStyle(plotly_text(one.table.class_(working.classes[k]), 24), colour_of(k, dark())) for k in pair
+    )
     figure = waterfall(
         bars,
         [labels.get(w.position, _others(w.folded)) for w in bars.weights],

@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from bayes_engine.decision.compare import Bill, bins_for, compare, compare_risk, mdl, reliability
+from bayes_engine.decision.compare import DescriptionLength, bins_for, compare, compare_risk, mdl, reliability
 from bayes_engine.decision.evaluate import HeldOut
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number, signed
-from bayes_engine.workbench.figures.comparison import Reading
+from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as dial_figure
 from bayes_engine.workbench.figures.comparison import reliability as reliability_figure
 from pages import active
@@ -229,21 +229,21 @@ def _figure(
     here: str | None,
     scores: pd.DataFrame,
     priced: pd.DataFrame,
-    bills: Mapping[str, Bill | None],
+    bills: Mapping[str, DescriptionLength | None],
 ) -> None:
     judged = list(scores.index)
     totals = [math.nan if (bill := bills[p]) is None else bill.total for p in judged]
     readings = [
-        Reading(_("accuracy"), list(scores["accuracy"]), [_share(v) for v in scores["accuracy"]], more=True),
-        Reading(_("log-loss"), list(scores["log_loss"]), [number(v, 3) for v in scores["log_loss"]]),
-        Reading("ECE", list(scores["ece"]), [number(v, 3) for v in scores["ece"]]),
-        Reading(
+        MeasurePanel(_("accuracy"), list(scores["accuracy"]), [_share(v) for v in scores["accuracy"]], more=True),
+        MeasurePanel(_("log-loss"), list(scores["log_loss"]), [number(v, 3) for v in scores["log_loss"]]),
+        MeasurePanel("ECE", list(scores["ece"]), [number(v, 3) for v in scores["ece"]]),
+        MeasurePanel(
             _("estimated risk"),
             list(priced["risk"]),
             [number(v, 3) for v in priced["risk"]],
             list(zip(priced["low"], priced["high"], strict=True)),
         ),
-        Reading(_("MDL bill"), totals, [_("none") if math.isnan(v) else _bill(v) for v in totals]),
+        MeasurePanel(_("MDL bill"), totals, [_("none") if math.isnan(v) else _bill(v) for v in totals]),
     ]
     key = f"dial_figure_{here}"
 
@@ -303,7 +303,7 @@ def _words(
     st.caption(" ".join(parts))
 
 
-def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, Bill | None]) -> None:
+def _costs(scores: pd.DataFrame, priced: pd.DataFrame, bills: Mapping[str, DescriptionLength | None]) -> None:
     """The bill in its parts, and the differences from naive Bayes with their intervals."""
     st.markdown("**" + _("The bill, and what changes against naive Bayes") + "**")
     rows = []

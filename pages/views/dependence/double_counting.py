@@ -24,7 +24,7 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.derivation.balance import odds_needed
 from bayes_engine.workbench.derivation.double_counting import (
     Example,
-    Rows,
+    TrainingRows,
     Twice,
     held_out_alone,
     held_out_with_copies,
@@ -35,8 +35,8 @@ from bayes_engine.workbench.derivation.double_counting import (
     weight_lifters,
 )
 from bayes_engine.workbench.derivation.double_counting import counted_twice as recounted
-from bayes_engine.workbench.figures.comparison import Line, copies, example, recount
-from bayes_engine.workbench.figures.contributions import Side
+from bayes_engine.workbench.figures.comparison import CopiesCurve, copies, example, recount
+from bayes_engine.workbench.figures.contributions import ClassStyle
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.active import words
@@ -116,7 +116,8 @@ def _waterfall(table: active.InUse, found: Twice) -> None:
     rest = [_("all others")] if len(found.balance().weights) > 1 + len(found.edges) else []
     position = {c: k for k, c in enumerate(table.classes)}
     left, right = (
-        Side(plotly_text(table.class_(c), 24), colour_of(position[c], dark())) for c in (found.for_, found.against)
+        ClassStyle(plotly_text(table.class_(c), 24), colour_of(position[c], dark()))
+        for c in (found.for_, found.against)
     )
     figure = recount(
         found,
@@ -300,7 +301,9 @@ def duplicates(table: active.InUse) -> None:
     ]
     measures = ("confidence", "accuracy", "log_loss")
     lines = [
-        Line(words.family("naive-bayes"), [list(enumerate(of_case)), *(list(enumerate(naive[m])) for m in measures)])
+        CopiesCurve(
+            words.family("naive-bayes"), [list(enumerate(of_case)), *(list(enumerate(naive[m])) for m in measures)]
+        )
     ]
     for place, found in others.items():
         scores = [score(held, use) for _ledger, held in found]
@@ -309,7 +312,7 @@ def duplicates(table: active.InUse) -> None:
         at_best = [float(one.posterior()[0, one.classes.index(best)]) for one in at_use]
         first = list(zip(REFITTED, at_best, strict=True))
         rest = [[(k, s[m]) for k, s in zip(REFITTED, scores, strict=True)] for m in measures]
-        lines.append(Line(words.family(place), [first, *rest]))
+        lines.append(CopiesCurve(words.family(place), [first, *rest]))
     titles = [
         _("P({name} | case)").format(name=plotly_text(table.class_(best), 18)),
         _("mean confidence"),
@@ -402,8 +405,8 @@ def _refit(
     return ledger, held.in_order(_parts.target.levels)
 
 
-def _rows(parts: Parts) -> Rows:
-    return Rows(parts.X, parts.y, parts.groups, parts.weight)
+def _rows(parts: Parts) -> TrainingRows:
+    return TrainingRows(parts.X, parts.y, parts.groups, parts.weight)
 
 
 @contextmanager

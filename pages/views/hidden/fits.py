@@ -27,7 +27,7 @@ from bayes_engine.models.mixture_climb import (
 )
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.table.roles import Parts
-from bayes_engine.workbench.figures.mixture import Film, Shape, drawn_rows, side
+from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, drawn_rows, side
 from pages import active
 from pages.runtime.cache import kept
 from pages.runtime.jobs import lasting
@@ -353,7 +353,7 @@ def _hiding_film(key: str, labels: Labels, plane: tuple[str, ...], _parts: Parts
         return Film(study.trace, [r[order] for r in shares], weights), rows[order].tolist()
     x = _parts.X[list(plane)].to_numpy(dtype="float64", na_value=float("nan"))
     sides = (side(x[:, 0]), side(x[:, 1]))
-    shape = Shape(*study.plane(plane[0], plane[1]))
+    shape = ComponentEllipses(*study.plane(plane[0], plane[1]))
     return Film(study.trace, shares, weights, x[rows, 0], x[rows, 1], sides, shape), rows.tolist()
 
 

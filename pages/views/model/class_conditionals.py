@@ -17,8 +17,8 @@ from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.conditionals import (
     Conditional,
-    Gaussians,
-    LevelTable,
+    GaussianConditionals,
+    LevelConditionals,
     Other,
     Smoothed,
     best_cut,
@@ -32,7 +32,7 @@ from bayes_engine.workbench.derivation.conditionals import (
     super_parents,
     values_of,
 )
-from bayes_engine.workbench.derivation.derive import Cell, Step
+from bayes_engine.workbench.derivation.derive import Cell, WorkingStep
 from bayes_engine.workbench.derivation.likelihoods import Curves
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
@@ -186,7 +186,7 @@ def _uncut(fitted: active.Fitted, variable: Variable) -> bool:
     return fitted.model.schema_[variable.name].cuts == ()
 
 
-def _width(table: active.InUse, found: LevelTable) -> int:
+def _width(table: active.InUse, found: LevelConditionals) -> int:
     """About how many characters the table of fractions is wide."""
     names = [clean(table.value(found.variable, step.value), 60) for step in found.steps]
     levels = max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in name) for name in names)
@@ -293,21 +293,21 @@ def _conditions(table: active.InUse, given: tuple[Cell, ...]) -> list[str]:
 def draw(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
     """The class-conditionals: bars for a discrete column, curves for a numeric one, words for a text."""
     on_dark = dark()
-    letter = "p" if isinstance(found, Gaussians | Curves) else "P"
+    letter = "p" if isinstance(found, GaussianConditionals | Curves) else "P"
     name, target = md(table.column(found.variable.name), 60), md(table.column(table.target.name), 40)
     kind = words.kind(found.variable.kind)
-    if not isinstance(found, LevelTable | Gaussians):
+    if not isinstance(found, LevelConditionals | GaussianConditionals):
         st.markdown(f"**{letter}({name} \\| {target})** · {kind}")
         weights_and_selection.of_column(fitted, found.variable.name)
         likelihoods.draw(table, found)
         return
     if found.variable.cuts:
         kind = _("{kind}, in {n} intervals").format(kind=kind, n=len(found.variable.levels))
-    if isinstance(found, LevelTable) and found.joint:
+    if isinstance(found, LevelConditionals) and found.joint:
         st.markdown(f"**P({target}, {name})** · {kind}")
         st.caption(_("What AODE has of a super-parent: the joint probability of class and value."))
     else:
-        alike = isinstance(found, LevelTable) and found.alike
+        alike = isinstance(found, LevelConditionals) and found.alike
         asked = _(", ").join([*([] if alike else [target]), *_conditions(table, found.given)])
         said = f"{name} \\| {asked}" if asked else name
         st.markdown(f"**{letter}({said})** · {kind}")
@@ -315,7 +315,7 @@ def draw(table: active.InUse, fitted: active.Fitted, found: Conditional | Other)
             st.caption(_("The class is no parent of this column: its table is the same for every class."))
         _super_parent_line(table, fitted, found)
         weights_and_selection.of_column(fitted, found.variable.name)
-    if isinstance(found, LevelTable):
+    if isinstance(found, LevelConditionals):
         if found.variable.cuts is not None:
             _histogram(table, fitted, found, on_dark)
         if found.variable.cuts != ():  # one interval holds all
@@ -340,7 +340,7 @@ def _super_parent_line(table: active.InUse, fitted: active.Fitted, found: Condit
     ))  # fmt: skip
 
 
-def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelTable, on_dark: bool) -> None:
+def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelConditionals, on_dark: bool) -> None:
     """The values that were cut, and where; or that nothing was worth a cut."""
     assert table.parts is not None
     at = table.features.position[found.variable.name]
@@ -362,7 +362,7 @@ def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelTable, on
     chart(figure, key="cuts", alt=_("histogram with the cut points"))
 
 
-def _bars(table: active.InUse, found: LevelTable, on_dark: bool) -> None:
+def _bars(table: active.InUse, found: LevelConditionals, on_dark: bool) -> None:
     drawn = found
     if len(found.steps) > BARS:
         often = sorted(found.steps, key=lambda step: -_total(step))[:BARS]
@@ -384,11 +384,11 @@ def _bars(table: active.InUse, found: LevelTable, on_dark: bool) -> None:
         st.caption(_("Full: the model's estimate, smoothed. Pale behind it: the bare fraction of counts."))
 
 
-def _total(step: Step) -> float:
+def _total(step: WorkingStep) -> float:
     return sum(getattr(source, "count", 0.0) for source in step.sources)
 
 
-def _fractions(table: active.InUse, found: LevelTable) -> tuple[Step, Any]:
+def _fractions(table: active.InUse, found: LevelConditionals) -> tuple[WorkingStep, Any]:
     """Level × class with the fraction each probability is; the (level, class) chosen there."""
     steps = list(found.steps)
     lines = [[table.value(found.variable, step.value), *map(_is, step.sources, step.factors)] for step in steps]
@@ -426,7 +426,7 @@ def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -
 # numeric columns --------------------------------------------------------------------------------------------------
 
 
-def _curves(table: active.InUse, found: Gaussians, on_dark: bool) -> None:
+def _curves(table: active.InUse, found: GaussianConditionals, on_dark: bool) -> None:
     assert table.parts is not None
     values = values_of(found, table.parts.X, table.parts.y)
     figure = density_curves(
@@ -449,7 +449,7 @@ def _curves(table: active.InUse, found: Gaussians, on_dark: bool) -> None:
     st.caption(said)
 
 
-def _moments(table: active.InUse, found: Gaussians) -> tuple[Step, Any]:
+def _moments(table: active.InUse, found: GaussianConditionals) -> tuple[WorkingStep, Any]:
     """n, mean, squared deviations, variance for each class; the class chosen there."""
     k = _chosen_cell(1, len(found.classes))[1]
     smoothed = any(_drawn(found, j) for j in range(len(found.classes)))
@@ -490,12 +490,12 @@ def _moments(table: active.InUse, found: Gaussians) -> tuple[Step, Any]:
     return found.step, found.classes[k]
 
 
-def _drawn(found: Gaussians, k: int) -> bool:
+def _drawn(found: GaussianConditionals, k: int) -> bool:
     """Whether imagined rows draw the k-th class's Gaussian towards that of the whole class."""
     return bool(found.smoothed) and not found.smoothed[k].borrowed and found.smoothed[k].alpha > 0
 
 
-def _variance_line(found: Gaussians, k: int) -> None:
+def _variance_line(found: GaussianConditionals, k: int) -> None:
     """How the variance of the chosen class came about."""
     d = found.densities[k]
     if _drawn(found, k):
@@ -533,7 +533,7 @@ def _smoothed_line(d: Density, s: Smoothed) -> None:
     st.caption(_("Smoothed by α imagined rows that have the mean μ and the variance σ² of the whole class c."))
 
 
-def _notes(fitted: active.Fitted, found: Gaussians) -> None:
+def _notes(fitted: active.Fitted, found: GaussianConditionals) -> None:
     """What the dagger means."""
     if not any(d.replaced and not _drawn(found, k) for k, d in enumerate(found.densities)):
         return
@@ -549,10 +549,10 @@ def _notes(fitted: active.Fitted, found: Gaussians) -> None:
 def behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Other) -> None:
     """Where the numbers come from: fractions or moments, and the very rows of the one that is chosen."""
     st.subheader(_("The rows behind it"))
-    if not isinstance(found, LevelTable | Gaussians):
+    if not isinstance(found, LevelConditionals | GaussianConditionals):
         likelihoods.behind(table, found)
         return
-    if isinstance(found, Gaussians):
+    if isinstance(found, GaussianConditionals):
         st.caption(_("Choose a class; its rows stand below."))
         chosen = _moments(table, found)
         _notes(fitted, found)
@@ -570,7 +570,7 @@ def behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Othe
         _rows_behind(table, found, *chosen)
 
 
-def _rows_behind(table: active.InUse, found: Conditional, step: Step, label: Any) -> None:
+def _rows_behind(table: active.InUse, found: Conditional, step: WorkingStep, label: Any) -> None:
     """The very rows of the table that a number was counted from."""
     parts, column = table.parts, found.variable.name
     assert parts is not None
@@ -580,11 +580,11 @@ def _rows_behind(table: active.InUse, found: Conditional, step: Step, label: Any
     whole = whole.set_axis(parts.rows + 1, axis=0).rename_axis(_("row"))
     rows = rows_of(found, whole, step, label)
     of_class = int((parts.y == label).sum())
-    alike = isinstance(found, LevelTable) and found.alike
+    alike = isinstance(found, LevelConditionals) and found.alike
     condition = "" if alike else md(table.given_class(label))
-    if isinstance(found, LevelTable):
+    if isinstance(found, LevelConditionals):
         condition = " · ".join([_holds(table, found.variable, step.value), *([condition] if condition else [])])
-    whole_class = isinstance(found, Gaussians) and found.borrowed(found.classes.index(label))
+    whole_class = isinstance(found, GaussianConditionals) and found.borrowed(found.classes.index(label))
     condition = " · ".join([condition, *(() if whole_class else _conditions(table, found.given))])
     share = (
         _("{n} of the {all} rows of the table").format(n=len(rows), all=len(whole))

@@ -10,8 +10,13 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import near, number
-from bayes_engine.workbench.derivation.conditionals import Conditional, Gaussians, LevelTable, values_of
-from bayes_engine.workbench.derivation.estimates import Estimates, Moments, estimates, plausible_gaussians
+from bayes_engine.workbench.derivation.conditionals import (
+    Conditional,
+    GaussianConditionals,
+    LevelConditionals,
+    values_of,
+)
+from bayes_engine.workbench.derivation.estimates import Estimates, MomentEstimates, estimates, plausible_gaussians
 from bayes_engine.workbench.derivation.likelihoods import Curves, Distributions, Other, Rates, WordTable
 from bayes_engine.workbench.figures.conditionals import STRIP
 from bayes_engine.workbench.figures.credible import estimate_marks, gaussian_fans
@@ -38,7 +43,7 @@ MOST_FANS = 4
 
 
 @kept(max_entries=128)
-def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Estimates | Moments | Message:
+def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Estimates | MomentEstimates | Message:
     """The estimates of a column at its parents' levels, or why there are none."""
     model, classes, given = _args
     try:
@@ -51,7 +56,7 @@ def estimated(table: active.InUse, fitted: active.Fitted, found: Conditional | O
     """How sure the column's numbers are, and what smoothing does to them."""
     st.subheader(_("How sure are these numbers?"))
     spec = active.uncalibrated(fitted.spec)
-    if isinstance(found, LevelTable | Rates | Distributions | WordTable) and "alpha" in active.settings(spec):
+    if isinstance(found, LevelConditionals | Rates | Distributions | WordTable) and "alpha" in active.settings(spec):
         _prior(table, spec, table.features.position[found.variable.name])
     if isinstance(found, Curves | Rates | Distributions | WordTable):
         likelihoods.how_sure(fitted, table, found)
@@ -61,9 +66,9 @@ def estimated(table: active.InUse, fitted: active.Fitted, found: Conditional | O
     known = _estimates(table.key, spec, found.variable.name, repr(sorted(given.items(), key=str)), args)
     if isinstance(known, Message):
         st.caption(":material/help: " + known.local(md))
-    elif isinstance(found, LevelTable) and isinstance(known, Estimates):
+    elif isinstance(found, LevelConditionals) and isinstance(known, Estimates):
         _levels(table, spec, found, known)
-    elif isinstance(found, Gaussians) and isinstance(known, Moments):
+    elif isinstance(found, GaussianConditionals) and isinstance(known, MomentEstimates):
         _gaussians(table, fitted, found, known, given)
 
 
@@ -120,7 +125,7 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
 # a table of probabilities ---------------------------------------------------------------------------------------------
 
 
-def _levels(table: active.InUse, spec: Spec, found: LevelTable, known: Estimates) -> None:
+def _levels(table: active.InUse, spec: Spec, found: LevelConditionals, known: Estimates) -> None:
     """Level by level: the three estimates, and the interval."""
     names = [clean(table.value(found.variable, step.value), 40) for step in found.steps]
     alike = found.alike
@@ -184,7 +189,11 @@ def _levels(table: active.InUse, spec: Spec, found: LevelTable, known: Estimates
 
 
 def _gaussians(
-    table: active.InUse, fitted: active.Fitted, found: Gaussians, known: Moments, given: dict[str, Any]
+    table: active.InUse,
+    fitted: active.Fitted,
+    found: GaussianConditionals,
+    known: MomentEstimates,
+    given: dict[str, Any],
 ) -> None:
     """What so few rows say of mean and variance."""
     assert table.parts is not None

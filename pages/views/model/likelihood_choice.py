@@ -8,7 +8,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from bayes_engine.table.schema import Variable
-from bayes_engine.workbench.derivation.likelihood_choice import ASKED, MESSAGES, Compared, Share, compared
+from bayes_engine.workbench.derivation.likelihood_choice import ASKED, MESSAGES, LikelihoodComparison, Share, compared
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
@@ -20,7 +20,7 @@ LONGEST = 80
 
 
 @kept(max_entries=64)
-def _compared(message: str) -> Compared:
+def _compared(message: str) -> LikelihoodComparison:
     return compared(message)
 
 
@@ -72,7 +72,7 @@ def _names() -> tuple[str, str, str]:
     return _("multinomial"), "Bernoulli", _("categorical")
 
 
-def _evidence(found: Compared) -> None:
+def _evidence(found: LikelihoodComparison) -> None:
     """What each word says under the three: log-odds, and what they come to."""
     first, second = (md(str(c)) for c in found.classes)
     st.markdown(_("What each says for *{for_}* against *{against}*, in nats:").format(for_=first, against=second))
@@ -106,7 +106,7 @@ def _evidence(found: Compared) -> None:
         st.caption(_("In none of the five messages, so passed over: {words}.").format(words=unknown))
 
 
-def _why(found: Compared) -> None:
+def _why(found: LikelihoodComparison) -> None:
     """The fractions behind the word on which the three differ most."""
     if not found.lines:
         return

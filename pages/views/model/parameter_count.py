@@ -11,7 +11,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.conditionals import Size, class_steps, model_size, prior_step
-from bayes_engine.workbench.derivation.derive import Step
+from bayes_engine.workbench.derivation.derive import WorkingStep
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import prior_bars
 from pages import active
@@ -35,7 +35,7 @@ def prior(table: active.InUse, fitted: active.Fitted) -> None:
         _class_given_parents(table, steps)
 
 
-def _class_given_parents(table: active.InUse, steps: Sequence[Step]) -> None:
+def _class_given_parents(table: active.InUse, steps: Sequence[WorkingStep]) -> None:
     """The table of a class with parents in a network, each number with its fraction."""
     names = {cell.variable.name: clean(table.column(cell.variable.name), 30) for cell in steps[0].given}
     listed = []

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.models.selective import SelectiveNaiveBayes, Step
+from bayes_engine.models.selective import SelectionStep, SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.numerals import number, plain
 from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars
@@ -120,7 +120,7 @@ def _stopped(forward: bool) -> str:
     return _("Stopped: without the column that is missed least it would be {score} instead of {now}, which is worse.")
 
 
-def _steps(trace: tuple[Step, ...], names: list[str], score: str) -> None:
+def _steps(trace: tuple[SelectionStep, ...], names: list[str], score: str) -> None:
     rows = [
         {"step": clean(name, 40), "columns": len(step.kept), "score": number(step.score)}
         for name, step in zip(names, trace, strict=True)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
-from bayes_engine.inference.answer import Answer, Change, Together, answer, together
+from bayes_engine.inference.answer import Answer, BeliefChange, Together, answer, together
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.workbench.figures.network import joint_table
@@ -232,7 +232,7 @@ def _moved(source: Source, found: Answer, target: str) -> None:
     st.caption(_("Dashed outlines are the probabilities before the findings."))
 
 
-def _change(source: Source, c: Change) -> str:
+def _change(source: Source, c: BeliefChange) -> str:
     level = source.network[c.node].variable.levels[c.level]
     return _("{finding}: {before} → **{after}**").format(
         finding=_said(source, c.node, level), before=certain(c.before), after=certain(c.after)

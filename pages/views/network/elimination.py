@@ -13,7 +13,7 @@ import streamlit as st
 
 from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
-from bayes_engine.inference.elimination_trace import Factor, Trace, elimination_trace
+from bayes_engine.inference.elimination_trace import EliminationTrace, TracedFactor, elimination_trace
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
@@ -37,9 +37,9 @@ class Film(NamedTuple):
     """An elimination with what is needed to show it: the names of the factors before each step and at the end, and each
     factor by its name."""
 
-    trace: Trace
+    trace: EliminationTrace
     live: tuple[tuple[str, ...], ...]
-    factors: Mapping[str, Factor]
+    factors: Mapping[str, TracedFactor]
 
 
 def elimination(source: Source) -> None:
@@ -342,7 +342,7 @@ def _tables(source: Source, film: Film, step: int) -> None:
             _one(source, film, result, "→ ", "net_factor_sum")
 
 
-def _one(source: Source, film: Film, factor: Factor, before: str, key: str) -> None:
+def _one(source: Source, film: Film, factor: TracedFactor, before: str, key: str) -> None:
     with st.container(width="content"):
         st.caption(before + md(_named(source, film, factor.name), 80))
         values = factor.table.ravel().tolist()

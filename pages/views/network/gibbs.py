@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError, TooLarge
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain
-from bayes_engine.workbench.derivation.walking import Archipelago, Compared, Walk, archipelago, exact, walk
+from bayes_engine.workbench.derivation.walking import Archipelago, SamplerComparison, Walk, archipelago, exact, walk
 from pages.runtime.cache import kept
 from pages.runtime.escape import md
 from pages.runtime.jobs import lasting
@@ -78,6 +78,6 @@ def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
 
 
 @kept(max_entries=64)
-def _sea(key: str, with_: Knobs, _asked: Question, _found: Compared) -> Archipelago | None:
+def _sea(key: str, with_: Knobs, _asked: Question, _found: SamplerComparison) -> Archipelago | None:
     members = [unit.members for unit in _found.improved.kernel.units]
     return archipelago(_found.textbook.kernel, _asked.event, members)

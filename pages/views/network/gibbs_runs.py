@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Scan, Start
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.walking import Compared, compared
+from bayes_engine.workbench.derivation.walking import SamplerComparison, compared
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 from pages.components.chart import chart
 from pages.runtime.cache import kept
@@ -70,7 +70,7 @@ def _hidden(asked: Question) -> list[int]:
     return [j for j in range(len(asked.network.cpts)) if j not in given]
 
 
-def results(asked: Question, exact: float | None, with_: Knobs) -> Compared:
+def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerComparison:
     """All three estimates; kept."""
     with st.spinner(_("The chains are walking…"), show_time=False):
         return _compared(asked.key, with_, exact, asked)
@@ -78,7 +78,7 @@ def results(asked: Question, exact: float | None, with_: Knobs) -> Compared:
 
 @kept(max_entries=48)
 @lasting(Message("letting the chains walk"))
-def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> Compared:
+def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> SamplerComparison:
     blocks: Any = None
     if with_.blocks == "tied":
         blocks = "tied"
@@ -144,7 +144,7 @@ def controls(asked: Question, now: Knobs) -> None:
         )
 
 
-def comparison(asked: Question, found: Compared) -> None:
+def comparison(asked: Question, found: SamplerComparison) -> None:
     """The lines, the numbers and what may be concluded from them."""
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -181,7 +181,7 @@ def _about(asked: Question, run: GibbsRun) -> str:
     return said
 
 
-def table(found: Compared) -> pd.DataFrame:
+def table(found: SamplerComparison) -> pd.DataFrame:
     """Each method's estimate beside the exact answer."""
     one, many, w = found.textbook.event, found.improved.event, found.weighted
     assert one is not None and many is not None
@@ -252,7 +252,7 @@ def _named(asked: Question, message: Message) -> Message:
     return replace(message, params={**message.params, "nodes": nodes})
 
 
-def _weighting(found: Compared) -> None:
+def _weighting(found: SamplerComparison) -> None:
     w = found.weighted
     if w.ess == 0:
         st.warning(_("Likelihood weighting: every row has weight 0; the findings are too rare for it."))
@@ -265,7 +265,7 @@ def _weighting(found: Compared) -> None:
     )
 
 
-def diagnostics(asked: Question, found: Compared) -> None:
+def diagnostics(asked: Question, found: SamplerComparison) -> None:
     """Memory and trace, and beneath every node with its own R̂ and ESS."""
     left, right = st.columns(2, gap="large")
     one, many = found.textbook.event, found.improved.event

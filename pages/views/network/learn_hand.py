@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError, ParameterError
 from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
-from bayes_engine.structure.scores import Bill, Change, Move, bill_of_change
+from bayes_engine.structure.scores import DecomposedScore, Move, ScoreChange, bill_of_change
 from bayes_engine.structure.search import Search
 from pages.components.graph import Click, Clicking, Edge, graph
 from pages.runtime.escape import clean, md
@@ -37,7 +37,7 @@ def by_hand(here: Ground, asked: Task, result: Search, best: Search | None, sour
     said.whole(here, yours, result.bill, key="learn_families")
 
 
-def _standing(here: Ground, asked: Task, yours: Bill, result: Search, best: Search | None) -> None:
+def _standing(here: Ground, asked: Task, yours: DecomposedScore, result: Search, best: Search | None) -> None:
     """You, the search, the optimum."""
     short, tolerance = said.in_short(asked.score), scorer(here, asked).tolerance
     ahead = yours.score - result.score
@@ -155,7 +155,7 @@ def _offer(here: Ground, asked: Task, mine: DAG, move: Move) -> None:
     do = {"add": _("Add {a} → {b}"), "delete": _("Delete {a} → {b}"), "reverse": _("Turn {a} → {b} round")}
     label = do[move.operation].format(a=md(here.table.column(move.parent), 24), b=md(here.table.column(move.child), 24))
     key = f"{move.operation}_{here.at[move.parent]}_{here.at[move.child]}"
-    found: Change | None = None
+    found: ScoreChange | None = None
     try:
         found = bill_of_change(here.counts, mine, move, scorer(here, asked))
     except ParameterError as error:
@@ -168,7 +168,7 @@ def _offer(here: Ground, asked: Task, mine: DAG, move: Move) -> None:
     said.changed(here, found.families)
 
 
-def made(here: Ground, state: State, done: Change) -> State:
+def made(here: Ground, state: State, done: ScoreChange) -> State:
     """The change is made, its arc stays chosen."""
     at, move = here.at, done.move
     pair = (at[move.parent], at[move.child])

@@ -13,7 +13,7 @@ from bayes_engine.language import Message
 from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.constraints import Constraints
 from bayes_engine.structure.graph import DAG, Arc
-from bayes_engine.structure.scores import Bill, ScoreName, Scorer, bill
+from bayes_engine.structure.scores import DecomposedScore, ScoreName, Scorer, bill
 from bayes_engine.structure.search import Method, Search, SearchOptions, search
 from bayes_engine.structure.trace import Progress
 from bayes_engine.table.encode import encode
@@ -278,6 +278,6 @@ def chosen(here: Ground) -> tuple[int, ...]:
     return tuple(picked) if whole else ()
 
 
-def bill_of(here: Ground, asked: Task, graph: DAG) -> Bill:
+def bill_of(here: Ground, asked: Task, graph: DAG) -> DecomposedScore:
     """What every family of a graph adds to the score in use."""
     return bill(here.counts, graph, scorer(here, asked))

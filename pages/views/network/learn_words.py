@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bayes_engine.language import _
 from bayes_engine.numerals import count
-from bayes_engine.structure.scores import Bill, FamilyChange, FamilyScore, Move
+from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import Search
 from pages.components.tables import Head, drawn, written
 from pages.runtime.escape import clean, md
@@ -155,7 +155,7 @@ def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
         written(cells)
 
 
-def whole(here: Ground, yours: Bill, theirs: Bill, *, key: str) -> None:
+def whole(here: Ground, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
     """Two graphs' bills side by side, the families that differ most first."""
     ordered = sorted(yours.families, key=lambda line: -abs(line.score - theirs.by_child[line.child].score))
     lines = []
@@ -170,7 +170,7 @@ def whole(here: Ground, yours: Bill, theirs: Bill, *, key: str) -> None:
     _table(lines, key=key, alt=_("your families and the search's"))
 
 
-def one(here: Ground, bill: Bill, *, key: str) -> None:
+def one(here: Ground, bill: DecomposedScore, *, key: str) -> None:
     """The bill of a graph."""
     total = {
         "family": _("all"),

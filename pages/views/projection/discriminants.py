@@ -15,7 +15,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.ledger import Status
 from bayes_engine.models.projection import (
     Assumptions,
-    Numbers,
+    NumericRows,
     Objective,
     Pooled,
     Screen,
@@ -46,7 +46,7 @@ ILL = 1e3
 """A condition number from which on a covariance rests on few directions."""
 
 
-def left_out(found: Numbers) -> None:
+def left_out(found: NumericRows) -> None:
     """A word on the rows with a missing cell."""
     if found.left_out:
         left = Message("{n} row(s) with a missing cell in these columns are left out here.", {"n": found.left_out})
@@ -58,7 +58,7 @@ def left_out(found: Numbers) -> None:
 
 @kept(max_entries=16)
 @lasting(Message("looking for directions"))
-def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: Numbers) -> Screens:
+def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: NumericRows) -> Screens:
     return screens(_found, objective)
 
 
@@ -114,7 +114,7 @@ def on_planes(table: active.InUse, names: tuple[str, ...]) -> None:
     left_out(found)
 
 
-def _screen(table: active.InUse, found: Numbers, screen: Screen, title: str, step: str) -> None:
+def _screen(table: active.InUse, found: NumericRows, screen: Screen, title: str, step: str) -> None:
     st.markdown(f"**{title}**  \n" + _("{accuracy} right").format(accuracy=f"{screen.accuracy:.1%}"))
     places = [(plotly_text(table.class_(c), 30), table.classes.index(c)) for c in found.classes]
     axis = _("PC {k} · {share} of the spread") if step == "pca" else _("direction {k} · {share} of J")
@@ -127,12 +127,12 @@ def _screen(table: active.InUse, found: Numbers, screen: Screen, title: str, ste
 
 
 @kept(max_entries=128)
-def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: Numbers) -> Pooled:
+def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: NumericRows) -> Pooled:
     return pooled_analysis(_found, pooling, shrinkage)
 
 
 @kept(max_entries=32)
-def _assumptions(key: str, names: tuple[str, ...], _found: Numbers) -> Assumptions:
+def _assumptions(key: str, names: tuple[str, ...], _found: NumericRows) -> Assumptions:
     return assumptions(_found)
 
 
@@ -218,7 +218,7 @@ def _shares() -> tuple[float, float]:
 
 
 def _path(
-    table: active.InUse, names: tuple[str, ...], found: Numbers, here: Pooled, pooling: float, shrinkage: float
+    table: active.InUse, names: tuple[str, ...], found: NumericRows, here: Pooled, pooling: float, shrinkage: float
 ) -> None:
     values, losses = [], []
     for share in PATH:
@@ -238,7 +238,7 @@ def _region_plane(
     table: active.InUse,
     pair: tuple[str, str],
     names: tuple[str, ...],
-    found: Numbers,
+    found: NumericRows,
     fitted: Pooled,
     pooling: float,
     shrinkage: float,
@@ -277,7 +277,7 @@ def _region_plane(
 
 @kept(max_entries=64)
 def _decided(
-    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: Pooled, _found: Numbers
+    key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: Pooled, _found: NumericRows
 ) -> list[int]:
     place = {c: i for i, c in enumerate(_found.classes)}
     return [place[c] for c in _fitted.model.predict(_found.frame).tolist()]
@@ -290,7 +290,7 @@ def _side(table: active.InUse, name: str, low: float, high: float) -> Side:
 # the assumptions, tested ----------------------------------------------------------------------------------------------
 
 
-def _checks(table: active.InUse, names: tuple[str, ...], found: Numbers) -> None:
+def _checks(table: active.InUse, names: tuple[str, ...], found: NumericRows) -> None:
     st.markdown(f"##### {_('Is what LDA assumes true here?')}")
     tests = tried(lambda: _assumptions(table.key, names, found))
     if tests is None:
@@ -378,7 +378,7 @@ def _p(value: float) -> str:
 
 @kept(max_entries=16)
 @lasting(Message("judging the model on rows held out"))
-def _before(key: str, names: tuple[str, ...], _found: Numbers) -> Any:
+def _before(key: str, names: tuple[str, ...], _found: NumericRows) -> Any:
     return before_naive_bayes(_found)
 
 

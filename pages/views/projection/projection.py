@@ -15,7 +15,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
-from bayes_engine.models.projection import Numbers, Projection, numbers, project
+from bayes_engine.models.projection import NumericRows, Projection, numbers, project
 from bayes_engine.numerals import count, number
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
@@ -85,20 +85,20 @@ def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, s
     return columns[x].name, columns[y].name
 
 
-def rows_of(table: active.InUse, names: tuple[str, ...]) -> Numbers:
+def rows_of(table: active.InUse, names: tuple[str, ...]) -> NumericRows:
     """The rows with all cells of these columns."""
     assert table.parts is not None
     return _rows(table.key, names, table.parts)
 
 
 @kept(max_entries=32)
-def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> Numbers:
+def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> NumericRows:
     return numbers(_parts, names)
 
 
 @kept(max_entries=32)
 @lasting(Message("looking for directions"))
-def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found: Numbers) -> Projection:
+def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found: NumericRows) -> Projection:
     return project(_found, standardized=standardized)
 
 

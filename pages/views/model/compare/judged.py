@@ -32,7 +32,7 @@ from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.table.encode import positions
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import sort_levels
-from bayes_engine.workbench.figures.curves import Look
+from bayes_engine.workbench.figures.curves import CurveStyle
 from pages import active
 from pages.active import shelf, words
 from pages.runtime import view_keys as keys
@@ -83,10 +83,10 @@ class Judged:
         shown = " · ".join(map(escape, _telling(self.specs, int(name), self.table)))
         return f"{int(name) + 1} · {shown}" if len(self.specs) > 1 else shown
 
-    def look(self, name: str) -> Look:
+    def look(self, name: str) -> CurveStyle:
         """How it is drawn."""
         place = len(self.specs) if name == COUNTERPART else int(name)
-        return Look(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
+        return CurveStyle(self.title(name, plotly_text), place, name == self.active, name == COUNTERPART)
 
 
 def _telling(specs: tuple[Spec, ...], at: int, table: active.InUse) -> list[str]:

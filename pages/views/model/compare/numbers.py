@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.decision.compare import LEVEL, bins_for, surprises
 from bayes_engine.language import _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.figures.comparison import Reading
+from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
 from pages.components.tables import Head, drawn
@@ -45,11 +45,11 @@ def figure(judged: Judged) -> None:
     names = list(judged.held)
     risks = [priced[n].risk for n in names]
     readings = [
-        Reading(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
-        Reading(_("accuracy"), list(found["accuracy"]), [share(v) for v in found["accuracy"]], more=True),
-        Reading(_("log-loss"), list(found["log_loss"]), [number(v, 3) for v in found["log_loss"]]),
-        Reading("Brier", list(found["brier"]), [number(v, 3) for v in found["brier"]]),
-        Reading("ECE", list(found["ece"]), [number(v, 3) for v in found["ece"]]),
+        MeasurePanel(_("estimated risk"), risks, [number(v, 3) for v in risks], [priced[n].interval for n in names]),
+        MeasurePanel(_("accuracy"), list(found["accuracy"]), [share(v) for v in found["accuracy"]], more=True),
+        MeasurePanel(_("log-loss"), list(found["log_loss"]), [number(v, 3) for v in found["log_loss"]]),
+        MeasurePanel("Brier", list(found["brier"]), [number(v, 3) for v in found["brier"]]),
+        MeasurePanel("ECE", list(found["ece"]), [number(v, 3) for v in found["ece"]]),
     ]
     key = f"compare_figure_{judged.active}"
 

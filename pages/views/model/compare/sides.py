@@ -14,7 +14,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.models.discriminative import Whole, discriminative_counterpart
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.figures.curves import Names, Points, planes
+from bayes_engine.workbench.figures.curves import PlaneLabels, Points, planes
 from pages import active
 from pages.components.chart import chart
 from pages.components.regions import MOST_POINTS, Axes, region_controls
@@ -50,7 +50,7 @@ def section(judged: Judged) -> None:
     theirs = _theirs(table.key, axes, table)
     x, y, rows = scatter(_parts(table).X, ours.x, ours.y, most=MOST_POINTS)
     places = positions(_parts(table).y, table.classes).tolist()
-    names = Names(
+    names = PlaneLabels(
         plotly_text(table.column(axes.x.name), 30),
         "" if axes.y is None else plotly_text(table.column(axes.y.name), 30),
         [plotly_text(table.class_(c), 30) for c in table.classes],

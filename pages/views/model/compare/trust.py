@@ -9,7 +9,7 @@ from bayes_engine.decision.curves import calibration
 from bayes_engine.language import _
 from bayes_engine.models.calibrated import METHODS
 from bayes_engine.numerals import number
-from bayes_engine.workbench.figures.curves import Look
+from bayes_engine.workbench.figures.curves import CurveStyle
 from bayes_engine.workbench.figures.curves import calibration as calibration_figure
 from pages import active
 from pages.components.chart import chart
@@ -76,7 +76,7 @@ def section(judged: Judged) -> None:
         frames = [(_("as it is"), 0, before), (_("calibrated, {how}").format(how=calibrator_name(chosen)), 2, after)]
         figure = calibration_figure(
             [
-                (Look(title, place, active=place == 2), calibration(held, prior_of_use=judged.use))
+                (CurveStyle(title, place, active=place == 2), calibration(held, prior_of_use=judged.use))
                 for title, place, held in frames
             ],
             _("confidence: largest posterior"),
