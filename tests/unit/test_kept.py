@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -25,10 +25,11 @@ class File:
 
 
 @pytest.fixture(autouse=True)
-def empty() -> Iterator[None]:
-    gc.collect()  # files of tests before this one go now
-    cache.release()
+def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing is kept, and no file of an earlier test is known, which may die at any moment."""
     cache.clear()
+    for name, nothing in (("_holders", {}), ("_shares", {}), ("_gone", deque()), ("_taken", {"": 0})):
+        monkeypatch.setattr(cache, name, nothing)
     yield
     cache.clear()
 
@@ -89,11 +90,9 @@ def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
     whole = fit(mine, 1000)
     fit("iris", 1000)
     del first
-    gc.collect()
     assert cache.release() == 0 and fit(mine, 1000) is whole
     assert cache.bytes_kept(DIGEST) >= 8000
     del second
-    gc.collect()
     assert cache.release() == 1
     assert cache.bytes_kept(DIGEST) == 0 and 8000 <= cache.bytes_kept() < 16000  # iris stays
 
