@@ -5,9 +5,9 @@ boot()
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import _, current_language
+from bayes_engine.language import _
 from pages import active
-from pages.active.ready import ready
+from pages.active import required
 from pages.runtime.escape import md
 from pages.runtime.state import bound, change, current, finish
 from pages.views.case import ask, derivation, fill_in
@@ -15,9 +15,10 @@ from pages.views.case.decision import decision
 from pages.views.case.editor import back_to_table, exercise_banner, study
 from pages.views.case.working import work_out, working
 
-table = active.table_in_use()
-st.title(md(table.info.text("question", current_language()), 120) if table.as_told else _("Why this decision?"))
-ready(table)
+opened = active.table_in_use()
+st.title(md(opened.question, 120) or _("Why this decision?"))
+table = required.fittable(opened)
+required.model(table)
 derivation.style()
 try:
     one = study(table)

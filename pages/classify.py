@@ -7,16 +7,15 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
-from pages.active import reading
-from pages.active.ready import ready
+from pages.active import reading, required
 from pages.runtime.escape import md
 from pages.runtime.state import current, finish
 from pages.views.classify import given, results, rows
 from pages.views.classify.judged import judge
 
-table = active.table_in_use()
 st.title(_("What does the model say of other rows?"))
-fitted = ready(table)
+table = required.fittable(active.table_in_use())
+fitted = required.model(table)
 drop, wanted = st.columns([2, 3], gap="medium")
 with drop:
     given.drop()

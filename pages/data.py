@@ -24,7 +24,7 @@ with shelf, st.expander(_("Worked examples"), expanded=current().table == State(
 
 table = active.table_in_use()
 source.origin(table)
-if table.problem:
+if isinstance(table, active.UnfittableTable):
     st.error(_("No model can be fitted yet: {why}.").format(why=table.problem.message.local(md)))
 what, classes = st.columns([1, 1], gap="medium")
 with what:

@@ -9,7 +9,7 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
-from pages.active.ready import ready
+from pages.active import required
 from pages.components.flip_margins import nearest_flips
 from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
@@ -22,10 +22,11 @@ from pages.views.decisions.stories import stories
 
 PLANE = "decisions_plane"
 
-table = active.table_in_use()
+opened = active.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
-stories(table)
-fitted = ready(table, asked=True)
+stories(opened)
+table = required.fittable(opened)
+fitted = required.model(table, asked=True)
 loss, use, amount = active.losses(table), active.prior_of_use(table), table.parts.amount
 ledger = fitted.judging.explain(active.case_frame(table, active.case_values(table))).at_prior(fitted.prior, use)
 decision = verdict(table, ledger)

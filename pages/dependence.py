@@ -7,18 +7,15 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
-from pages.active.ready import unfit
+from pages.active import required
 from pages.runtime.escape import md
 from pages.runtime.links import go
 from pages.runtime.state import finish
 from pages.views import dependence
 from pages.views.dependence import dial, double_counting
 
-table = active.table_in_use()
 st.title(_("Are the attributes independent, given the class, and does it matter?"))
-if table.parts is None:
-    unfit(table)
-    finish()
+table = required.fittable(active.table_in_use())
 if texts := active.text_columns(table):
     st.info(
         _("{column} is a text. Its words are taken as independent of each other and of all columns, given the class: a "

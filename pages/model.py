@@ -6,9 +6,9 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
-from pages.active.ready import unfit
+from pages.active import required
 from pages.runtime import view_keys as keys
-from pages.runtime.state import choose, current, finish
+from pages.runtime.state import choose, current
 from pages.views.model.compare import compare
 from pages.views.model.conditionals import conditionals
 from pages.views.model.modes_of_use import ways
@@ -18,11 +18,8 @@ VIEWS = {
     "ways": (_("Ways of use"), _("When is the counting done?"), ways),
     "compare": (_("Compare"), _("Which model decides best, and is it really better?"), compare),
 }
-table = active.table_in_use()
 words, question, show = VIEWS[current().seen(keys.MODEL_VIEW)]
 st.title(question)
-if table.parts is None:
-    unfit(table)
-    finish()
+table = required.fittable(active.table_in_use())
 choose(_("View"), keys.MODEL_VIEW, {name: title for name, (title, *_rest) in VIEWS.items()}, titled=False)
 show(table)

@@ -6,31 +6,35 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
-from pages.active.ready import unfit
+from pages.active import required
+from pages.runtime.state import finish
 from pages.views.projection import projection
+from pages.views.projection.equivalence import equivalence
 from pages.views.projection.sections import sections
 
-table = active.table_in_use()
+opened = active.table_in_use()
 st.title(_("Onto which line do the classes come apart?"))
-
-pair: tuple[str, str] | None = None
-columns = [] if table.parts is None else projection.numeric_columns(table)
-if table.parts is None:
-    unfit(table)
-elif len(columns) < 2:
+if isinstance(opened, active.UnfittableTable):
+    required.unfittable(opened)
+    equivalence()
+    finish()
+table: active.FittableTable = opened
+columns = projection.numeric_columns(table)
+if len(columns) < 2:
     st.info(
         _(
             "A projection needs two columns of numbers, and this table has {n}. Choose another one on the left; the "
             "known classes below work without a table."
         ).format(n=len(columns))
     )
-else:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        pair = projection.choose_columns(table, columns)
-        line = projection.tried(lambda: projection.line_in_use(table, pair))
-        if line is not None:
-            projection.choose_direction(line)
+    equivalence()
+    finish()
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    pair = projection.choose_columns(table, columns)
+    line = projection.tried(lambda: projection.line_in_use(table, pair))
     if line is not None:
-        projection.draw_line(table, pair, line)
-        projection.tell(table, pair, line)
+        projection.choose_direction(line)
+if line is not None:
+    projection.draw_line(table, pair, line)
+    projection.tell(table, pair, line)
 sections(table, pair)

@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.language import _, current_language
 from pages import active
-from pages.active.ready import ready
+from pages.active import required
 from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, explain_case, no_axes, region_plane
 from pages.components.verdict import verdict
@@ -15,10 +15,10 @@ from pages.runtime.escape import md
 from pages.runtime.links import go
 from pages.runtime.state import change
 
-table = active.table_in_use()
-asked = md(table.info.text("question", current_language()), 120) if table.as_told else ""
-st.title(asked or _("What should be decided here?"))
-fitted, axes = ready(table, asked=True), axes_in_use(table)
+opened = active.table_in_use()
+st.title(md(opened.question, 120) or _("What should be decided here?"))
+table = required.fittable(opened)
+fitted, axes = required.model(table, asked=True), axes_in_use(table)
 ledger = explain_case(table, fitted, axes)
 verdict(table, ledger)
 

@@ -29,7 +29,6 @@ from pages.active.models import (
     uncalibrated,
 )
 from pages.active.question import (
-    amount_unsaid,
     case_amount,
     case_codes,
     case_frame,
@@ -46,9 +45,12 @@ from pages.active.question import (
 )
 from pages.active.tables import (
     OF_LEVELS,
-    InUse,
+    FittableTable,
+    TableInUse,
+    UnfittableTable,
     as_read,
     embedded,
+    fittable,
     in_use,
     offered,
     shown_rows,
@@ -57,6 +59,8 @@ from pages.active.tables import (
     treated,
 )
 from pages.active.uploads import ENCODINGS, Overrides, Upload, digest, keep_upload, look, overrides, upload_in, uploaded
+
+InUse = FittableTable
 
 __all__ = [
     "CALIBRATIONS",
@@ -70,12 +74,14 @@ __all__ = [
     "OF_LEVELS",
     "STRUCTURES",
     "TERMS",
+    "FittableTable",
     "Fitted",
     "InUse",
     "Overrides",
+    "TableInUse",
+    "UnfittableTable",
     "Upload",
     "active_model",
-    "amount_unsaid",
     "as_read",
     "case_amount",
     "case_codes",
@@ -85,6 +91,7 @@ __all__ = [
     "digest",
     "embedded",
     "fit",
+    "fittable",
     "held_anew",
     "held_out_rows",
     "in_use",

@@ -31,7 +31,7 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.incoming.batch import free_names
-from pages.active.tables import REFUSE, InUse
+from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.cache import kept
 from pages.runtime.jobs import lasting
 from pages.runtime.state import Spec, current
@@ -96,7 +96,7 @@ class Fitted:
         return self.judging.prior_by_class
 
 
-def shelf_of(table: InUse) -> tuple[Spec, ...]:
+def shelf_of(table: FittableTable) -> tuple[Spec, ...]:
     """The models on the shelf; at first one, with the preset and the knobs that the table opens with."""
     opening = Spec(table.info.preset, tuple(sorted(table.info.knobs.items()))) if table.info else Spec("laplace")
     return tuple(_usable(spec, opening, table) for spec in current().shelf) or (opening,)
@@ -121,7 +121,7 @@ def settings(spec: Spec) -> dict[str, Any]:
     return {k: v for k, v in own.items() if k not in ("schema", "text")}
 
 
-def likelihood_of(table: InUse, spec: Spec, at: int, *, own: bool = True) -> str:
+def likelihood_of(table: FittableTable, spec: Spec, at: int, *, own: bool = True) -> str:
     """The likelihood that a feature has in a model: its own where one was chosen (and `own` ones count), else that of
     its kind."""
     values, variable = settings(spec), table.features.variables[at]
@@ -138,7 +138,7 @@ def uncalibrated(spec: Spec) -> Spec:
     return replace(spec, knobs=tuple(knob for knob in spec.knobs if knob[0] != "calibration"))
 
 
-def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
+def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
     """The model as it stands, without what a forged link, or one made for another target, holds besides."""
 
     def number(v: Any, low: float, top: float) -> bool:
@@ -212,7 +212,7 @@ def _usable(spec: Spec, opening: Spec, table: InUse) -> Spec:
     return replace(spec, knobs=tuple(sorted(kept.items(), key=lambda item: item[0])))
 
 
-def _fitting(pairs: tuple[Any, ...], table: InUse) -> tuple[tuple[int, str], ...]:
+def _fitting(pairs: tuple[Any, ...], table: FittableTable) -> tuple[tuple[int, str], ...]:
     """Of (feature position, likelihood) pairs those whose column can have it by its kind."""
     fitting = {
         p[0]: p[1]
@@ -223,7 +223,7 @@ def _fitting(pairs: tuple[Any, ...], table: InUse) -> tuple[tuple[int, str], ...
     return tuple(sorted(fitting.items()))
 
 
-def _priced(v: Any, table: InUse) -> bool:
+def _priced(v: Any, table: FittableTable) -> bool:
     """Whether it is ("risk", losses): as the state keeps them, decisions by row, classes in the table's order."""
     rows = v[1] if isinstance(v, tuple) and len(v) == 2 and v[0] == "risk" else None
     k = len(table.classes)
@@ -309,18 +309,17 @@ def _smoothed(chosen: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     return {**alpha, "smoothing": "all"} if alone else alpha
 
 
-def active_model(table: InUse) -> Fitted:
+def active_model(table: FittableTable) -> Fitted:
     """The active model of the shelf, fitted to the table in use."""
     models = shelf_of(table)
     return fit(table, models[min(current().active, len(models) - 1)])
 
 
-def fit(table: InUse, spec: Spec) -> Fitted:
+def fit(table: FittableTable, spec: Spec) -> Fitted:
     """A shelf model fitted to the table; counting is done once for all models that only estimate differently.
 
     Raises what the fit raises, and TableError where a calibrator has no rows held out to learn from.
     """
-    assert table.parts is not None
     own = _fit(table.key, uncalibrated(spec), table.parts)
     if setting(spec, "calibration") == AS_IT_IS:
         return own
@@ -371,9 +370,8 @@ def _made(family: str, schema: Schema, parameters: Mapping[str, Any]) -> Generat
     return naive if family == "naive-bayes" else FAMILIES[family](naive, **own)
 
 
-def held_out_rows(table: InUse, fitted: Fitted) -> HeldOut:
+def held_out_rows(table: FittableTable, fitted: Fitted) -> HeldOut:
     """Posteriors of every row by models that had not seen it; a loss or a prior of use never computes them again."""
-    assert table.parts is not None
     own = _held_out(table.key, uncalibrated(fitted.spec), fitted.model, table.parts)
     if fitted.calibrated is None:
         return own
@@ -395,10 +393,9 @@ def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts)
         return held.in_order(_parts.target.levels)
 
 
-def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
+def notes_of(table: FittableTable, fitted: Fitted) -> tuple[Message, ...]:
     """What a person should know of this fit: rows left out, estimates replaced; columns and classes by their names on
     screen."""
-    assert table.parts is not None
     shown = {str(c): table.class_(c) for c in table.classes} | {v.name: table.column(v.name) for v in table.schema}
 
     def named(note: Message) -> Message:
@@ -411,21 +408,19 @@ def notes_of(table: InUse, fitted: Fitted) -> tuple[Message, ...]:
     return tuple(map(named, (*table.parts.notes, *fitted.notes)))
 
 
-def is_tiny(table: InUse) -> bool:
+def is_tiny(table: FittableTable) -> bool:
     """Whether rows are left out one at a time, by their counts: the structure is then the one that all rows chose."""
-    assert table.parts is not None
     return table.parts.groups is None and len(table.parts.y) <= TINY
 
 
-def held_anew(table: InUse, fitted: Fitted) -> HeldOut:
+def held_anew(table: FittableTable, fitted: Fitted) -> HeldOut:
     """Posteriors of every row by models that were learnt without it, structure and cut points too."""
     return _anew(table.key, fitted.spec, fitted.model, table.parts)
 
 
 @kept(max_entries=32)
 @lasting(Message("judging the model on rows held out"))
-def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts | None) -> HeldOut:
-    assert _parts is not None
+def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
     with hearing():
         held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
         return held.in_order(_parts.target.levels)

@@ -11,11 +11,11 @@ import pandas as pd
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.incoming.batch import free_names
-from pages.active.tables import REFUSE, InUse
+from pages.active.tables import REFUSE, FittableTable
 from pages.runtime.state import State, current
 
 
-def losses(table: InUse) -> LossMatrix:
+def losses(table: FittableTable) -> LossMatrix:
     """The losses in use: rows are the classes in the table's order, then the further action if there is one."""
     state, classes = current(), table.classes
     actions = (*classes, state.extra) if state.extra and state.extra not in classes else classes
@@ -24,34 +24,32 @@ def losses(table: InUse) -> LossMatrix:
     return _by_amount(table, LossMatrix(actions, classes, state.losses))
 
 
-def _by_amount(table: InUse, loss: LossMatrix) -> LossMatrix:
+def _by_amount(table: FittableTable, loss: LossMatrix) -> LossMatrix:
     """Marks of the cells that the table's amounts multiply, where it has any and they do not multiply all."""
     fixed = {(i, j) for i, j in current().fixed if i < len(loss.actions) and j < len(loss.classes)}
-    if table.parts is None or table.parts.amount is None or not fixed:
+    if table.parts.amount is None or not fixed:
         return loss
     cells = ((a, c) for i, a in enumerate(loss.actions) for j, c in enumerate(loss.classes) if (i, j) not in fixed)
     return loss.with_amount(cells)
 
 
-def case_losses(table: InUse) -> LossMatrix:
+def case_losses(table: FittableTable) -> LossMatrix:
     """The losses of the case: in use, at its amount."""
     loss, amount = losses(table), case_amount(table)
     return loss if amount is None else loss.at_amount(amount)
 
 
-def case_amount(table: InUse) -> float | None:
+def case_amount(table: FittableTable) -> float | None:
     """The case's amount: what was entered, else its row's, else the median; None where no column multiplies losses."""
-    assert table.parts is not None
     column, state = table.parts.amount, current()
     if column is None:
         return None
-    return state.amount if state.amount >= 0 else amount_unsaid(table)
+    return state.amount if state.amount >= 0 else _amount_unsaid(table, column)
 
 
-def amount_unsaid(table: InUse) -> float:
+def _amount_unsaid(table: FittableTable, column: pd.Series) -> float:
     """The amount of a case of which none was entered."""
-    assert table.parts is not None and table.parts.amount is not None
-    column, state = table.parts.amount, current()
+    state = current()
     first = table.info.cases[0] if table.info and table.info.cases else None
     if state.row < 0 and len(state.case) != len(table.features) and first and first.amount >= 0:
         return first.amount
@@ -59,30 +57,31 @@ def amount_unsaid(table: InUse) -> float:
     return float(column.iloc[row]) if 0 <= row < len(column) else float(column.median())
 
 
-def same_amount(table: InUse) -> float:
+def same_amount(table: FittableTable) -> float:
     """The amount for a state whose case is edited: as it was, though it is a row's no longer."""
     amount = case_amount(table)
     return -1.0 if amount is None else amount
 
 
-def refusal(table: InUse) -> str:
+def refusal(table: FittableTable) -> str:
     """The name of the refusal as a further action: "refuse", unless a class is called so."""
     return free_names([REFUSE], {str(c) for c in table.classes})[0]
 
 
-def story_losses(table: InUse) -> tuple[tuple[tuple[float, ...], ...], str] | None:
+def story_losses(table: FittableTable) -> tuple[tuple[tuple[float, ...], ...], str] | None:
     """The losses of the data set's story, as the state keeps them: rows in the table's class order, then the further
     action, and that action's name; None where there is no story, or it speaks of another target or other classes."""
-    if not table.as_told or table.info is None or set(table.info.loss.classes) != set(table.classes):
+    info = table.info_of_target
+    if info is None or set(info.loss.classes) != set(table.classes):
         return None
-    story = table.info.loss
+    story = info.loss
     matrix = LossMatrix(story.actions, story.classes, story.table).for_classes(table.classes)
     extra = [a for a in matrix.actions if a not in table.classes]
     order = [matrix.actions.index(a) for a in (*(c for c in table.classes if c in matrix.actions), *extra[:1])]
     return tuple(tuple(float(v) for v in matrix.table[i]) for i in order), str(extra[0]) if extra else ""
 
 
-def prior_of_use(table: InUse) -> Mapping[Any, float] | None:
+def prior_of_use(table: FittableTable) -> Mapping[Any, float] | None:
     """The prior of use by class, or None where the model's own is meant."""
     prior = current().prior
     usable = len(prior) == len(table.classes) and abs(sum(prior) - 1.0) < 1e-6
@@ -92,7 +91,7 @@ def prior_of_use(table: InUse) -> Mapping[Any, float] | None:
 # the case -------------------------------------------------------------------------------------------------------
 
 
-def case_values(table: InUse) -> dict[str, Any]:
+def case_values(table: FittableTable) -> dict[str, Any]:
     """The case by feature: a level, a number, a text, or None for missing."""
     state, features = current(), table.features
     if len(state.case) != len(features):
@@ -100,27 +99,26 @@ def case_values(table: InUse) -> dict[str, Any]:
     return {v.name: _cell(table, v, code) for v, code in zip(features, state.case, strict=True)}
 
 
-def _first_case(table: InUse) -> dict[str, Any]:
+def _first_case(table: FittableTable) -> dict[str, Any]:
     """The case a table opens with: its first worked query, or its first row."""
     given = table.info.cases[0].values if table.info and table.info.cases else None
     return row_values(table, 0) if given is None else {v.name: given.get(v.name) for v in table.features}
 
 
-def row_values(table: InUse, row: int) -> dict[str, Any]:
+def row_values(table: FittableTable, row: int) -> dict[str, Any]:
     """The feature cells of one row of the table."""
-    assert table.parts is not None
     cells = table.parts.X.iloc[row]
     return {name: None if pd.isna(cells[name]) else cells[name] for name in table.parts.X.columns}
 
 
-def case_codes(table: InUse, values: Mapping[str, Any], row: int = -1) -> tuple[Any, ...]:
+def case_codes(table: FittableTable, values: Mapping[str, Any], row: int = -1) -> tuple[Any, ...]:
     """A case as the state keeps it: level positions and numbers; a text by the position of its row where it is that of
     this `row`, or of the row that the case has it from, so that no cell of a file gets into a link."""
     rows = (row, *(code for code in current().case if type(code) is int), current().row, 0)
     return tuple(_code(table, v, values.get(v.name), rows) for v in table.features)
 
 
-def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
+def case_frame(table: FittableTable, values: Mapping[str, Any]) -> pd.DataFrame:
     """A case as a frame of one row, in the dtypes of the table."""
     columns: dict[str, Any] = {}
     for v in table.features:
@@ -134,11 +132,10 @@ def case_frame(table: InUse, values: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _cell(table: InUse, variable: Variable, code: Any) -> Any:
+def _cell(table: FittableTable, variable: Variable, code: Any) -> Any:
     if variable.kind == "text":
         if type(code) is not int:
             return code if isinstance(code, str) else None
-        assert table.parts is not None
         return row_values(table, code)[variable.name] if 0 <= code < len(table.parts.X) else None
     if isinstance(code, str):
         return None
@@ -147,9 +144,8 @@ def _cell(table: InUse, variable: Variable, code: Any) -> Any:
     return variable.levels[code] if isinstance(code, int) and 0 <= code < len(variable.levels) else None
 
 
-def _code(table: InUse, variable: Variable, value: Any, rows: tuple[int, ...]) -> Any:
+def _code(table: FittableTable, variable: Variable, value: Any, rows: tuple[int, ...]) -> Any:
     if variable.kind == "text":
-        assert table.parts is not None
         column = table.parts.X[variable.name]
         own = (row for row in rows if 0 <= row < len(column) and isinstance(column.iloc[row], str))
         return None if value is None else next((row for row in own if column.iloc[row] == value), str(value))
@@ -158,12 +154,12 @@ def _code(table: InUse, variable: Variable, value: Any, rows: tuple[int, ...]) -
     return variable.levels.index(value) if variable.discrete else float(value)
 
 
-def text_columns(table: InUse) -> tuple[str, ...]:
+def text_columns(table: FittableTable) -> tuple[str, ...]:
     """The features that are texts."""
-    return () if table.parts is None else tuple(v.name for v in table.features if v.kind == "text")
+    return tuple(v.name for v in table.features if v.kind == "text")
 
 
-def pick_row(state: State, table: InUse, n: int | None) -> State:
+def pick_row(state: State, table: FittableTable, n: int | None) -> State:
     """The state with the case taken from row n (from 1)."""
     if n is None:
         return state

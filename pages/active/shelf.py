@@ -91,7 +91,6 @@ def of_family(spec: Spec, family: str) -> Spec:
 
 def not_offered(table: active.InUse) -> dict[str, str]:
     """The families that cannot take the table, and why."""
-    assert table.parts is not None
     texts = [v.name for v in table.features if v.textual]
     if texts:
         closed = [name for name in active.FAMILIES if name not in active.NAIVE]

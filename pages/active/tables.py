@@ -36,19 +36,16 @@ REFUSE = "refuse"
 
 
 @dataclass(frozen=True)
-class InUse:
-    """The table in use: `parts` is what a fit takes, or None with the `problem` that forbids one. Its cells are
-    mended by `repairs`, each beside its entry in the state."""
+class OpenTable:
+    """What every table in use has. Its cells are mended by `repairs`, each beside its entry in the state."""
 
     key: str
     name: str
     frame: pd.DataFrame
     schema: Schema
-    parts: Parts | None
-    problem: BayesEngineError | None
     dataset: Dataset | None
     reading: Reading | None
-    repairs: tuple[tuple[Entry, Repair], ...] = ()
+    repairs: tuple[tuple[Entry, Repair], ...]
 
     @property
     def info(self) -> DatasetInfo | None:
@@ -59,26 +56,15 @@ class InUse:
         return self.info.text("title", current_language()) if self.info else self.name
 
     @property
-    def target(self) -> Variable:
-        assert self.parts is not None
-        return self.parts.target
-
-    @property
-    def as_told(self) -> bool:
-        """Whether it is a data set and its target is still the one that its question and its losses speak of."""
+    def info_of_target(self) -> DatasetInfo | None:
+        """What is known of a data set, if its target is still the one that its question and its losses speak of."""
         target = self.schema.target
-        return self.info is not None and target is not None and target.name == self.info.target
+        return self.info if self.info and target is not None and target.name == self.info.target else None
 
     @property
-    def features(self) -> Schema:
-        """The columns that a model reads."""
-        assert self.parts is not None
-        return self.parts.schema.features
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """The classes in the table's own order (a model's `classes_` are sorted); colours follow this order."""
-        return self.target.levels
+    def question(self) -> str:
+        """The question that the data set is about; "" where it speaks of another target, and for a file."""
+        return self.info_of_target.text("question", current_language()) if self.info_of_target else ""
 
     def column(self, name: str) -> str:
         """How a column is called on screen."""
@@ -94,6 +80,38 @@ class InUse:
             return _("missing")
         return str(value) if variable.cuts is not None else self.level(variable.name, value)
 
+    @property
+    def _language(self) -> str:
+        return "" if current().labels == "file" else current_language()
+
+
+@dataclass(frozen=True)
+class UnfittableTable(OpenTable):
+    """A table in use to which no model can be fitted, and the `problem` that forbids it."""
+
+    problem: BayesEngineError
+
+
+@dataclass(frozen=True)
+class FittableTable(OpenTable):
+    """A table in use to which models are fitted, and its `parts`, which a fit takes."""
+
+    parts: Parts
+
+    @property
+    def target(self) -> Variable:
+        return self.parts.target
+
+    @property
+    def features(self) -> Schema:
+        """The columns that a model reads."""
+        return self.parts.schema.features
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes in the table's own order (a model's `classes_` are sorted); colours follow this order."""
+        return self.target.levels
+
     def class_(self, label: Any) -> str:
         """How a class is called on screen."""
         return self.level(self.target.name, label)
@@ -105,7 +123,7 @@ class InUse:
     @property
     def amount_column(self) -> str:
         """The name of the column that multiplies losses; "" where there is none."""
-        return "" if self.parts is None or self.parts.amount is None else str(self.parts.amount.name)
+        return "" if self.parts.amount is None else str(self.parts.amount.name)
 
     def amount_text(self, amount: float) -> str:
         """An amount with its unit, where the data set says one: «5951 DM»."""
@@ -120,9 +138,8 @@ class InUse:
             return self.class_(action)
         return self.dataset.action_label(action, self._language)
 
-    @property
-    def _language(self) -> str:
-        return "" if current().labels == "file" else current_language()
+
+TableInUse = FittableTable | UnfittableTable
 
 
 def offered() -> list[str]:
@@ -136,13 +153,13 @@ def embedded(name: str) -> Dataset:
     return load_dataset(name)
 
 
-def table_in_use() -> InUse:
+def table_in_use() -> TableInUse:
     """The table the state names. An upload this session does not hold gives way to the start table, with a problem
     that says so."""
     return in_use(current())
 
 
-def in_use(state: State) -> InUse:
+def in_use(state: State) -> TableInUse:
     """The table of any state: what would be in use if it were the current one."""
     reading = upload_in(state) if state.table.startswith("upload:") else None
     dataset = None if reading else _dataset_or_start(state.table)
@@ -156,13 +173,20 @@ def in_use(state: State) -> InUse:
     else:
         schema, problem = _with_changes(frame, schema, state.columns)
     key = f"{state.table}|{hash((schema, recipe, state.repairs and (state.columns, state.repairs), __version__)):x}"
-    parts = None
-    if problem is None:
-        try:
-            parts = _parts(key, frame, schema)
-        except BayesEngineError as error:
-            problem = error
-    return InUse(key, source.name, frame, schema, parts, problem, dataset, reading, repairs)
+    opened = (key, source.name, frame, schema, dataset, reading, repairs)
+    if problem is not None:
+        return UnfittableTable(*opened, problem)
+    try:
+        return FittableTable(*opened, _parts(key, frame, schema))
+    except BayesEngineError as error:
+        return UnfittableTable(*opened, error)
+
+
+def fittable(table: TableInUse) -> FittableTable:
+    """The table, where models can be fitted to it. Raises the problem that forbids it."""
+    if isinstance(table, UnfittableTable):
+        raise table.problem
+    return table
 
 
 def as_read(state: State) -> pd.DataFrame:
@@ -171,11 +195,11 @@ def as_read(state: State) -> pd.DataFrame:
     return source.frame
 
 
-def treated(table: InUse) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
+def treated(table: FittableTable) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
     """What is done to the cells of a second file because it was done to the table's, by column; and the repairs that
     concern the table alone."""
     state = current()
-    if not table.repairs or table.parts is None:
+    if not table.repairs:
         return {}, ()
     said = table.reading.report if table.reading else ()
     months = {n.column for n in said if n.column and "read as month, day, year" in n.message.template}
@@ -309,7 +333,7 @@ def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
 # looking at a table ---------------------------------------------------------------------------------------------
 
 
-def summaries(table: InUse) -> tuple[ColumnSummary, ...]:
+def summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
     """What each column holds."""
     return _summaries(table.key, table.frame, table.schema)
 
@@ -319,7 +343,7 @@ def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnS
     return describe(_frame, _schema)
 
 
-def shown_rows(table: InUse, most: int) -> pd.DataFrame:
+def shown_rows(table: TableInUse, most: int) -> pd.DataFrame:
     """The first rows, counted from 1, with their levels as they are called on screen."""
     head = table.frame.head(most)
     head = head.set_axis(head.index + 1, axis=0)

@@ -15,7 +15,7 @@ from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec
 
 if TYPE_CHECKING:
-    from pages.active import InUse
+    from pages.active import FittableTable
 
 
 def family(name: str) -> str:
@@ -182,7 +182,7 @@ def knob_name(name: str) -> str:
     }[name]
 
 
-def option(name: str, value: Any, table: InUse | None = None) -> str:
+def option(name: str, value: Any, table: FittableTable | None = None) -> str:
     """A setting of a knob on screen; a column by its name in `table`, or by its place."""
     if name in ("super_parent", "root"):
         if value < 0:
@@ -271,7 +271,7 @@ def option(name: str, value: Any, table: InUse | None = None) -> str:
     }[name, value]
 
 
-def setting(name: str, value: Any, table: InUse | None = None) -> str:
+def setting(name: str, value: Any, table: FittableTable | None = None) -> str:
     """A knob and where it stands: «Missing cells refuse», «k = 2»."""
     if name == "alpha":
         return prior_choice.says(value)
@@ -320,13 +320,13 @@ def status(code: int) -> str:
     }[Status(code)]
 
 
-def deciding(table: InUse, action: Any, escape: Callable[[str, int], str]) -> str:
+def deciding(table: FittableTable, action: Any, escape: Callable[[str, int], str]) -> str:
     """A decision as a row of the losses: «decide good» for a class, another action by its own name."""
     name = escape(table.action(action), 24)
     return _("decide {name}").format(name=name) if action in table.classes else name
 
 
-def verdict(table: InUse, ledger: Ledger, decision: Decision, terms: Mapping[str, str] | None = None) -> str:
+def verdict(table: FittableTable, ledger: Ledger, decision: Decision, terms: Mapping[str, str] | None = None) -> str:
     """One sentence: what is decided and why; of a text column with its loudest `terms`. Where the losses overrule the
     likeliest class, it says so."""
     action, posterior = decision.action[0], ledger.posterior()[0]
@@ -357,7 +357,7 @@ def _cost(risk: float) -> str:
     return f"{risk:.0f}" if 1e3 <= abs(risk) < 1e7 else f"{risk:.3g}"
 
 
-def because(table: InUse, ledger: Ledger, best: Any, other: Any, terms: Mapping[str, str] | None = None) -> str:
+def because(table: FittableTable, ledger: Ledger, best: Any, other: Any, terms: Mapping[str, str] | None = None) -> str:
     """What speaks for the likeliest class and what against it, strongest first, in nats against the next class; of a
     text its `terms` (safe in Markdown), too."""
     nats = ledger.by_variable().contributions(best, other).iloc[0]

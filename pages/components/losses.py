@@ -116,8 +116,8 @@ def last_edit(bus: str) -> int:
 
 def unit_of(table: active.InUse) -> str:
     """What the losses are counted in, where the data set's story says so and its losses, or others, are in use."""
-    told = table.as_told and table.info is not None and current().losses
-    return table.info.loss.text("unit", current_language()) if told and table.info else ""
+    info = table.info_of_target
+    return info.loss.text("unit", current_language()) if info and current().losses else ""
 
 
 def _key(bus: str) -> str:

@@ -16,7 +16,7 @@ drawing = component(__file__, "bayes_pixels", '<div class="pixels" data-testid="
 def picture(table: active.InUse) -> Image | None:
     """How the rows of the table are pictures: all pixels are features that hold numbers; otherwise None."""
     image = table.info.image if table.info else None
-    if image is None or table.parts is None:
+    if image is None:
         return None
     numbers = {v.name for v in table.features if v.numeric}
     return image if numbers.issuperset(image.names) else None

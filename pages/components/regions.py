@@ -138,7 +138,6 @@ def _turned(state: State, features: tuple[Variable, ...], axes: Axes, **chosen: 
 
 def region_plane(table: active.InUse, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480) -> None:
     """Draw the regions, the rows on them and the draggable case."""
-    assert table.parts is not None
     values = active.case_values(table)
     fixed = {n: v for n, v in values.items() if n not in axes.names} if axes.sliced else None
     model = _judging(table, fitted, axes)
@@ -217,7 +216,6 @@ def _judging(table: active.InUse, fitted: active.Fitted, axes: Axes) -> Generati
 def _plane(
     key: str, spec: Any, axes: Axes, codes: Any, _model: Any, _table: active.InUse, _fixed: dict[str, Any] | None
 ) -> Plane:
-    assert _table.parts is not None
     X = _table.parts.X
     y = None if axes.y is None else axis_of(axes.y, X[axes.y.name])
     return posterior_plane(_model, _table.features, axis_of(axes.x, X[axes.x.name]), y, _fixed)
@@ -225,7 +223,6 @@ def _plane(
 
 def _points(table: active.InUse, fitted: active.Fitted, axes: Axes, grid: Plane) -> Points:
     """The rows with their class and what the model, under the losses, decides for each from all its features."""
-    assert table.parts is not None
     x, y, rows = scatter(table.parts.X, grid.x, grid.y, most=MOST_POINTS)
     joints = _joints(table.key, fitted.spec, axes, fitted.judging, table.parts.X, rows)
     ledger = joints.at_prior(fitted.prior, active.prior_of_use(table))
@@ -254,7 +251,6 @@ def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[i
 
 def _texts(table: active.InUse, axes: Axes, rows: list[int], truth: list[Any]) -> list[str]:
     """What hovering over a row shows: its number, its class and its two cells."""
-    assert table.parts is not None
     lines = [
         [_("row {n}").format(n=int(n) + 1) + f": {table.class_(c)}"]
         for n, c in zip(table.parts.rows[rows], truth, strict=True)

@@ -165,7 +165,7 @@ def written(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *rest)))
 
 
-def on_screen(table: active.InUse, frame: pd.DataFrame) -> pd.DataFrame:
+def on_screen(table: active.TableInUse, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with the names and levels in the interface's language, where the table has any."""
     if table.dataset is None:  # levels may be of several types (a new one is named); cells are of one
         return frame.astype({n: object for n in frame if isinstance(frame[n].dtype, pd.CategoricalDtype)})

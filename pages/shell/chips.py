@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import streamlit as st
 
@@ -59,6 +60,9 @@ _STYLE = private.style("""
 """)
 
 
+T = TypeVar("T", active.FittableTable, active.TableInUse)
+
+
 def _of_streamlit() -> str:
     """Style that puts the words that Streamlit itself writes into the language; they have no other door."""
     if current_language() == "en":
@@ -87,7 +91,7 @@ def four() -> None:
     """The chips; each opens what is changed most. What is inside exists only while it is open."""
     table = active.table_in_use()
     _chip("table", _("Table"), md(table.title, 24), ":material/table:", _table_chip, table)
-    if table.parts is None:
+    if isinstance(table, active.UnfittableTable):
         return
     specs, state = active.shelf_of(table), current()
     row = _row(table)
@@ -99,9 +103,7 @@ def four() -> None:
     _chip("losses", _("Losses"), _losses_word(table), ":material/balance:", _losses_chip, table)
 
 
-def _chip(
-    key: str, name: str, shown: str, icon: str, inside: Callable[[active.InUse], None], table: active.InUse
-) -> None:
+def _chip(key: str, name: str, shown: str, icon: str, inside: Callable[[T], None], table: T) -> None:
     chip = st.popover(f"**{name}** · {shown}", icon=icon, width="stretch", key=f"chip_{key}_open", on_change="rerun")
     if chip.open:
         with chip:
@@ -118,7 +120,7 @@ def _model_chip(table: active.InUse) -> None:
     )
 
 
-def _table_chip(table: active.InUse) -> None:
+def _table_chip(table: active.TableInUse) -> None:
     here = table.dataset.name if table.dataset else None
     st.selectbox(
         _("Data set"),
@@ -134,7 +136,6 @@ def _table_chip(table: active.InUse) -> None:
 
 
 def _case_chip(table: active.InUse) -> None:
-    assert table.parts is not None
     st.number_input(
         _("Take a row of the table"),
         1,
@@ -146,7 +147,6 @@ def _case_chip(table: active.InUse) -> None:
 
 def _row(table: active.InUse) -> int | None:
     """The row that the case was taken from, counted from 1; None for a case that is typed."""
-    assert table.parts is not None
     return current().row + 1 if 0 <= current().row < len(table.parts.X) else None
 
 

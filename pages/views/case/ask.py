@@ -489,7 +489,6 @@ def _history(talk: Talk) -> None:
 def _play(talk: Talk, now: Inquiry) -> None:
     """Let a row of the table answer: a step, or until no question pays."""
     table = talk.one.table
-    assert table.parts is not None
     rows = table.parts.X
     n = min(max(current().seen("ask_row", 0), 0), len(rows) - 1)
     st.number_input(

@@ -60,7 +60,6 @@ class Study:
     def counted(self) -> pd.DataFrame:
         """The rows that the model was counted from: features and class, numbered as in the table from 1."""
         parts = self.table.parts
-        assert parts is not None
         rows = put(parts.X, {parts.target.name: parts.y})
         rows.index = pd.RangeIndex(1, len(rows) + 1) if self.seed else parts.rows + 1
         return rows.drop(rows.index[self.row]) if self.left_out and self.row is not None else rows
@@ -69,7 +68,6 @@ class Study:
     def model_without_row(self) -> GenerativeClassifier:
         """The model as if the case's own row had never been counted."""
         parts = self.table.parts
-        assert parts is not None
         assert self.row is not None
         at = slice(self.row, self.row + 1)
         weight = None if parts.weight is None else parts.weight.iloc[at]
@@ -93,7 +91,6 @@ def study(table: active.InUse) -> Study:
 
 def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
     """The row the case was taken from, or the first one just like it."""
-    assert table.parts is not None
     X, row, case = table.parts.X, current().row, active.case_frame(table, values)
     if 0 <= row < len(X) and rows_like(X.iloc[[row]], case):
         return row
@@ -102,7 +99,6 @@ def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
 
 @kept(max_entries=16)
 def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: active.InUse) -> Exercise:
-    assert _table.parts is not None
     return draw(_table.parts, _model, seed)
 
 
@@ -114,7 +110,6 @@ def case_editor(table: active.InUse, values: Mapping[str, Any], drawn: Collectio
 
 
 def _fields(table: active.InUse, values: Mapping[str, Any], drawn: Collection[str]) -> None:
-    assert table.parts is not None
     _worked_cases(table, values)
     n = len(table.parts.X)
     st.number_input(
@@ -140,7 +135,6 @@ def _fields(table: active.InUse, values: Mapping[str, Any], drawn: Collection[st
 
 
 def _worked_cases(table: active.InUse, values: Mapping[str, Any]) -> None:
-    assert table.parts is not None
     cases = table.info.cases if table.info else ()
     if not cases:
         return
@@ -167,7 +161,7 @@ def _field(table: active.InUse, variable: Variable, values: Mapping[str, Any]) -
     name, value = variable.name, values.get(variable.name)
     unit = table.info.column(name).unit if table.info else ""
     label = md(table.column(name), 40) + (f" ({md(unit, 12)})" if unit else "")
-    key = f"case_{table.parts.schema.features.names.index(name)}" if table.parts else name
+    key = f"case_{table.parts.schema.features.names.index(name)}"
     if variable.discrete:
         options = [None, *range(len(variable.levels))]
         at = variable.levels.index(value) if value in variable.levels else None
@@ -225,7 +219,6 @@ def _fresh(state: State) -> State:
 
 def _step(table: active.InUse, name: str) -> float:
     """A round step of about a fiftieth of the column's range."""
-    assert table.parts is not None
     column = table.parts.X[name]
     reach = float(column.max() - column.min())
     return 10.0 ** math.floor(math.log10(reach / 20)) if 0 < reach < math.inf else 1.0
@@ -234,7 +227,7 @@ def _step(table: active.InUse, name: str) -> float:
 def own_row(one: Study) -> None:
     """Where the case is a row of the table: its own class, and what the model would say had it not counted it."""
     table = one.table
-    if one.row is None or table.parts is None:
+    if one.row is None:
         return
     n, own = int(table.parts.rows[one.row]) + 1, md(table.class_(table.parts.y.iloc[one.row]), 24)
     said = (
@@ -252,7 +245,6 @@ def own_row(one: Study) -> None:
 
 def _unseen(one: Study, own: str) -> str:
     """What the model would say of the row's own class had it never counted the row."""
-    assert one.table.parts is not None
     assert one.row is not None
     label = one.table.parts.y.iloc[one.row]
     try:
@@ -294,7 +286,6 @@ def exercise_banner(one: Study) -> None:
     """What is being worked on when it is an exercise."""
     if not one.seed:
         return
-    assert one.table.parts is not None
     text = _("Exercise {seed}: {n} rows drawn from the table with replacement, and a made-up case.").format(
         seed=one.seed, n=len(one.table.parts.X)
     )

@@ -82,7 +82,6 @@ def wanted(table: active.InUse) -> None:
 
 def _needed(table: active.InUse) -> pd.DataFrame:
     """The columns that a file has to have: the features, and the one that multiplies losses."""
-    assert table.parts is not None
     amount = table.parts.amount
     return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 

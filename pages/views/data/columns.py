@@ -205,7 +205,7 @@ def _inferred(state: State) -> Schema:
     return active.in_use(replace(state, columns=())).schema
 
 
-def _classes_of(table: active.InUse, variable: Variable) -> str:
+def _classes_of(table: active.TableInUse, variable: Variable) -> str:
     n = table.frame[variable.name].nunique()
     if n > MAX_CLASSES:
         raise TableError(
@@ -218,14 +218,12 @@ def _classes_of(table: active.InUse, variable: Variable) -> str:
     return "categorical"
 
 
-def _settled(before: active.InUse, state: State) -> State:
+def _settled(before: active.TableInUse, state: State) -> State:
     """The state with case, losses and priors carried over to the changed columns; raises where a table that could be
     fitted no longer can."""
-    after = active.in_use(state)
-    if after.parts is None or before.parts is None:
-        if after.problem is not None and before.problem is None:
-            raise after.problem
+    if isinstance(before, active.UnfittableTable):
         return replace(state, case=(), row=-1, amount=-1.0, losses=(), extra="", fixed=(), prior=())
+    after = active.fittable(active.in_use(state))
     shelf = tuple(_moved(before, after, spec) for spec in state.shelf)
     return _with_classes(before, after, replace(state, case=_case(before, after, state), shelf=shelf))
 

@@ -18,7 +18,7 @@ from pages.runtime.state import said_by
 from pages.views.data import attempts, columns
 
 
-def columns_editor(table: active.InUse) -> None:
+def columns_editor(table: active.TableInUse) -> None:
     """One row a column. The editor starts afresh whenever what it shows is not what the state says."""
     fresh = _frame(table)
     number, base = st.session_state.get("columns_editor", (0, None))
@@ -55,7 +55,7 @@ def columns_editor(table: active.InUse) -> None:
     attempts.said()
 
 
-def _frame(table: active.InUse) -> pd.DataFrame:
+def _frame(table: active.TableInUse) -> pd.DataFrame:
     language = current_language()
     summaries = active.summaries(table)
     shown = {
@@ -71,7 +71,7 @@ def _frame(table: active.InUse) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def _holds(table: active.InUse, summary: ColumnSummary) -> str:
+def _holds(table: active.TableInUse, summary: ColumnSummary) -> str:
     if summary.low is not None:
         return _("{low} to {high}, mean {mean}").format(
             low=f"{summary.low:.6g}", high=f"{summary.high:.6g}", mean=f"{summary.mean:.6g}")  # fmt: skip

@@ -14,7 +14,7 @@ from pages.views.data import columns
 from pages.views.data.attempts import attempt
 
 
-def levels_editor(table: active.InUse) -> None:
+def levels_editor(table: active.TableInUse) -> None:
     """The order of a column's levels, and levels without a row."""
     discrete = [j for j, v in enumerate(table.schema) if v.discrete]
     if not discrete:

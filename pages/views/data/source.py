@@ -56,7 +56,7 @@ def _card(name: str) -> None:
                help=f"{size}\n\n{md(info.source, 400)}\n\n{md(info.licence, 200)}")  # fmt: skip
 
 
-def origin(table: active.InUse) -> None:
+def origin(table: active.TableInUse) -> None:
     """What the table is called and where it comes from: of a data set its summary, of a file how it was read."""
     st.subheader(md(table.title), divider="gray")
     if table.info:

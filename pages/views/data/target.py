@@ -14,7 +14,7 @@ from pages.views.data import columns
 from pages.views.data.attempts import attempted
 
 
-def choose(table: active.InUse) -> None:
+def choose(table: active.TableInUse) -> None:
     """The choice of the target, and what was left out of the rows because of it."""
     names = [v.name for v in table.schema]
     target = table.schema.target
@@ -24,7 +24,7 @@ def choose(table: active.InUse) -> None:
         placeholder=_("choose the column that holds the classes"),
         **bound("target", at, _with_target),
     )  # fmt: skip
-    if table.parts:
+    if isinstance(table, active.FittableTable):
         st.caption("  \n".join(note.local(md) for note in table.parts.notes))
         go("pages/model.py", _("Look at the model"), ":material/tune:")
 
@@ -35,9 +35,9 @@ def _with_target(state: State, position: int | None) -> State:
     return attempted(state, lambda state: columns.with_role(state, position, "target"))
 
 
-def class_counts(table: active.InUse) -> None:
+def class_counts(table: active.TableInUse) -> None:
     """The rows of each class."""
-    if table.parts is None:
+    if isinstance(table, active.UnfittableTable):
         return
     counts = table.parts.y.value_counts()
     shown = pd.DataFrame({"class": [clean(table.class_(c)) for c in table.classes],

@@ -48,7 +48,7 @@ def consequences(
     """Draw them: of the `case` (one row, under the prior of use), and of the rows `held` out, whose reports under the
     losses in use are `ours`, with 0-1 decisions `naive` (None: there is none). `bus` is the key of the page's drawings.
     """
-    digest, body = rows_bytes(held, table.parts.amount if table.parts else None, bus)
+    digest, body = rows_bytes(held, table.parts.amount, bus)
     with st.container(gap=None):
         _live(
             key=f"{bus}_consequences",

@@ -23,7 +23,7 @@ def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
     loss, k = active.losses(table), len(table.classes)
     marked = None if loss.by_amount is None else loss.by_amount[:k]
     plain_loss = LossMatrix(table.classes, table.classes, loss.table[:k], marked)
-    amount = None if marked is None or table.parts is None else table.parts.amount
+    amount = None if marked is None else table.parts.amount
     use = active.prior_of_use(table)
     with st.popover(_("Refuse for a target error rate"), icon=":material/block:"):
         target = st.number_input(

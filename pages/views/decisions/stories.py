@@ -22,7 +22,7 @@ CASES = {"hospital": 39, "loan": 5, "spam": 13}
 """The row whose decision shows the story best, where it is not the case that the table opens with."""
 
 
-def stories(table: active.InUse) -> None:
+def stories(table: active.TableInUse) -> None:
     """The choice of a story, and what the one in use tells."""
     known = dataset_names()
     offered = [name for name, dataset in STORIES.items() if dataset in known]
@@ -84,7 +84,6 @@ def _told(info: DatasetInfo) -> dict[str, Any]:
     }
 
 
-def _in_use(table: active.InUse) -> bool:
-    assert table.info is not None
-    state = current()
-    return table.as_told and all(getattr(state, name) == value for name, value in _told(table.info).items())
+def _in_use(table: active.TableInUse) -> bool:
+    info, state = table.info_of_target, current()
+    return info is not None and all(getattr(state, name) == value for name, value in _told(info).items())

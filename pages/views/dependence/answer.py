@@ -57,7 +57,6 @@ def answer(table: active.InUse, found: Study) -> None:
         )
     st.markdown(first.format(**told))
     if is_fallback(table):
-        assert table.parts is not None
         st.caption(
             ":material/info: "
             + _(

@@ -86,7 +86,6 @@ class _Readings:
 
 def dial(table: active.InUse) -> None:
     """NB → SPODE → TAN → AODE → k-DB on the same held-out rows, with parameters and MDL bill."""
-    assert table.parts is not None
     specs = places(table)
     here = _place(table, specs)
     tiny = active.is_tiny(table)
@@ -274,7 +273,6 @@ def _words(
     anew: bool,
 ) -> None:
     """What the figure says, and how it was come by."""
-    assert table.parts is not None
     told = []
     for name, frame in ((_("log-loss"), scores), (_("estimated risk"), priced)):
         real = [f"**{name_of(p)}**" for p in frame.index[1:] if frame["more_low"][p] > 0 or frame["more_high"][p] < 0]

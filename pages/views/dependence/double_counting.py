@@ -193,7 +193,6 @@ def _pairs(table: active.InUse, found: Twice) -> None:
 
 def _worst(table: active.InUse, specs: Mapping[str, Spec]) -> None:
     """A way to the row that naive Bayes misjudges most."""
-    assert table.parts is not None
     worst = _most(table.key, specs["naive-bayes"], specs["tan"], table.parts, table)
     if worst is None or worst[1] < 0.005:
         return
@@ -270,7 +269,6 @@ def _example(
 
 def duplicates(table: active.InUse) -> None:
     """One column copied again and again: what becomes of confidence and accuracy."""
-    assert table.parts is not None
     specs, use = places(table), active.prior_of_use(table)
     case = active.case_frame(table, active.case_values(table))
     try:
@@ -351,7 +349,6 @@ def duplicates(table: active.InUse) -> None:
 
 def _controls(table: active.InUse, ledger: Ledger) -> tuple[str, int, bool]:
     """The column, how many copies, and whether TAN and AODE are asked too."""
-    assert table.parts is not None
     names = table.features.names
     at = current().seen("copied", -1)
     column = names[at] if 0 <= at < len(names) else _telling(ledger, names)

@@ -169,7 +169,6 @@ def _sum(cells: Contingency, at: tuple[int, int, int], overall: bool) -> None:
 def _rows(table: active.InUse, cells: Contingency, at: tuple[int, int, int]) -> None:
     """The very rows that a count has counted."""
     parts = table.parts
-    assert parts is not None
     whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
         whole = put(whole, {str(parts.weight.name): parts.weight})

@@ -18,7 +18,6 @@ from pages.views.hidden.fits import Filled
 
 def show(table: active.InUse) -> None:
     """The whole part."""
-    assert table.parts is not None
     names = fits.numeric(table)
     first = fits.first_missing(table)
     row, column = current().seen("em_row", first[0]), current().seen("em_column", first[1])
@@ -49,7 +48,6 @@ def show(table: active.InUse) -> None:
 
 
 def _draw(table: active.InUse, got: Filled, row: int, column: int) -> None:
-    assert table.parts is not None
     names = fits.numeric(table)
     found = only(got.found, names[column])
     mean, sd = float(found.mean[0]), float(found.sd[0])

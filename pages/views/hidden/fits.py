@@ -70,13 +70,13 @@ def numeric(table: active.InUse) -> list[str]:
 
 def truth(table: active.InUse, rows: Any) -> Any:
     """The classes of some rows, as positions among the table's."""
-    return _of(table).y.cat.codes.to_numpy()[rows]
+    return table.parts.y.cat.codes.to_numpy()[rows]
 
 
 def axes(table: active.InUse) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
     n, state = len(numeric(table)), current()
-    first = _telling(table.key, _of(table)) if n > 2 else (0, 1)
+    first = _telling(table.key, table.parts) if n > 2 else (0, 1)
     x, y = state.seen("em_x", first[0]), state.seen("em_y", first[1])
     x = x if 0 <= x < n else first[0]
     return x, y if 0 <= y < n and y != x else next(j for j in (*first[::-1], 0) if j != x)
@@ -133,7 +133,7 @@ def by_hand(table: active.InUse, run: Run) -> tuple[tuple[float, float], ...]:
 
 def fine(table: active.InUse, axis: int, value: float) -> float:
     """A place on an axis to some thousandth of its length: what a link needs to carry."""
-    shown = _side(table.key, numeric(table)[axes(table)[axis]], _of(table))
+    shown = _side(table.key, numeric(table)[axes(table)[axis]], table.parts)
     length = shown.high - shown.low
     places = max(0, 3 - len(f"{length:.0f}")) + (3 if length < 1 else 1)
     return round(float(value), places if length > 1e-4 else 12)
@@ -141,7 +141,7 @@ def fine(table: active.InUse, axis: int, value: float) -> float:
 
 def unit(table: active.InUse, axis: int) -> float:
     """A small step on an axis."""
-    shown = _side(table.key, numeric(table)[axes(table)[axis]], _of(table))
+    shown = _side(table.key, numeric(table)[axes(table)[axis]], table.parts)
     return float(f"{(shown.high - shown.low) / 50:.1g}")
 
 
@@ -150,12 +150,12 @@ def unit(table: active.InUse, axis: int) -> float:
 
 def mixture(table: active.InUse, run: Run) -> Climb:
     """The run. Raises what EM raises where there is not even a start."""
-    return _mixture(table.key, run, _of(table))
+    return _mixture(table.key, run, table.parts)
 
 
 def mixture_film(table: active.InUse, run: Run) -> tuple[Film, list[int]]:
     """The run's film, and the rows in it."""
-    return _mixture_film(table.key, run, _of(table))
+    return _mixture_film(table.key, run, table.parts)
 
 
 def others(run: Run) -> list[Run]:
@@ -166,33 +166,28 @@ def others(run: Run) -> list[Run]:
 
 def ended(table: active.InUse, run: Run) -> list[float | None]:
     """What each of those starts reaches; None where it collapses."""
-    return [_reached(table.key, other, _of(table)) for other in others(run)]
+    return [_reached(table.key, other, table.parts) for other in others(run)]
 
 
 def how_many(table: active.InUse, run: Run) -> Bills:
     """BIC, AIC and ICL over the number of components."""
-    return _bills(table.key, run.columns, run.form, run.prior, _of(table))
+    return _bills(table.key, run.columns, run.form, run.prior, table.parts)
 
 
 def seen_labels(table: active.InUse, run: Run) -> Supervised:
     """The M step with every label seen, beside the classifier it is."""
-    return _supervised(table.key, run.columns, run.form, _of(table))
+    return _supervised(table.key, run.columns, run.form, table.parts)
 
 
 def supervised_film(table: active.InUse, run: Run) -> tuple[Film, list[int]]:
     """That step as a film of one picture, and the rows in it."""
-    found, x = seen_labels(table, run), _matrix(_of(table), run.columns)[0]
+    found, x = seen_labels(table, run), _matrix(table.parts, run.columns)[0]
     trace = found.climb.trace
     drawn = drawn_rows(len(found.rows), 1, len(table.classes))
     rows = found.rows[drawn]
     certain = one_hot(truth(table, rows), len(table.classes))
     sides = (side(x[:, 0]), side(x[:, 1]))
     return Film.of_mixture(trace, [certain], x[rows], sides), rows.tolist()
-
-
-def _of(table: active.InUse) -> Parts:
-    assert table.parts is not None
-    return table.parts
 
 
 def _matrix(parts: Parts, columns: tuple[int, ...]) -> tuple[Any, list[str]]:
@@ -285,7 +280,7 @@ class Labels:
 
 def chosen_labels(table: active.InUse) -> Labels:
     """The run that the state asks for."""
-    state, n = current(), len(_of(table).X)
+    state, n = current(), len(table.parts.X)
     flipped = tuple(r for r in state.seen("em_flip", ()) if type(r) is int and 0 <= r < n)
     return Labels(
         min(max(state.seen("em_share", 40), 0), 100) / 100,
@@ -299,18 +294,18 @@ def chosen_labels(table: active.InUse) -> Labels:
 
 def hiding(table: active.InUse, labels: Labels) -> Hiding:
     """Naive Bayes by EM with these labels hidden. Raises Collapse."""
-    return _hiding(table.key, labels, _of(table))
+    return _hiding(table.key, labels, table.parts)
 
 
 def all_seen(table: active.InUse, labels: Labels) -> int:
     """How many of the hidden rows naive Bayes has right that saw every label."""
-    return _all_seen(table.key, replace(labels, weight=1.0, hard=False), _of(table))
+    return _all_seen(table.key, replace(labels, weight=1.0, hard=False), table.parts)
 
 
 def hiding_film(table: active.InUse, labels: Labels) -> tuple[Film, list[int]]:
     """The run's film, in the plane of two numeric features where there are two, and the rows in it."""
     plane = tuple(numeric(table)[j] for j in axes(table)) if len(numeric(table)) >= 2 else ()
-    return _hiding_film(table.key, labels, plane, _of(table))
+    return _hiding_film(table.key, labels, plane, table.parts)
 
 
 def _estimator(labels: Labels, parts: Parts) -> NaiveBayes:
@@ -373,7 +368,7 @@ class Filled:
 
 def missing(table: active.InUse, row: int, column: int, run: Run) -> Filled:
     """The cell as if it were missing, under a mixture fitted to the table without it."""
-    return _missing(table.key, row, column, run.k, run.form, _of(table))
+    return _missing(table.key, row, column, run.k, run.form, table.parts)
 
 
 @kept(max_entries=64)
@@ -394,7 +389,7 @@ def _missing(key: str, row: int, column: int, k: int, form: str, _parts: Parts) 
 
 def first_missing(table: active.InUse) -> tuple[int, int]:
     """A cell to begin with: the first numeric one that is missing though others of its row are not, else the first."""
-    cells = _of(table).X[numeric(table)].isna().to_numpy()
+    cells = table.parts.X[numeric(table)].isna().to_numpy()
     for row, absent in enumerate(cells.tolist()):
         if any(absent) and not all(absent):
             return row, absent.index(True)
@@ -403,9 +398,9 @@ def first_missing(table: active.InUse) -> tuple[int, int]:
 
 def known(table: active.InUse, column: int) -> Any:
     """The values of a numeric column."""
-    return _of(table).X[numeric(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
+    return table.parts.X[numeric(table)[column]].to_numpy(dtype="float64", na_value=float("nan"))
 
 
 def cells(table: active.InUse, row: int) -> list[float]:
     """The numeric cells of a row."""
-    return [float(v) for v in _matrix(_of(table), tuple(range(len(numeric(table)))))[0][row]]
+    return [float(v) for v in _matrix(table.parts, tuple(range(len(numeric(table)))))[0][row]]

@@ -25,7 +25,6 @@ BANDS = 30
 
 def some(table: active.InUse) -> None:
     """The part with some labels hidden."""
-    assert table.parts is not None
     plane = len(fits.numeric(table)) >= 2
     labels = fits.chosen_labels(table)
     names = _controls(table, labels, plane)
@@ -68,7 +67,6 @@ def some(table: active.InUse) -> None:
 
 
 def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, str] | None:
-    assert table.parts is not None
     columns = st.columns([3, 3, 5, 3, 3] if plane else [5, 3, 3], vertical_alignment="bottom")
     names = parts.choose_axes(table, columns) if plane else None
     share, hard, more = columns[2:] if plane else columns
@@ -251,7 +249,6 @@ def _still(table: active.InUse, film: Film, rows: list[int], names: tuple[str, s
 
 
 def _same(table: active.InUse, found: Supervised, form: str, names: tuple[str, str]) -> None:
-    assert table.parts is not None
     if found.peer:
         called = {"full": _("QDA"), "tied": _("LDA"), "diagonal": _("Gaussian naive Bayes")}[form]
         st.markdown(

@@ -340,7 +340,6 @@ def _how_many(table: active.InUse, run: Run, found: Climb) -> None:
 
 
 def _truth(table: active.InUse, run: Run, found: Climb) -> None:
-    assert table.parts is not None
     shares = found.trace.last.responsibilities
     if shares is None:
         return

@@ -131,7 +131,6 @@ def classes(table: active.InUse) -> list[str]:
 
 def sampled(table: active.InUse, drawn: int) -> None:
     """Says it where not every row is drawn."""
-    assert table.parts is not None
     n = len(table.parts.X)
     if drawn < n:
         st.caption(

@@ -74,7 +74,6 @@ def _super_parents(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[str, .
 def _best_cut(key: str, column: str, _table: active.InUse) -> tuple[float, float] | None:
     """Gain and threshold, in bits, of the best cut of a whole column."""
     parts = _table.parts
-    assert parts is not None
     weight = None if parts.weight is None else parts.weight.to_numpy()
     cut = best_cut(parts.schema[column], parts.X[column], parts.y, weight)
     return (cut.gain, cut.threshold) if cut else None
@@ -342,7 +341,6 @@ def _super_parent_line(table: active.InUse, fitted: active.Fitted, found: Condit
 
 def _histogram(table: active.InUse, fitted: active.Fitted, found: LevelConditionals, on_dark: bool) -> None:
     """The values that were cut, and where; or that nothing was worth a cut."""
-    assert table.parts is not None
     at = table.features.position[found.variable.name]
     if not found.variable.cuts and active.likelihood_of(table, fitted.spec, at) == "mdlp":
         best = _best_cut(table.key, found.variable.name, table)
@@ -427,7 +425,6 @@ def _chosen_cell(rows: int, columns: int, otherwise: tuple[int, int] = (0, 0)) -
 
 
 def _curves(table: active.InUse, found: GaussianConditionals, on_dark: bool) -> None:
-    assert table.parts is not None
     values = values_of(found, table.parts.X, table.parts.y)
     figure = density_curves(
         found,
@@ -573,7 +570,6 @@ def behind(table: active.InUse, fitted: active.Fitted, found: Conditional | Othe
 def _rows_behind(table: active.InUse, found: Conditional, step: WorkingStep, label: Any) -> None:
     """The very rows of the table that a number was counted from."""
     parts, column = table.parts, found.variable.name
-    assert parts is not None
     whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
         whole = put(whole, {str(parts.weight.name): parts.weight})

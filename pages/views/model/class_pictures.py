@@ -25,7 +25,6 @@ from pages.views.model import class_conditionals
 def _class_images(
     key: str, spec: Spec, _table: active.InUse, _fitted: active.Fitted, _names: Sequence[str]
 ) -> ClassImages:
-    assert _table.parts is not None
     return class_images(_fitted.model, _table.parts.X, _table.parts.y, _names, _table.classes)
 
 

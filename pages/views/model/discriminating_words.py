@@ -132,7 +132,6 @@ def _texts(table: active.InUse, found: WordTable, term: str) -> tuple[tuple[int,
 def _frame(table: active.InUse) -> pd.DataFrame:
     """Features and class of the rows counted."""
     parts = table.parts
-    assert parts is not None
     frame: pd.DataFrame = parts.X.assign(**{parts.target.name: parts.y})
     return frame
 

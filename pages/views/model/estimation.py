@@ -77,7 +77,6 @@ def estimated(table: active.InUse, fitted: active.Fitted, found: Conditional | O
 
 def _prior(table: active.InUse, spec: Spec, position: int) -> None:
     """The prior of this column: that of all columns, or one of its own."""
-    assert table.parts is not None
     own = dict(active.setting(spec, "alphas"))
     alone = position in own or current().seen(keys.PRIOR_OF) == "one"
     kinds, top = ("", *prior_choice.KINDS), 1e6 * len(table.parts.X)
@@ -196,7 +195,6 @@ def _gaussians(
     given: dict[str, Any],
 ) -> None:
     """What so few rows say of mean and variance."""
-    assert table.parts is not None
     column = found.variable.name
     figure_at, listed_at = st.columns([4, 9], gap="medium")
     shown = list(range(len(found.classes)))[:MOST_FANS]

@@ -231,7 +231,6 @@ def _joint_or_not(table: active.InUse, spec: Spec, *, off: bool) -> None:
 
 
 def _alpha_exact(table: active.InUse, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
-    assert table.parts is not None
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
     prior_choice.exact("knob_alpha", rows_imagined(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases)
 
@@ -293,7 +292,6 @@ def _most_parents(table: active.InUse, spec: Spec) -> None:
 
 
 def _threshold(table: active.InUse, spec: Spec) -> None:
-    assert table.parts is not None
     st.number_input(
         _("Threshold m′"),
         0,

@@ -58,7 +58,6 @@ BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 def _suits(key: str, column: str, _table: active.InUse) -> dict[str, Message | None]:
     """The likelihoods that a column can have, each with what its values say against it."""
     parts = _table.parts
-    assert parts is not None
     return suits(parts.schema.features[column], parts.X[column], parts.y)
 
 
@@ -100,7 +99,6 @@ def choose(table: active.InUse, fitted: active.Fitted, column: Variable) -> None
 
 def draw(table: active.InUse, found: Other) -> None:
     """Curves with their bumps, bars of a rate beside the rows' shares, or the words that tell most."""
-    assert table.parts is not None
     classes = [plotly_text(table.given_class(c)) for c in found.classes]
     name = plotly_text(table.column(found.variable.name))
     if isinstance(found, Curves):
@@ -419,7 +417,6 @@ def _laplace(found: WordTable, k: int, v: int) -> float:
 def _rows(table: active.InUse, found: Other, k: int, term: str | None = None) -> None:
     """The very rows of the table behind a class's numbers; of a text those with the term that is chosen."""
     parts, label, column = table.parts, found.classes[k], found.variable.name
-    assert parts is not None
     whole = put(parts.X, {parts.target.name: parts.y})
     if parts.weight is not None:
         whole = put(whole, {str(parts.weight.name): parts.weight})

@@ -12,7 +12,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.search import Search
 from pages import active
-from pages.active.ready import unfit
+from pages.active import required
 from pages.runtime.escape import md
 from pages.runtime.links import go
 from pages.runtime.state import bound, current, speak
@@ -46,10 +46,7 @@ LOOK = 0.5
 
 def learn(source: Source) -> None:
     """The tab, whichever network is chosen: what is learned is the table in use."""
-    table = active.table_in_use()
-    if table.parts is None:
-        unfit(table)
-        return
+    table = required.fittable(active.table_in_use())
     try:
         here = ground(table)
     except BayesEngineError as error:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from bayes_engine import BayesianNetwork, __version__
 from bayes_engine.datasets import StoredNetwork, load_network, network_names
-from bayes_engine.errors import BayesEngineError, ParameterError
+from bayes_engine.errors import BayesEngineError
 from bayes_engine.factors.edits import Numbers, with_tables
 from bayes_engine.factors.network import Network
 from bayes_engine.language import Message, _, current_language
@@ -152,7 +152,7 @@ def source() -> Source:
     """The network the state names. Raises BayesEngineError where none can be learned from the table in use."""
     named = chosen()
     if named == TABLE:
-        found = _learned(active.table_in_use())
+        found = _learned(active.fittable(active.table_in_use()))
     elif named.startswith(UPLOADED):
         _file, network = st.session_state["networks"][named.removeprefix(UPLOADED)]
         found = Source(named, named, network, network)
@@ -170,12 +170,7 @@ def source() -> Source:
 
 
 def rows_of(table: active.InUse) -> Rows:
-    """The rows of a table as a network takes them: features and target, in the order of the columns.
-
-    Raises BayesEngineError where the table allows no fit.
-    """
-    if table.parts is None:
-        raise table.problem or ParameterError("the table cannot be learned from")
+    """The rows of a table as a network takes them: features and target, in the order of the columns."""
     parts = table.parts
     columns = [v for v in table.schema if v.name == parts.target.name or v in table.features.variables]
     frame = put(parts.X, {parts.target.name: parts.y})[[v.name for v in columns]]

@@ -42,7 +42,6 @@ _component = component(
 
 def numeric_columns(table: active.InUse) -> list[Variable]:
     """The features that are numbers and not the same in every row."""
-    assert table.parts is not None
     return [v for v in table.features if v.numeric and table.parts.X[v.name].nunique() > 1]
 
 
@@ -87,7 +86,6 @@ def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, s
 
 def rows_of(table: active.InUse, names: tuple[str, ...]) -> NumericRows:
     """The rows with all cells of these columns."""
-    assert table.parts is not None
     return _rows(table.key, names, table.parts)
 
 

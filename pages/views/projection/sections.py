@@ -12,29 +12,25 @@ from pages.views.projection.equivalence import equivalence
 from pages.views.projection.projection import numeric_columns, tried
 
 
-def sections(table: active.InUse, pair: tuple[str, str] | None) -> None:
-    """The questions that this table allows; without a `pair` of columns, the one that needs no table."""
-    titles = {"demo": _("Fisher = LDA = Bayes?")}
-    if pair is not None:
-        titles |= {"dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
-        if len(table.classes) > 2:
-            titles = {"planes": _("All columns on two directions"), **titles}
+def sections(table: active.InUse, pair: tuple[str, str]) -> None:
+    """The questions that this table allows; `pair` are the columns looked at."""
+    titles = {"demo": _("Fisher = LDA = Bayes?"), "dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
+    if len(table.classes) > 2:
+        titles = {"planes": _("All columns on two directions"), **titles}
     first = next(iter(titles))
     section = current().seen("section", first)
     section = section if section in titles else first
-    if len(titles) > 1:
-        st.segmented_control(
-            _("Look further"),
-            list(titles),
-            format_func=titles.get,
-            required=True,
-            **bound("section", section, lambda s, name: s.showing(section=name)),
-        )
-    if pair is None or section == "demo":
-        equivalence()
-        return
+    st.segmented_control(
+        _("Look further"),
+        list(titles),
+        format_func=titles.__getitem__,
+        required=True,
+        **bound("section", section, lambda s, name: s.showing(section=name)),
+    )
     names = tuple(v.name for v in numeric_columns(table))
-    if section == "planes":
+    if section == "demo":
+        equivalence()
+    elif section == "planes":
         tried(lambda: discriminants.on_planes(table, names))
     elif section == "dial":
         tried(lambda: discriminants.dial(table, pair, names))

@@ -9,7 +9,7 @@ from pages.views.data.doctor.heads import heads
 from pages.views.data.doctor.report import examined
 
 
-def examine(table: active.InUse) -> None:
+def examine(table: active.TableInUse) -> None:
     """The table with what was found in it; while it is examined, the table alone."""
     findings.refused()
     findings.chips(table)

@@ -57,7 +57,7 @@ def refused() -> None:
 # above the table ------------------------------------------------------------------------------------------------------
 
 
-def summary(table: active.InUse, found: Examined) -> None:
+def summary(table: active.TableInUse, found: Examined) -> None:
     """How much was found, and how much was looked for and not found."""
     counts = Counter(f.severity for f in found.open)
     told = [
@@ -86,7 +86,7 @@ def _left(found: Examined) -> str:
     )
 
 
-def checked(table: active.InUse, found: Examined) -> None:
+def checked(table: active.TableInUse, found: Examined) -> None:
     """What was looked for and not found; and what was found but is taken care of already."""
     st.caption(
         _("Looked for, and not found: {what}.").format(what=_(", ").join(wording.title(c) for c in found.passed))
@@ -99,14 +99,14 @@ def checked(table: active.InUse, found: Examined) -> None:
             st.caption(_("and {n} more").format(n=len(found.settled) - 12))
 
 
-def _settled_by(table: active.InUse, finding: Finding) -> str:
+def _settled_by(table: active.TableInUse, finding: Finding) -> str:
     if finding.settled and finding.columns:
         role = table.schema[finding.columns[0]].role
         return f"**{_('its role is {role}').format(role=words.role(role))}**"
     return f"**{_('the losses say so') if finding.code == 'imbalance' else _('the active model answers it')}**"
 
 
-def chips(table: active.InUse) -> None:
+def chips(table: active.TableInUse) -> None:
     """What was changed, each with a button that undoes it."""
     state = current()
     changed = [c for c in state.columns if c[0] < len(table.schema) and (c[1] or c[2])]
@@ -143,7 +143,7 @@ def chips(table: active.InUse) -> None:
             )
 
 
-def of_table(table: active.InUse, found: Examined) -> None:
+def of_table(table: active.TableInUse, found: Examined) -> None:
     """What concerns the whole table or its classes."""
     for f in found.open:
         if not f.columns or f.code in OF_CLASSES:
@@ -153,7 +153,7 @@ def of_table(table: active.InUse, found: Examined) -> None:
 # beneath the table ----------------------------------------------------------------------------------------------------
 
 
-def of_columns(table: active.InUse, found: Examined) -> None:
+def of_columns(table: active.TableInUse, found: Examined) -> None:
     """Of the column whose head was clicked everything; else what was found in the columns, the worst first."""
     name = picked_in(table, current())
     if name:
@@ -170,7 +170,7 @@ def of_columns(table: active.InUse, found: Examined) -> None:
                 line(table, group, f"line_{at}")
 
 
-def line(table: active.InUse, group: Group, key: str) -> None:
+def line(table: active.TableInUse, group: Group, key: str) -> None:
     """A finding, or many of a kind: what is found, a button for each mend, and the evidence on demand."""
     with st.container(key=f"finding_{group.severity}_{key}", gap="xsmall"):
         st.markdown(f"{wording.ICONS[group.severity]} {_told(table, group)}")
@@ -183,7 +183,7 @@ def line(table: active.InUse, group: Group, key: str) -> None:
                     evidence(table, group)
 
 
-def _told(table: active.InUse, group: Group) -> str:
+def _told(table: active.TableInUse, group: Group) -> str:
     if len(group.findings) == 1:
         return wording.sentence(table, group.findings[0].said)
     firsts = list(dict.fromkeys(f.columns[0] for f in group.findings))
@@ -193,7 +193,7 @@ def _told(table: active.InUse, group: Group) -> str:
     )
 
 
-def mend_button(table: active.InUse, own: tuple[Mend, ...], key: str, *, first: bool) -> None:
+def mend_button(table: active.TableInUse, own: tuple[Mend, ...], key: str, *, first: bool) -> None:
     """A button that mends."""
     only = own[0]
     many = isinstance(only, SetLikelihood) and len(only.columns) > 2
@@ -209,7 +209,7 @@ def mend_button(table: active.InUse, own: tuple[Mend, ...], key: str, *, first: 
     )
 
 
-def evidence(table: active.InUse, group: Group) -> None:
+def evidence(table: active.TableInUse, group: Group) -> None:
     """The numbers behind a finding, and the first rows it is seen in."""
     if len(group.findings) > 1:
         one_each(table, group.findings)
@@ -218,7 +218,7 @@ def evidence(table: active.InUse, group: Group) -> None:
     rows_of(table, group.findings[0])
 
 
-def numbers(table: active.InUse, finding: Finding) -> None:
+def numbers(table: active.TableInUse, finding: Finding) -> None:
     """The evidence as a small table."""
     if finding.evidence:
         st.dataframe(
@@ -245,7 +245,7 @@ def _number(value: Any, label: Message) -> str:
     return f"{value:,}" if isinstance(value, int) else clean(value, 200)
 
 
-def one_each(table: active.InUse, findings: Sequence[Finding]) -> None:
+def one_each(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     """A row for each of many findings of a kind: the column, and the numbers of it."""
     shown = []
     for f in findings:
@@ -256,7 +256,7 @@ def one_each(table: active.InUse, findings: Sequence[Finding]) -> None:
     st.dataframe(pd.DataFrame(shown), hide_index=True, alt=_("the evidence"))
 
 
-def rows_of(table: active.InUse, finding: Finding) -> None:
+def rows_of(table: active.TableInUse, finding: Finding) -> None:
     """The first rows that a finding is seen in, its columns before the others."""
     if not finding.rows:
         return
@@ -269,7 +269,7 @@ def rows_of(table: active.InUse, finding: Finding) -> None:
     st.dataframe(on_screen(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
 
 
-def by_hand(table: active.InUse, at: int) -> None:
+def by_hand(table: active.TableInUse, at: int) -> None:
     """The column's role and kind."""
     variable = table.schema.variables[at]
 
@@ -292,7 +292,7 @@ def by_hand(table: active.InUse, at: int) -> None:
                      **bound(f"kind_{at}", variable.kind, edit(columns.with_kind)))  # fmt: skip
 
 
-def picked(table: active.InUse, found: Examined, name: str) -> None:
+def picked(table: active.TableInUse, found: Examined, name: str) -> None:
     """Everything that was found in one column, with the evidence open."""
     own = [f for f in found.open if name in f.columns and f.code not in OF_CLASSES]
     with st.container(border=True, key="doctor_picked"):

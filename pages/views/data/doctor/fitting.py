@@ -17,10 +17,10 @@ from pages.views.data.doctor.findings import try_mend
 from pages.views.data.doctor.report import Examined
 
 
-def three(table: active.InUse, found: Examined) -> None:
+def three(table: active.TableInUse, found: Examined) -> None:
     """The models, each with its reason."""
     suggestions = found.report.suggestions
-    if not suggestions or table.parts is None or found.left:
+    if not suggestions or isinstance(table, active.UnfittableTable) or found.left:
         return
     st.subheader(_("These {n} models fit your table, because …").format(n=len(suggestions)))
     chosen = active.shelf_of(table)[shelf.active_place(table)]
@@ -40,7 +40,7 @@ def three(table: active.InUse, found: Examined) -> None:
             )  # fmt: skip
 
 
-def card(table: active.InUse, suggestion: Suggestion, at: int, *, taken: bool) -> None:
+def card(table: active.FittableTable, suggestion: Suggestion, at: int, *, taken: bool) -> None:
     """One model, why, and how often it errs."""
     spec = mends.spec_of(suggestion.model)
     reason = wording.sentence(table, suggestion.reason)
@@ -57,9 +57,8 @@ def card(table: active.InUse, suggestion: Suggestion, at: int, *, taken: bool) -
         )
 
 
-def how_good(table: active.InUse, suggestion: Suggestion) -> None:
+def how_good(table: active.FittableTable, suggestion: Suggestion) -> None:
     """The errors, each row left out."""
-    assert table.parts is not None
     rows = int(table.parts.y.notna().sum())
     if suggestion.error is not None:
         st.caption(

@@ -38,7 +38,7 @@ LONG = 160
 """So much of a cell is shown."""
 
 
-def heads(table: active.InUse, findings: Sequence[Finding]) -> None:
+def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     """The table in use, with these findings in the heads of their columns."""
     start = _window(table)
     shown = table.schema.variables[start : start + WIDE]
@@ -56,7 +56,9 @@ def heads(table: active.InUse, findings: Sequence[Finding]) -> None:
         "missing": "·",
         "numbers": [int(i) + 1 for i in table.frame.index[: _rows(len(shown))]],
         "colours": [list(pair) for pair in CLASS_COLOURS[: max(k, 1)]] if k else [],
-        "legend": [clean(table.class_(c), 24) for c in table.classes] if table.parts is not None else [],
+        "legend": [clean(table.class_(c), 24) for c in table.classes]
+        if isinstance(table, active.FittableTable)
+        else [],
         "picked": names.index(picked) if picked in names else None,
         "columns": [
             _column(table, v, cells, glance, marks.get(v.name, Counter()))
@@ -75,7 +77,7 @@ def heads(table: active.InUse, findings: Sequence[Finding]) -> None:
         st.caption(_("The first {n} of {all} rows.").format(n=f"{rows:,}", all=f"{len(table.frame):,}"))
 
 
-def picked_in(table: active.InUse, state: State) -> str:
+def picked_in(table: active.TableInUse, state: State) -> str:
     """The name of the column whose head was clicked; "" where there is none."""
     at = state.seen("doctor_column", -1)
     return table.schema.variables[at].name if 0 <= at < len(table.schema) else ""
@@ -97,7 +99,7 @@ def marked(findings: Iterable[Finding]) -> dict[str, Counter[Severity]]:
     return found
 
 
-def _window(table: active.InUse) -> int:
+def _window(table: active.TableInUse) -> int:
     """The first column that is shown; where they are many, which ones are to be chosen."""
     d = len(table.schema)
     if d <= WIDE:
@@ -120,7 +122,7 @@ def _rows(columns: int) -> int:
 
 
 def _column(
-    table: active.InUse, variable: Variable, cells: Mapping[str, Any], glance: Profile, marks: Counter[Severity]
+    table: active.TableInUse, variable: Variable, cells: Mapping[str, Any], glance: Profile, marks: Counter[Severity]
 ) -> dict[str, Any]:
     name = clean(table.column(variable.name))
     kind, role = words.kind(variable.kind), words.role(variable.role)
@@ -144,7 +146,7 @@ def _column(
     return column
 
 
-def _spread(table: active.InUse, variable: Variable, glance: Profile) -> str:
+def _spread(table: active.TableInUse, variable: Variable, glance: Profile) -> str:
     missing = _("{n} missing").format(n=f"{glance.missing:,}") if glance.missing else ""
     what = ""
     if glance.edges:

@@ -46,23 +46,23 @@ def done(state: State, mends: Iterable[Mend]) -> State:
 
 
 def _one(state: State, mend: Mend) -> State:
-    table = active.in_use(state)
     if isinstance(mend, SetKind):
+        table = active.in_use(state)
         at = table.schema.position[mend.column]
         state = columns.with_kind(state, at, mend.kind)
         return columns.with_role(state, at, "feature") if table.schema.variables[at].role == "ignore" else state
     if isinstance(mend, ReadText):
-        at = table.schema.position[mend.column]
+        at = active.in_use(state).schema.position[mend.column]
         return columns.with_role(columns.with_kind(state, at, "text"), at, "feature")
     if isinstance(mend, AddModel):
         return with_model(state, spec_of(mend))
     if isinstance(mend, SetLikelihood):
-        return _likelihood(state, table, mend)
+        return _likelihood(state, active.fittable(active.in_use(state)), mend)
     if isinstance(mend, SetKnob):
         return _knob(state, mend)
     assert isinstance(mend, BalanceLosses)
     cost = dict(mend.cost)
-    price = [float(f"{cost.get(c, 1.0):.{DIGITS}g}") for c in table.classes]
+    price = [float(f"{cost.get(c, 1.0):.{DIGITS}g}") for c in active.fittable(active.in_use(state)).classes]
     rows = tuple(tuple(0.0 if i == j else price[j] for j in range(len(price))) for i in range(len(price)))
     return replace(state, losses=rows, extra="", fixed=())
 
@@ -74,7 +74,7 @@ def _roles(state: State, mends: list[SetRole]) -> State:
 
 def models(state: State) -> tuple[Spec, ...]:
     """The models on the shelf."""
-    return active.shelf_of(active.in_use(state))
+    return active.shelf_of(active.fittable(active.in_use(state)))
 
 
 def _active(state: State) -> Spec:

@@ -55,18 +55,18 @@ class Examined:
         return tuple(code for code in get_args(Code) if code not in found)
 
 
-def examined(table: active.InUse) -> Examined:
+def examined(table: active.TableInUse) -> Examined:
     """What was found in the table; while that takes, the page ends (`jobs.UnderWay`)."""
-    schema = table.schema if table.parts is None else table.parts.schema
+    schema = table.parts.schema if isinstance(table, active.FittableTable) else table.schema
     left = max(len(schema) - LOOKED, 0)
     report = _examined(table.key, table.frame, _some(schema) if left else schema)
     model = None
-    if table.parts is not None:
+    if isinstance(table, active.FittableTable):
         spec = active.shelf_of(table)[min(current().active, len(active.shelf_of(table)) - 1)]
         model = ModelInUse(spec.family, active.settings(spec))
     stated = bool(current().losses)
     found = report.open(model, stated)
-    if table.parts is None:  # no model that could be mended, nor losses
+    if model is None:  # no model that could be mended, nor losses
         found = tuple(replace(f, mends=tuple(m for m in f.mends if not isinstance(m, OF_MODELS))) for f in found)
     return Examined(report, found, report.settled(model, stated), left)
 

@@ -81,12 +81,12 @@ def severity(name: Severity, n: int) -> str:
     return ngettext("{n} note", "{n} notes", n).format(n=n)
 
 
-def sentence(table: active.InUse, message: Message, escape: Escape = long) -> str:
+def sentence(table: active.TableInUse, message: Message, escape: Escape = long) -> str:
     """A sentence of the doctor's, columns, levels and classes as they are called on screen."""
     return replace(message, params=_shown(table, message.params)).local(escape)
 
 
-def _shown(table: active.InUse, params: Any) -> dict[str, Any]:
+def _shown(table: active.TableInUse, params: Any) -> dict[str, Any]:
     if table.dataset is None:  # the columns of a file have no other names
         return dict(params)
     shown: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def _shown(table: active.InUse, params: Any) -> dict[str, Any]:
     return shown
 
 
-def _label(table: active.InUse, column: str, text: str) -> str:
+def _label(table: active.TableInUse, column: str, text: str) -> str:
     level = next((v for v in table.schema[column].levels if str(v) == text), text)
     return table.level(column, level)
 
@@ -117,7 +117,7 @@ def _label(table: active.InUse, column: str, text: str) -> str:
 # buttons --------------------------------------------------------------------------------------------------------------
 
 
-def button(table: active.InUse, mends: Sequence[Mend]) -> str:
+def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
     """What a button says that does these, which are of one kind."""
     if len(mends) == 1:
         return sentence(table, mends[0].said, lambda text: md(text, 40))
@@ -211,7 +211,7 @@ def does(mend: Mend) -> str:
     }[mend.what]
 
 
-def mended(table: active.InUse, repair: Repair) -> str:
+def mended(table: active.TableInUse, repair: Repair) -> str:
     """A repair that is done, on its chip."""
     name = clean(table.column(repair.column), 28) if repair.column else ""
     text = {

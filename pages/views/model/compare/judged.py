@@ -67,7 +67,6 @@ class Judged:
 
     @property
     def amount(self) -> Any:
-        assert self.table.parts is not None
         return self.table.parts.amount
 
     @property

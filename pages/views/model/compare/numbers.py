@@ -170,7 +170,6 @@ def _sentence(judged: Judged, measure: str, found: pd.DataFrame) -> str:
 
 def _surprising(judged: Judged, models: list[str]) -> str:
     """The first rows, as the table counts them, in which one of the models held the true class impossible."""
-    assert judged.table.parts is not None
     found = {int(i) for n in models for i in surprises(judged.held[n], active.prior_of_use(judged.table))}
     rows = [str(int(judged.table.parts.rows[i]) + 1) for i in sorted(found)[:ROWS_NAMED]]
     return _(", ").join(rows) + (" …" if len(found) > ROWS_NAMED else "")
@@ -178,7 +177,6 @@ def _surprising(judged: Judged, models: list[str]) -> str:
 
 def _caption(judged: Judged) -> None:
     """How the numbers were come by."""
-    assert judged.table.parts is not None
     n, models = len(judged.table.parts.y), len(judged.held)
     pairs = models * (models - 1) // 2
     parts = [

@@ -48,8 +48,8 @@ def section(judged: Judged) -> None:
         st.info(error.message.local(md))
         return
     theirs = _theirs(table.key, axes, table)
-    x, y, rows = scatter(_parts(table).X, ours.x, ours.y, most=MOST_POINTS)
-    places = positions(_parts(table).y, table.classes).tolist()
+    x, y, rows = scatter(table.parts.X, ours.x, ours.y, most=MOST_POINTS)
+    places = positions(table.parts.y, table.classes).tolist()
     names = PlaneLabels(
         plotly_text(table.column(axes.x.name), 30),
         "" if axes.y is None else plotly_text(table.column(axes.y.name), 30),
@@ -78,11 +78,6 @@ def section(judged: Judged) -> None:
     st.caption(" ".join(said))
 
 
-def _parts(table: active.InUse) -> Any:
-    assert table.parts is not None
-    return table.parts
-
-
 @kept(max_entries=16)
 @lasting(Message("computing the regions"))
 def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.InUse) -> Plane:
@@ -92,7 +87,7 @@ def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.InUse) ->
 @kept(max_entries=16)
 @lasting(Message("fitting logistic regression"))
 def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
-    parts = _parts(_table)
+    parts = _table.parts
     two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))
     codes = positions(parts.y, _table.classes)
     model = discriminative_counterpart(two)
@@ -105,5 +100,5 @@ def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
 
 
 def _axes(axes: Axes, table: active.InUse) -> Any:
-    X = _parts(table).X
+    X = table.parts.X
     return axis_of(axes.x, X[axes.x.name]), None if axes.y is None else axis_of(axes.y, X[axes.y.name])

@@ -107,7 +107,7 @@ def _verdict(judged: Judged, name: str, found: dict[str, float]) -> str:
 
 def _quarrel(judged: Judged, found: dict[str, float]) -> None:
     """What these rows say to the old question of naive Bayes: good decisions, and the probabilities?"""
-    if active.active_model(judged.table).spec.family not in active.NAIVE or judged.table.parts is None:
+    if active.active_model(judged.table).spec.family not in active.NAIVE:
         return
     often = float(judged.table.parts.y.value_counts(normalize=True).max())
     gap = found["confidence"] - found["accuracy"]

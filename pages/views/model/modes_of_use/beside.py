@@ -83,7 +83,6 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
 @kept(max_entries=32)
 def _costs(key: str, spec: Spec, timed: int, _table: active.InUse, _fitted: active.Fitted) -> tuple[Cost, ...]:
     parts = _table.parts
-    assert parts is not None
     assert isinstance(_fitted.model, NaiveBayes)
     return costs(_fitted.model, parts.X, parts.y, sample_weight=parts.weight, measure=bool(timed))
 
@@ -91,7 +90,6 @@ def _costs(key: str, spec: Spec, timed: int, _table: active.InUse, _fitted: acti
 def _bill(table: active.InUse, bill: Sequence[Cost]) -> None:
     """What is read, estimated and added, by moment and way."""
     at = {(cost.way, cost.moment): cost for cost in bill}
-    assert table.parts is not None
     moments: dict[Moment, str] = {
         "fit": _("all {n} rows come").format(n=len(table.parts.X)),
         "update": _("one row more"),
@@ -174,7 +172,6 @@ def _agreement(
     key: str, spec: Spec, case: tuple[object, ...], _table: active.InUse, _fitted: active.Fitted
 ) -> Agreement:
     parts = _table.parts
-    assert parts is not None
     assert isinstance(_fitted.model, NaiveBayes)
     asked = active.case_frame(_table, active.case_values(_table))
     return agreement(_fitted.model, parts.X, parts.y, asked, parts.weight)

@@ -38,7 +38,6 @@ def rows_come_and_go(table: active.InUse, fitted: active.Fitted, *, three: bool)
     Raises what the model raises for the case.
     """
     parts, away = table.parts, taken_away(table)
-    assert parts is not None
     st.subheader(_("A row goes, a row comes back"))
     choice, effect = st.columns([1, 2], gap="medium")
     with choice:
@@ -78,21 +77,18 @@ def _each(
     key: str, spec: Spec, away: tuple[int, ...], codes: tuple[Any, ...], _table: active.InUse, _fitted: active.Fitted
 ) -> Without:
     parts, case = _table.parts, active.case_frame(_table, active.case_values(_table))
-    assert parts is not None
     assert isinstance(_fitted.model, NaiveBayes)
     return each_without(_fitted.model, parts.X, parts.y, away, case, parts.weight)
 
 
 def taken_away(table: active.InUse) -> tuple[int, ...]:
     """The rows that are away, by their places among the table's rows; one row at least stays."""
-    assert table.parts is not None
     known = [at for at in current().seen(keys.AWAY) if at < len(table.parts.X)]
     return tuple(dict.fromkeys(known))[: min(MOST, len(table.parts.X) - 1)]
 
 
 def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
     parts = table.parts
-    assert parts is not None
     here = current().seen_among(keys.AWAY_ROW, range(len(parts.X)), current().row)
     place = {int(row) + 1: at for at, row in enumerate(parts.rows)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -1,4 +1,6 @@
-"""The gate of the pages that need a model: the fitted one, or why there is none to use and what to do."""
+"""What a page cannot do without: a table that models can be fitted to, and a model.
+
+Where it is not there, the page says why and what to do, and ends."""
 
 from __future__ import annotations
 
@@ -15,12 +17,23 @@ from pages.runtime.links import go
 from pages.runtime.state import change, finish
 
 
-def ready(table: active.InUse, *, asked: bool = False) -> active.Fitted:
+def fittable(table: active.TableInUse) -> active.FittableTable:
+    """The table, where models can be fitted to it; else the page says why not and ends here."""
+    if isinstance(table, active.UnfittableTable):
+        unfittable(table)
+        finish()
+    return table
+
+
+def unfittable(table: active.UnfittableTable) -> None:
+    """Why nothing can be fitted to this table, and where to mend it."""
+    st.error(table.problem.message.local(md))
+    go("pages/data.py", _("Mend it on the page Data"), ":material/table:")
+
+
+def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
     """The active model, fitted to the table; where there can be none, or none that answers for the case that is `asked`
     (it may refuse missing cells), the page says so and ends here."""
-    if table.parts is None:
-        unfit(table)
-        finish()
     try:
         fitted = active.active_model(table)
     except BayesEngineError as error:
@@ -43,10 +56,3 @@ def ready(table: active.InUse, *, asked: bool = False) -> active.Fitted:
         go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
         finish()
     return fitted
-
-
-def unfit(table: active.InUse) -> None:
-    """Why nothing can be fitted to this table, and where to mend it."""
-    assert table.problem is not None
-    st.error(table.problem.message.local(md))
-    go("pages/data.py", _("Mend it on the page Data"), ":material/table:")
