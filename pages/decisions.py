@@ -33,10 +33,11 @@ decision = verdict(table, ledger)
 
 picture, knobs = st.columns([4, 3], gap="medium")
 with picture:
-    if axes_in_use(table) is None:
+    axes = axes_in_use(table)
+    if axes is None:
         no_axes()
     else:
-        axes = region_controls(table)
+        region_controls(table, axes)
         region_plane(table, fitted, axes, key=PLANE, height=400)
         slice_control(table, axes)
 with knobs:

@@ -77,10 +77,9 @@ def no_axes() -> None:
     go("pages/case.py", _("See what each word says"), ":material/search:")
 
 
-def region_controls(table: active.InUse) -> Axes:
+def region_controls(table: active.InUse, axes: Axes) -> None:
     """The choice of the axes."""
-    axes, features = axes_in_use(table), table.features.variables
-    assert axes is not None
+    features = table.features.variables
     positions = _possible(features)
 
     def label(i: int) -> str:
@@ -100,7 +99,6 @@ def region_controls(table: active.InUse) -> Axes:
             format_func=label,
             **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)),
         )
-    return axes
 
 
 def _possible(features: tuple[Variable, ...]) -> list[int]:

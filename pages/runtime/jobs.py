@@ -240,10 +240,9 @@ def begin(key: Hashable, work: Callable[[], Any], said: Message) -> Job:
         raise UnderWay(key, said, None)
     me = session()
     with _lock:
-        job = _jobs.get(key)
-        if fresh := job is None or job.stop.is_set():
-            job = _jobs[key] = Job(key, said)
-        assert job is not None
+        running = _jobs.get(key)
+        fresh = running is None or running.stop.is_set()
+        job = _jobs[key] = Job(key, said) if running is None or running.stop.is_set() else running
         job.waiting[me] = time.monotonic()
         watch = not _sweeping.is_set()
         _sweeping.set()

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.forward import Places, weighted_sample
-from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Update, gibbs, updates
+from bayes_engine.inference.gibbs import Event, GibbsRun, GibbsSettings, Update, gibbs, updates
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.inference.moves import moves, sliced, ties
 from bayes_engine.inference.sweeps import TransitionKernel, compile_gibbs, start
@@ -188,10 +188,16 @@ def compared(
     )
 
 
+def event_of(run: GibbsRun) -> Event:
+    """The estimate of the event that the run was made for."""
+    assert run.event is not None
+    return run.event
+
+
 def line_of(run: GibbsRun) -> RunningEstimate:
     """How a run's estimate of its event grows; a state is one sweep of one chain."""
-    assert run.event is not None
-    return RunningEstimate(run.event.at.astype(float) * run.chains, run.event.running, run.event.error)
+    event = event_of(run)
+    return RunningEstimate(event.at.astype(float) * run.chains, event.running, event.error)
 
 
 def weighted(

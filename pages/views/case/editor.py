@@ -64,12 +64,10 @@ class Study:
         rows.index = pd.RangeIndex(1, len(rows) + 1) if self.seed else parts.rows + 1
         return rows.drop(rows.index[self.row]) if self.left_out and self.row is not None else rows
 
-    @property
-    def model_without_row(self) -> GenerativeClassifier:
-        """The model as if the case's own row had never been counted."""
+    def model_without(self, row: int) -> GenerativeClassifier:
+        """The model as if this row had never been counted."""
         parts = self.table.parts
-        assert self.row is not None
-        at = slice(self.row, self.row + 1)
+        at = slice(row, row + 1)
         weight = None if parts.weight is None else parts.weight.iloc[at]
         return without(self.model, parts.X.iloc[at], parts.y.iloc[at], weight)
 
@@ -85,7 +83,7 @@ def study(table: active.InUse) -> Study:
     values = active.case_values(table)
     found = Study(table, fitted, fitted.model, values, row=_own_row(table, values))
     if found.row is not None and state.seen("left_out", False):
-        return replace(found, model=found.model_without_row, left_out=True)
+        return replace(found, model=found.model_without(found.row), left_out=True)
     return found
 
 
@@ -235,7 +233,7 @@ def own_row(one: Study) -> None:
         if one.left_out
         else _("The case is row {n} of the table, whose class is **{name}**; it is among the rows counted.")
     )
-    st.markdown(said.format(n=n, name=own) + ("" if one.left_out else " " + _unseen(one, own)))
+    st.markdown(said.format(n=n, name=own) + ("" if one.left_out else " " + _unseen(one, one.row, own)))
     st.toggle(
         _("Leave this row out of the counts"),
         help=_("The posterior of a row that was counted flatters the model: it has seen the answer."),
@@ -243,12 +241,11 @@ def own_row(one: Study) -> None:
     )
 
 
-def _unseen(one: Study, own: str) -> str:
+def _unseen(one: Study, row: int, own: str) -> str:
     """What the model would say of the row's own class had it never counted the row."""
-    assert one.row is not None
-    label = one.table.parts.y.iloc[one.row]
+    label = one.table.parts.y.iloc[row]
     try:
-        rest = derive(one.calibrated(one.model_without_row), one.case, prior_of_use=active.prior_of_use(one.table))
+        rest = derive(one.calibrated(one.model_without(row)), one.case, prior_of_use=active.prior_of_use(one.table))
     except BayesEngineError as error:  # the row was the last of its class, and the prior of use wants that class
         return error.message.local(md)
     if rest.position < 0:

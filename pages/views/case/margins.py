@@ -155,7 +155,8 @@ def _needed(table: active.InUse, way: Flip) -> str:
 def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
     """A round number past the margin; None where it is out of reach."""
     stand = implied.priors[way.truth] if way.action is None else implied.losses[way.action, way.truth]
-    assert stand is not None
+    if stand is None:
+        return None
     value = stand.short_within(way.now)
     within = 0 < value < 1 if way.action is None else abs(value) <= LARGEST
     return value if within else None

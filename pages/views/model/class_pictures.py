@@ -32,11 +32,10 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
     """Every class as a picture, and how much each pixel tells of the class; a click chooses the column looked at."""
     found = _class_images(table.key, fitted.spec, table, fitted, image.names)
     kinds = {"mean": _("mean ink"), "sd": _("standard deviation")}
+    values = {"mean": found.mean, "sd": found.sd}
     if found.inked is not None:
-        kinds = {"inked": _("P(ink | class)"), **kinds}
+        kinds, values = {"inked": _("P(ink | class)"), **kinds}, {**values, "inked": found.inked}
     kind = choose(_("Each class as a picture"), keys.PICTURED, kinds)
-    values = {"mean": found.mean, "sd": found.sd, "inked": found.inked}[kind]
-    assert values is not None
     reach = {"mean": float(image.top), "sd": float(found.sd.max()) or 1.0, "inked": 1.0}[kind]
     inks = class_inks([clean(table.class_(c), 24) for c in table.classes])
     heads = [f"{clean(table.column(table.target.name), 24)} = {ink.label}" for ink in inks]
@@ -49,7 +48,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
             "reach": reach,
             "values": [None if math.isnan(v) else round(float(v), 6) for v in row],
         }
-        for ink, head, row in zip(inks, heads, values, strict=True)
+        for ink, head, row in zip(inks, heads, values[kind], strict=True)
     ]
     nats = class_conditionals.told(table, fitted)
     told = [nats.get(name) for name in image.names]

@@ -11,6 +11,7 @@ import streamlit as st
 from bayes_engine.errors import TooLarge
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.answer import Answer, BeliefChange, Together, answer, together
+from bayes_engine.inference.conflict import Conflict
 from bayes_engine.language import Message, _, current_language
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.workbench.figures.network import joint_table
@@ -44,7 +45,7 @@ def beliefs(source: Source) -> None:
     found = answered(source, evidence)
     target = target_of(source)
     if found.conflict is not None:
-        _impossible(source, found)
+        _impossible(source, found.conflict)
     if is_wide(source):
         _findings(source, found, target, across=True)
         _drawing(source, found, target)
@@ -90,8 +91,8 @@ def target_of(source: Source) -> str:
         return names[chosen]
     if source.stored is not None:
         return source.stored.info.target
-    if source.table is not None:
-        return source.table.target.name
+    if source.learned is not None:
+        return source.learned.table.target.name
     return names[-1]
 
 
@@ -239,20 +240,19 @@ def _change(source: Source, c: BeliefChange) -> str:
     )
 
 
-def _impossible(source: Source, found: Answer) -> None:
-    assert found.conflict is not None
-    said = _(", ").join(_said(source, n, v) for n, v in found.conflict.findings)
+def _impossible(source: Source, conflict: Conflict) -> None:
+    said = _(", ").join(_said(source, n, v) for n, v in conflict.findings)
     words = (
         _("No case can have these findings together: **{findings}** has probability 0 in this network.")
-        if found.conflict.smallest
+        if conflict.smallest
         else _("No case can have these findings together; **{findings}** exclude each other.")
     )
     with st.container(border=True):
         st.markdown(":material/block: " + words.format(findings=said))
-        if len(found.conflict.findings) > 1:
+        if len(conflict.findings) > 1:
             st.caption(_("None of them is impossible without the others. Clear one and the bars come back:"))
         with st.container(horizontal=True, gap="small"):
-            for name, level in found.conflict.findings:
+            for name, level in conflict.findings:
                 place = source.place(name)
                 st.button(
                     _("Clear {finding}").format(finding=_said(source, name, level)),
@@ -374,10 +374,11 @@ def _about(source: Source) -> None:
         st.caption(f"{size} · {md(info.source, 400)}")
         return
     st.caption(size)
-    if source.rows is None or source.table is None or source.model is None:
+    learned = source.learned
+    if learned is None:
         return
     method, score, _parents, alpha, bins = sources.settings()
-    n = len(source.rows.frame)
+    n = len(learned.rows.frame)
     said = [
         _("Arcs from the tab Learn, tables from {n} rows with α = {alpha:g}.").format(n=n, alpha=alpha)
         if source.drawn
@@ -385,14 +386,14 @@ def _about(source: Source) -> None:
             n=n, method=method_word(method), score=score_word(score), alpha=alpha
         )
     ]
-    if source.rows.cut:
-        cut = _(", ").join(md(source.table.column(n), 24) for n in source.rows.cut)
+    if learned.rows.cut:
+        cut = _(", ").join(md(learned.table.column(n), 24) for n in learned.rows.cut)
         said.append(
             _("Numbers are cut into {bins} intervals with equally many rows each: {columns}.").format(
                 bins=bins, columns=cut
             )
         )
-    if source.model.trace_ is not None:
+    if learned.model.trace_ is not None:
         said.append(_("Cells not known are completed by EM."))
     for line in said:
         st.caption(":material/info: " + line)

@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Scan, Start
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.walking import SamplerComparison, compared
+from bayes_engine.workbench.derivation.walking import SamplerComparison, compared, event_of
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 from pages.components.chart import chart
 from pages.runtime.cache import kept
@@ -183,8 +183,7 @@ def _about(asked: Question, run: GibbsRun) -> str:
 
 def table(found: SamplerComparison) -> pd.DataFrame:
     """Each method's estimate beside the exact answer."""
-    one, many, w = found.textbook.event, found.improved.event, found.weighted
-    assert one is not None and many is not None
+    one, many, w = event_of(found.textbook), event_of(found.improved), found.weighted
     rows = [
         (_("exact"), found.exact, None, None, None, None),
         (_("one chain"), one.estimate, one.mc_error, one.rhat, one.ess, found.textbook.sweeps),
@@ -268,8 +267,7 @@ def _weighting(found: SamplerComparison) -> None:
 def diagnostics(asked: Question, found: SamplerComparison) -> None:
     """Memory and trace, and beneath every node with its own R̂ and ESS."""
     left, right = st.columns(2, gap="large")
-    one, many = found.textbook.event, found.improved.event
-    assert one is not None and many is not None
+    one, many = event_of(found.textbook), event_of(found.improved)
     with left:
         st.subheader(_("How long a chain remembers"))
         chart(

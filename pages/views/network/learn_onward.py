@@ -68,7 +68,7 @@ def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bo
 
 def _same(source: Source, here: Ground, graph: DAG) -> bool:
     """Whether the network of the page is this graph over these rows already."""
-    same_rows = source.table is not None and source.table.key == here.table.key
+    same_rows = source.learned is not None and source.learned.table.key == here.table.key
     return same_rows and set(source.network.graph.arcs) == set(graph.arcs)
 
 

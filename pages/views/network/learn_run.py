@@ -49,14 +49,6 @@ class Run:
         """Whether its job was stopped, for the session was away: it has no result."""
         return self.job is not None and self.job.stop.is_set()
 
-    def outcome(self) -> Search:
-        """What it came to. Raises what the search raised."""
-        assert self.job is not None
-        if self.job.error is not None:
-            raise self.job.error
-        found: Search = self.job.result
-        return found
-
 
 class UnderWay(Exception):
     """The search is not done yet."""
@@ -66,19 +58,23 @@ class UnderWay(Exception):
         self.run = run
 
 
-def outcome(key: Hashable, work: Work) -> Run:
-    """The session's run of a search, begun where there is none; raises UnderWay where it takes longer than `GRACE`."""
+def outcome(key: Hashable, work: Work) -> Search:
+    """What the session's run of a search came to; the run is begun where there is none. Raises what the search raised,
+    and UnderWay where it takes longer than `GRACE`."""
     runs: dict[Hashable, Run] = st.session_state.setdefault("learn_runs", {})
     run = runs.get(key)
     if run is None or run.is_lost:
         run = runs[key] = Run()
-    if not run.is_done:
-        run.job = jobs.begin(("search", jobs.session(), key), lambda: run.work(work), Message("searching"))
-        if not run.job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
+    job = run.job
+    if job is None or not job.done.is_set():
+        job = run.job = jobs.begin(("search", jobs.session(), key), lambda: run.work(work), Message("searching"))
+        if not job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
             raise UnderWay(run)
-    assert run.job is not None
-    jobs.forget(run.job)  # the session has its result, and may begin it anew
-    return run
+    jobs.forget(job)  # the session has its result, and may begin it anew
+    if job.error is not None:
+        raise job.error
+    searched: Search = job.result
+    return searched
 
 
 def only(keys: Collection[Hashable]) -> None:

@@ -183,7 +183,7 @@ def found(here: Ground, asked: Task) -> Search:
     try:
         return _found(here.rows.digest, here.bins, asked, here)
     except _Stopped:
-        return outcome(run_key(here, asked), _work(here, asked)).outcome()
+        return outcome(run_key(here, asked), _work(here, asked))
 
 
 def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
@@ -193,7 +193,7 @@ def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
 
 @kept(max_entries=32)
 def _found(digest: str, bins: int, asked: Task, _here: Ground) -> Search:
-    result = outcome((digest, bins, asked), _work(_here, asked)).outcome()
+    result = outcome((digest, bins, asked), _work(_here, asked))
     if result.status == "cancelled":
         raise _Stopped
     return result

@@ -17,11 +17,9 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.factors.edits import Numbers, with_tables
 from bayes_engine.factors.network import Network
 from bayes_engine.language import Message, _, current_language
-from bayes_engine.stats.family_counts import FamilyCounts
 from bayes_engine.structure.graph import DAG, Arc
 from bayes_engine.structure.scores import ScoreName
 from bayes_engine.structure.search import Method, Search
-from bayes_engine.table.encode import encode
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages import active
@@ -57,19 +55,27 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Learned:
+    """What a network was learned from, and how: `model.search_` is the search, None where the arcs were drawn by
+    hand."""
+
+    table: active.InUse
+    rows: Rows
+    model: BayesianNetwork
+
+
+@dataclass(frozen=True)
 class Source:
     """A network and where it is from. `network` has a person's tables in it, `original` not; `key` stands for the
-    content of `network` in caches. `stored` is set for an embedded one, `table`, `rows` and `model` for one that was
-    learned from the table in use (`model.search_` is the search, None where the arcs were drawn by hand)."""
+    content of `network` in caches. `stored` is set for an embedded one, `learned` for one that was learned from the
+    table in use."""
 
     id: str
     key: str
     network: Network
     original: Network
     stored: StoredNetwork | None = None
-    table: active.InUse | None = None
-    rows: Rows | None = None
-    model: BayesianNetwork | None = None
+    learned: Learned | None = None
 
     @property
     def title(self) -> str:
@@ -78,25 +84,25 @@ class Source:
 
     @property
     def search(self) -> Search | None:
-        return self.model.search_ if self.model is not None else None
+        return None if self.learned is None else self.learned.model.search_
 
     @property
     def drawn(self) -> bool:
         """Whether its arcs were drawn by hand."""
-        return self.model is not None and self.model.search_ is None
+        return self.learned is not None and self.learned.model.search_ is None
 
     def name(self, node: str) -> str:
         """How a node is called on screen; data, to be escaped."""
         if self.stored is not None:
             return self.stored.label(node, _labels())
-        return self.table.column(node) if self.table is not None else node
+        return node if self.learned is None else self.learned.table.column(node)
 
     def level(self, node: str, level: Any) -> str:
         """How a level is called on screen; data, to be escaped."""
         if self.stored is not None:
             return self.stored.level_label(node, level, _labels())
-        if self.table is not None and (self.rows is None or node not in self.rows.cut):
-            return self.table.level(node, level)
+        if self.learned is not None and node not in self.learned.rows.cut:
+            return self.learned.table.level(node, level)
         return str(level)
 
     def levels(self, node: str) -> tuple[str, ...]:
@@ -220,7 +226,7 @@ def _learned(table: active.InUse) -> Source:
     key = f"{rows.digest}|{hash((how, bins)):x}"
     model = _model(key, rows, arcs, method, score, parents, bins)
     model = _smoothed(f"{key}|{alpha}", model, alpha, rows)
-    return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, table, rows, model)
+    return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, Learned(table, rows, model))
 
 
 @kept(max_entries=16)
@@ -251,18 +257,6 @@ def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> 
         return _model.with_params(alpha=_alpha)
     given = {**_model.get_params(), "structure": _model.graph_, "alpha": _alpha}
     return BayesianNetwork(**given).fit(_rows.frame, sample_weight=_rows.weight)
-
-
-def counts(found: Source) -> FamilyCounts:
-    """What the scores of structures over the rows are computed from; rows with a cell not known are left out."""
-    assert found.rows is not None and found.model is not None
-    return _counts(f"{found.rows.digest}|{settings()[-1]}", found.rows, found.model.schema_)
-
-
-@kept(max_entries=8)
-@lasting(Message("counting the rows"))
-def _counts(key: str, _rows: Rows, _schema: Schema) -> FamilyCounts:
-    return FamilyCounts(encode(_rows.frame, _schema), _rows.weight, missing="complete")
 
 
 # tables edited by hand --------------------------------------------------------------------------------------------

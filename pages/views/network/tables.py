@@ -161,7 +161,7 @@ def _resets(source: Source, place: int, edits: dict[int, Numbers]) -> None:
 
 def _learned(source: Source, cpt: CPT) -> None:
     """Where the numbers of a learned network are from."""
-    if source.model is None:
+    if source.learned is None:
         return
     st.number_input(
         _("Imagined rows for each cell, α"),
@@ -172,6 +172,6 @@ def _learned(source: Source, cpt: CPT) -> None:
         width=240,
         **bound("net_alpha", sources.settings()[3], lambda s, v: s.showing(net_alpha=float(v), net_cpts=())),
     )
-    if source.model.trace_ is not None:
+    if source.learned.model.trace_ is not None:
         st.caption(_("Cells not known are completed by EM."))
     st.caption(_("{n} free numbers in this table.").format(n=number(cpt.free).split(".")[0]))

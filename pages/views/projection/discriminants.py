@@ -244,7 +244,6 @@ def _region_plane(
     shrinkage: float,
 ) -> None:
     grid = _regions(table.key, names, *pair, pooling, shrinkage, fitted, table)
-    assert grid.y is not None
     order = [grid.classes.index(c) for c in found.classes]
     places = [table.classes.index(c) for c in found.classes]
     inks = tuple(
@@ -263,7 +262,7 @@ def _region_plane(
     ]  # fmt: skip
     view = PlaneView(
         x=_side(table, pair[0], grid.x.low, grid.x.high),
-        y=_side(table, pair[1], grid.y.low, grid.y.high),
+        y=None if grid.y is None else _side(table, pair[1], grid.y.low, grid.y.high),
         classes=inks,
         actions=inks,
         posterior=grid.posterior[:, :, order],

@@ -17,7 +17,7 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.figures.curves import PlaneLabels, Points, planes
 from pages import active
 from pages.components.chart import chart
-from pages.components.regions import MOST_POINTS, Axes, region_controls
+from pages.components.regions import MOST_POINTS, Axes, axes_in_use, region_controls
 from pages.runtime.cache import kept
 from pages.runtime.escape import md, plotly_text
 from pages.runtime.jobs import lasting
@@ -31,7 +31,8 @@ SIDE = 80
 def section(judged: Judged) -> None:
     """Two planes."""
     table = judged.table
-    if len(table.features) < 2 or judged.active == COUNTERPART:
+    axes = axes_in_use(table)
+    if axes is None or len(table.features) < 2 or judged.active == COUNTERPART:
         return
     st.subheader(
         _("Two ways to a posterior"),
@@ -40,7 +41,7 @@ def section(judged: Judged) -> None:
             "learns P(c | x) at once."
         ),
     )
-    axes = region_controls(table)
+    region_controls(table, axes)
     fitted = active.fit(table, judged.specs[int(judged.active)])
     try:
         ours = _ours(table.key, fitted.spec, axes, fitted.model, table)
