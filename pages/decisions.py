@@ -26,14 +26,13 @@ opened = active.table_in_use()
 st.title(_("What should be decided, given what errors cost?"))
 stories(opened)
 table = required.fittable(opened)
-fitted = required.model(table, asked=True)
+fitted, axes = required.model(table, asked=True), axes_in_use(table)
 loss, use, amount = active.losses(table), active.prior_of_use(table), table.parts.amount
 ledger = fitted.judging.explain(active.case_frame(table, active.case_values(table))).at_prior(fitted.prior, use)
 decision = verdict(table, ledger)
 
 picture, knobs = st.columns([4, 3], gap="medium")
 with picture:
-    axes = axes_in_use(table)
     if axes is None:
         no_axes()
     else:
