@@ -11,9 +11,8 @@ const groupBy = (list, keyOf) => {
   for (const entry of list) groups.set(keyOf(entry), [...(groups.get(keyOf(entry)) ?? []), entry])
   return [...groups.values()]
 }
+const inked = (element, colours) => colours.forEach((colour, dark) => element.style.setProperty(dark ? "--dark" : "--light", colour))
 const nameOf = edge => JSON.stringify([edge.source, edge.target])
-
-export default drawnBy(createGraph)
 
 // ---- geometry --------------------------------------------------------------------------------------------------------
 
@@ -109,7 +108,11 @@ function createGraph(host) {
 
   function update(component) {
     hear(component)
-    data = component.data
+    show(component.data)
+  }
+
+  function show(wanted) {
+    data = wanted
     host.dataset.updates = Number(host.dataset.updates ?? 0) + 1
     svg.setAttribute("aria-label", data.label)
     keep(nodes, data.nodes, n => n.id, newNode)
@@ -167,18 +170,17 @@ function createGraph(host) {
   }
 
   function near(id, yes) {            // the edges of a node
-    for (const e of edges.values()) if (e.data.source === id || e.data.target === id)
-      for (const part of [e.g, e.tag]) part.classList.toggle("near", yes)
+    for (const e of edges.values()) if (e.data.source === id || e.data.target === id) { e.near = yes; lookOfEdge(e) }
   }
 
   function newNode(id) {
     const g = shape("g", "node", layers.nodes), ring = shape("rect", "ring", g), box = shape("rect", "box", g)
     const panel = shape("path", "panel", g), face = shape("g", "face", g)
-    const title = shape("title", "", face), hit = shape("rect", "hit", face)
+    const title = shape("title", "", face), hit = shape("rect", "hit", face), pill = shape("rect", "pill", face)
     const name = shape("text", "name", face), sub = shape("text", "sub", face)
     face.dataset.node = id
     g.dataset.id = id
-    const record = { g, ring, face, title, box, hit, name, sub, panel, rows: [], remove: () => g.remove() }
+    const record = { g, ring, face, title, box, hit, pill, name, sub, panel, rows: [], remove: () => g.remove() }
     button(face, "node", () => ["node", id], "nodes")
     on(g, "pointerenter", () => near(id, true))
     on(g, "pointerleave", () => near(id, false))
@@ -224,7 +226,7 @@ function createGraph(host) {
         ...(data.zoom > 1 ? easy.map(track => [space, track, 1, plain]) : []), ...easy.map(track => [width, track, 1, plain]),
         ...(bars && data.zoom > 1 ? [[most, SHORT, 1, 128]] : []),
         ...TRIES.filter(([lines]) => lines === 1 || list.length <= 15).map(t => [most, TRACK, ...t]),
-        ...(bars && list.length > 15 ? [[most, SHORT, 1, 104]] : []),
+        ...(list.length > 15 ? [[most, SHORT, 1, 104]] : []),
       ]
       for (const [limit, track, lines, room] of tries) {
         const sizes = list.map(n => measure(n.data, fonts, room, track))
@@ -249,32 +251,33 @@ function createGraph(host) {
   }
 
   function measure(n, fonts, room, track) {
-    const name = clipped(n.label, fonts.name, room), sub = clipped(n.sub, fonts.small, room)
+    const clip = text => clipped(text, fonts.small, room), name = clipped(n.label, fonts.name, room)
+    const pill = n.subs.length ? Math.max(...n.subs.map(t => widthOf(clip(t), fonts.bold))) + 20 : 0   // the widest sub
     const labels = n.bars.map(b => clipped(b.label, fonts.bold, Math.min(room * 0.6, 92)))
     const states = Math.max(0, ...labels.map(t => widthOf(t, fonts.bold)))
     const shares = Math.max(0, ...n.bars.map(b => widthOf(b.text, fonts.bold)))
-    const words = Math.max(widthOf(name, fonts.name), widthOf(sub, fonts.small)) + (n.tone === "class" ? 34 : 26)
+    const words = Math.max(widthOf(name, fonts.name), widthOf(clip(n.sub), fonts.small), pill - 8) + (n.tone === "class" ? 34 : 26)
     const bars = n.bars.length ? states + shares + track + 34 : 0
-    const head = sub ? 46 : 34
+    const head = pill ? 50 : n.sub ? 46 : 34
     const w = Math.max(words, bars, 52)
-    return { name, sub, labels, states, shares, head, w: Math.ceil(w), h: head + (n.bars.length ? n.bars.length * ROW + 7 : 0) }
+    return { name, clip, pill, labels, states, shares, head, w: Math.ceil(w), h: head + (n.bars.length ? n.bars.length * ROW + 7 : 0) }
   }
 
-  function drawNode(n, { name, sub, labels, states, shares, head, w, h }) {
-    const { data: d, at: b } = n, top = -h / 2, chosen = data.selected === d.id
+  function drawNode(n, { name, clip, pill, labels, states, shares, head, w, h }) {
+    const { data: d, at: b } = n, top = -h / 2
     n.g.style.transform = `translate(${b.x}px,${b.y}px)`
-    n.g.setAttribute("class", ["node", d.tone, chosen ? "selected" : "", n.g.classList.contains("entering") ? "entering" : ""].join(" "))
     b.rim = d.tone === "class" && !d.bars.length ? h / 2 : RIM
     set(n.box, { x: -w / 2, y: top, width: w, height: h, rx: b.rim })
     set(n.hit, { x: -w / 2, y: top, width: w, height: d.bars.length ? head - 2 : h })
     set(n.ring, { x: -w / 2 - 4, y: top - 4, width: w + 8, height: h + 8, rx: b.rim + 4 })
-    write(n.name, name); write(n.sub, sub)
-    set(n.name, { y: top + (sub ? 16 : head / 2) }); set(n.sub, { y: top + 33 })
-    write(n.title, name === d.label && sub === d.sub ? "" : [d.label, d.sub].filter(Boolean).join("\n"))
+    set(n.pill, { x: -pill / 2, y: top + 26, width: pill, height: pill ? 19 : 0, rx: 9.5 })
+    write(n.name, name)
+    set(n.name, { y: top + (head > 34 ? 16 : head / 2) }); set(n.sub, { y: top + (pill ? 36 : 33) })
+    n.clip = clip
+    lookOfNode(n)
     const r = RIM - 2, foot = h / 2 - 1.5, side = w / 2 - 1.5
     n.panel.setAttribute("d", d.bars.length
       ? `M${-side} ${top + head - 2}H${side}V${foot - r}Q${side} ${foot} ${side - r} ${foot}H${-side + r}Q${-side} ${foot} ${-side} ${foot - r}Z` : "")
-    enable(n.face, "node", [d.label, d.sub].filter(Boolean).join(", "), chosen)
     while (n.rows.length > d.bars.length) n.rows.pop().g.remove()
     while (n.rows.length < d.bars.length) n.rows.push(newRow(n, n.rows.length))
     d.bars.forEach((bar, k) => {
@@ -287,11 +290,44 @@ function createGraph(host) {
       set(row.bar, { x: start, y: middle - 5, width: (end - start) * bar.share, height: 10, rx: 2 })
       const moved = bar.before !== undefined && Math.abs(bar.before - bar.share) > 5e-4
       set(row.ghost, { x: start, y: middle - 6.5, width: moved ? Math.max((end - start) * bar.before, 1) : 0, height: 13, rx: 2 })
-      bar.colour.forEach((colour, dark) => row.bar.style.setProperty(dark ? "--dark" : "--light", colour))
+      inked(row.bar, bar.colour)
       set(row.p, { x: w / 2 - 12, y: middle }); write(row.p, bar.text)
       write(row.title, labels[k] === bar.label ? "" : bar.label)
       enable(row.g, "state", bar.spoken, bar.selected)
     })
+  }
+
+  function lookOfNode(n) {             // what a node says and how it looks, wherever it stands
+    const { data: d } = n, chosen = data.selected === d.id, sub = n.clip(d.sub)
+    n.g.setAttribute("class", ["node", d.tone, chosen ? "selected" : "", n.g.classList.contains("entering") ? "entering" : ""].join(" "))
+    write(n.sub, sub)
+    inked(n.pill, d.colour ?? [])
+    write(n.title, n.name.textContent === d.label && sub === d.sub ? "" : [d.label, d.sub].filter(Boolean).join("\n"))
+    enable(n.face, "node", [d.label, d.sub].filter(Boolean).join(", "), chosen)
+  }
+
+  function lookOfEdge(e) {
+    const { data: d } = e, chosen = Array.isArray(data.selected) && data.selected[0] === d.source && data.selected[1] === d.target
+    const looks = [d.tone, e.near ? "near" : "", chosen ? "selected" : "", e.g.classList.contains("entering") ? "entering" : ""]
+    e.g.setAttribute("class", ["edge", ...looks].join(" "))
+    e.tag.setAttribute("class", ["tag", ...looks].join(" "))
+    write(e.title, d.spoken)
+    enable(e.g, "edge", d.spoken, chosen)
+  }
+
+  // Other looks for what is drawn, in the places where it stands: `ofNode(node)` gives of a node its `sub`, one of its
+  // `subs`, the `colour` behind it, its `tone`, one or several words; `ofEdge(edge)` gives the `tone` of an edge.
+  function dress(ofNode, ofEdge) {
+    for (const n of nodes.values()) { Object.assign(n.data, ofNode(n.data)); if (n.at) lookOfNode(n) }
+    for (const e of edges.values()) { Object.assign(e.data, ofEdge(e.data)); lookOfEdge(e) }
+  }
+
+  function reveal(id) {                // where the drawing is larger than its window, this node is brought into sight
+    const { at } = nodes.get(id), scale = svg.clientHeight / svg.viewBox.baseVal.height
+    for (const [place, half, from, size] of [[at.x, at.w / 2, "scrollLeft", "clientWidth"], [at.y, at.h / 2, "scrollTop", "clientHeight"]]) {
+      const middle = place * scale, side = half * scale + PAD, room = scroll[size]
+      if (middle - side < scroll[from] || middle + side > scroll[from] + room) scroll[from] = middle - room / 2
+    }
   }
 
   function drawEdge(e, list, plan) {
@@ -319,12 +355,9 @@ function createGraph(host) {
     const seen = from < end
     const path = ([p, q, r]) => `M${p.x.toFixed(1)} ${p.y.toFixed(1)}Q${q.x.toFixed(1)} ${q.y.toFixed(1)} ${r.x.toFixed(1)} ${r.y.toFixed(1)}`
     const shown = seen ? piece(curve, from, end) : null, whole = seen ? path(piece(curve, from, tip)) : ""
-    const chosen = Array.isArray(data.selected) && data.selected[0] === d.source && data.selected[1] === d.target
-    const flags = ["entering", "near"].filter(name => e.g.classList.contains(name))
-    e.g.setAttribute("class", ["edge", d.tone, chosen ? "selected" : "", ...flags].join(" "))
-    e.tag.setAttribute("class", ["tag", d.tone, chosen ? "selected" : "", ...flags].join(" "))
+    lookOfEdge(e)
     set(e.line, { d: shown ? path(shown) : "", "stroke-width": stroke }); set(e.hit, { d: whole })
-    if (flags.includes("entering")) e.line.style.setProperty("--length", e.line.getTotalLength() || 1)
+    if (e.g.classList.contains("entering")) e.line.style.setProperty("--length", e.line.getTotalLength() || 1)
     let head = ""
     if (seen && d.directed) {
       const p = along(curve, tip), q = along(curve, end), l = Math.hypot(p.x - q.x, p.y - q.y) || 1
@@ -332,8 +365,6 @@ function createGraph(host) {
       head = `M${p.x.toFixed(1)} ${p.y.toFixed(1)}L${(q.x + nx).toFixed(1)} ${(q.y + ny).toFixed(1)}L${(q.x - nx).toFixed(1)} ${(q.y - ny).toFixed(1)}Z`
     }
     e.head.setAttribute("d", head)
-    write(e.title, d.spoken)
-    enable(e.g, "edge", d.spoken, chosen)
     e.points = shown && Array.from({ length: 41 }, (_, i) => along(shown, i / 40))
   }
 
@@ -384,5 +415,5 @@ function createGraph(host) {
     return all[(all.indexOf(g) + step + all.length) % all.length]
   }
 
-  return { update, destroy: end }
+  return { update, show, dress, reveal, destroy: end }
 }

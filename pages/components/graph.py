@@ -18,7 +18,8 @@ from bayes_engine.numerals import certain
 from pages.components.component import component, heard, seen
 from pages.runtime.escape import clean
 
-_graph = component(__file__, "bayes_graph", '<div class="graph" data-testid="graph"></div>', uses=("stage",))
+_PLACE = '<div class="graph" data-testid="graph"></div>'
+_graph = component(__file__, "bayes_graph", _PLACE, uses=("stage",), draws="createGraph")
 
 NodeTone = Literal["", "class", "evidence", "super", "end", "lit", "shut", "faint"]
 EdgeTone = Literal["", "new", "faint", "rejected", "class", "lit", "married"]
@@ -40,7 +41,8 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """A node at (x, y), y downwards, in units of a node; `sub` is a second, smaller line."""
+    """A node at (x, y), y downwards, in units of a node; `sub` is a second, smaller line, and `subs` what a script may
+    change it to, so that there is room for the widest."""
 
     id: str
     label: str
@@ -49,6 +51,7 @@ class Node:
     sub: str = ""
     bars: tuple[Bar, ...] = ()
     tone: NodeTone = ""
+    subs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,7 @@ def _node(node: Node) -> dict[str, Any]:
         "x": float(node.x),
         "y": float(node.y),
         "sub": clean(node.sub),
+        "subs": [clean(sub) for sub in node.subs],
         "tone": node.tone,
         "bars": [_bar(Bar(*bar), label) for bar in node.bars],
     }

@@ -46,6 +46,11 @@ def test_a_share_is_written_with_the_digits_it_needs(share: float, text: str) ->
     assert bar["text"] == text and 0 <= bar["share"] <= 1
 
 
+def test_a_node_has_room_for_what_a_script_may_write_into_it() -> None:
+    shown = sent([replace(GRASS, subs=("wet", "d\u202ery"))], [])["nodes"][0]
+    assert (shown["sub"], shown["subs"]) == ("3 parents", ["wet", "d ry"])
+
+
 def test_text_from_data_is_cleaned_and_ids_are_not() -> None:
     shown = sent([Node("a\u202eb", "a\u202eb\n<b>", 0, 0, sub="s\x00", bars=(Bar("l\u200b", 1.0),))], [])["nodes"][0]
     assert (shown["id"], shown["label"], shown["sub"], shown["bars"][0]["label"]) == ("a\u202eb", "a b <b>", "s ", "l ")

@@ -117,8 +117,8 @@ def test_the_film_is_the_engines_walk(films: list[dict[str, Any]]) -> None:
     assert film["drawn"] == [u.after for u in known.updates]
     assert film["p"][3] == pytest.approx(known.updates[3].p.tolist(), abs=1e-6)
     assert film["exact"] == pytest.approx(exact(network, evidence, event))
-    assert [n["evidence"] for n in film["nodes"]] == [j == 7 for j in range(8)]
-    assert film["nodes"][6]["levels"] == ["abnormal", "normal"] and len(film["algorithm"]) == 7
+    assert film["evidence"] == [7] and film["asked"] == [3] and len(film["algorithm"]) == 7
+    assert film["graph"]["nodes"][6]["subs"] == ["abnormal", "normal"]
 
 
 def test_another_seed_is_another_walk(films: list[dict[str, Any]]) -> None:

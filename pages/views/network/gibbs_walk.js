@@ -3,8 +3,6 @@
 // stood for a moment. Words and labels from data reach the page through textContent and fillText only.
 
 const FIRST = 650, FASTEST = 14, QUICKER = 0.94   // ms of the first update of a play, of the fastest; each is so much shorter
-const GAP = 26, ROWS = 52, TALL = 50, PAD = 10     // px between nodes of a row, between rows; a node's height; round it all
-const BENDS = [0, 24, -24, 46, -46, 72, -72, 110, -110, 150, -150]
 
 const rich = (element, text) => {      // X_i with its index below
   if (element.dataset.text === text) return
@@ -21,14 +19,9 @@ const short = p => p > 0 && p < 0.0001 || p < 1 && p > 0.9999 ? String(p) : p.to
 export default drawnBy(createWalk)
 
 function createWalk(host) {
-  const { on, theme: themeNow, fit, hear, send, waits, end } = stage(host, parts => {
-    if (!data) return
-    if (parts.has("fonts")) drawnFor = ""
-    layout(); draw()
-  })
+  const { on, theme: themeNow, fit, hear, send, waits, end } = stage(host, draw)
   const left = make("div", "", host), right = make("div", "", host)
-  const scroll = make("div", "scroll", left), svg = shape("svg", "net", scroll)
-  const edgeLayer = shape("g", "", svg), nodeLayer = shape("g", "", svg)
+  const network = createGraph(make("div", "graph", left))
   const bar = filmBar(host, left, {
     on, draw, whole: true, pace: k => Math.max(FIRST * QUICKER ** k, FASTEST),
     tell: step => send("stepped", { step }), chapter: step => (Math.floor(step / per()) + 1) * per(),
@@ -36,9 +29,8 @@ function createWalk(host) {
   const title = make("div", "title", left), chart = make("div", "chart", left), canvas = make("canvas", "", chart)
   const head = make("div", "head", right), given = make("p", "given", right), levels = make("div", "levels", right), said = make("p", "said", right)
   const count = make("p", "count", right), exact = make("p", "exact", right), steps = make("ol", "steps", right)
-  svg.setAttribute("role", "img")
 
-  let data, nodes = [], edges = [], states = [], theme, drawnFor = ""
+  let data, nodes = [], states = [], theme
   const last = () => data.drawn.length
   const per = () => Math.max(data.hidden.length, 1)
 
@@ -50,8 +42,8 @@ function createWalk(host) {
     hear(component)
     if (fresh) { bar.load(last(), data.step); remember() }
     else if (!waits()) bar.follow(data.step)
-    if (!again) { words(); build() }
-    layout(); draw()
+    if (!again) { words(); neighbours(); network.show(data.graph) }
+    draw()
   }
 
   function remember() {                // the state after every update
@@ -61,100 +53,18 @@ function createWalk(host) {
   }
 
   function words() {
-    const w = data.words
-    svg.setAttribute("aria-label", w.label); rich(title, w.running)
+    rich(title, data.words.running)
     steps.replaceChildren(...data.algorithm.map(([depth, text]) => { const li = make("li", ["", "deep", "deeper"][depth]); rich(li, text); return li }))
   }
 
-  function build() {
-    nodeLayer.replaceChildren(); edgeLayer.replaceChildren(); drawnFor = ""
-    edges = data.edges.map(([a, b]) => { const g = shape("g", "edge", edgeLayer); return { a, b, g, line: shape("path", "line", g), head: shape("path", "head", g) } })
-    nodes = data.nodes.map((n, j) => {
-      const g = shape("g", "node", nodeLayer)
-      g.dataset.node = n.id
-      const tip = shape("title", "", g), ring = shape("rect", "ring", g), box = shape("rect", "box", g), pill = shape("rect", "pill", g)
-      return { ...n, j, g, tip, ring, box, pill, name: shape("text", "name", g), value: shape("text", "value", g) }
+  function neighbours() {              // of every node its children and its Markov blanket
+    const edges = data.graph.edges.map(e => [Number(e.source), Number(e.target)])
+    nodes = data.graph.nodes.map(({ label, subs }, j) => {
+      const parents = edges.filter(e => e[1] === j).map(e => e[0]), children = edges.filter(e => e[0] === j).map(e => e[1])
+      const partners = edges.filter(e => children.includes(e[1])).map(e => e[0])
+      const blanket = [...new Set([...parents, ...children, ...partners])].filter(i => i !== j).sort((a, b) => a - b)
+      return { label, levels: subs, children, blanket }
     })
-    for (const n of nodes) {
-      const parents = data.edges.filter(e => e[1] === n.j).map(e => e[0]), children = data.edges.filter(e => e[0] === n.j).map(e => e[1])
-      const partners = data.edges.filter(e => children.includes(e[1])).map(e => e[0])
-      n.blanket = [...new Set([...parents, ...children, ...partners])].filter(j => j !== n.j).sort((a, b) => a - b)
-    }
-  }
-
-  // -- where it goes
-
-  const pen = document.createElement("canvas").getContext("2d")
-  function clipped(text, font, room) {
-    pen.font = font
-    if (pen.measureText(text).width <= room) return text
-    const signs = [...text]
-    while (signs.length > 1 && pen.measureText(signs.join("") + "…").width > room) signs.pop()
-    return signs.join("") + "…"
-  }
-
-  function layout() {
-    const width = host.clientWidth
-    if (!width) return
-    host.classList.toggle("narrow", width < 720)
-    const room = left.clientWidth, key = `${data.id}|${data.look}|${room}`
-    if (key === drawnFor) return
-    drawnFor = key
-    const family = getComputedStyle(host).fontFamily, bold = `600 14px ${family}`, plain = `700 13.5px ${family}`
-    const most = nodes.length > 15 ? 104 : 172
-    for (const n of nodes) {
-      n.shown = clipped(n.label, bold, most); n.values = n.levels.map(v => clipped(v, plain, most - 10))
-      pen.font = bold; const a = pen.measureText(n.shown).width
-      pen.font = plain; n.pillWide = Math.max(...n.values.map(v => pen.measureText(v).width)) + 20
-      n.w = Math.ceil(Math.max(a + 24, n.pillWide + 16, 64))
-    }
-    const rows = [...new Set(nodes.map(n => n.y))].sort((a, b) => a - b).map(y => nodes.filter(n => n.y === y).sort((a, b) => a.x - b.x))
-    let unit = 40
-    for (const row of rows) row.slice(1).forEach((n, i) => { unit = Math.max(unit, ((n.w + row[i].w) / 2 + GAP) / Math.max(n.x - row[i].x, 0.05)) })
-    const span = Math.max(...nodes.map(n => n.x)), ends = Math.max(...nodes.map(n => n.w)) + 2 * PAD
-    if (span) unit = Math.max(unit, Math.min((room - ends) / span, unit * 1.6, 240))
-    rows.forEach((row, i) => { for (const n of row) { n.cx = n.x * unit; n.cy = PAD + TALL / 2 + i * (TALL + ROWS) } })
-    const low = Math.min(...nodes.map(n => n.cx - n.w / 2)) - PAD
-    for (const n of nodes) n.cx -= low
-    const w = Math.max(...nodes.map(n => n.cx + n.w / 2)) + PAD, h = rows.length * (TALL + ROWS) - ROWS + 2 * PAD
-    const scale = Math.max(Math.min(room / w, nodes.length > 8 ? 1 : 330 / h, 1.45), nodes.length > 15 ? 0.7 : 0.9)
-    set(svg, { viewBox: `0 0 ${w} ${h}`, width: w * scale, height: h * scale })
-    for (const n of nodes) {
-      set(n.g, { transform: `translate(${n.cx},${n.cy})` })
-      set(n.box, { x: -n.w / 2, y: -TALL / 2, width: n.w, height: TALL, rx: 9 })
-      set(n.ring, { x: -n.w / 2 - 5, y: -TALL / 2 - 5, width: n.w + 10, height: TALL + 10, rx: 13 })
-      set(n.pill, { x: -n.pillWide / 2, y: 1, width: n.pillWide, height: 19, rx: 9.5 })
-      set(n.name, { y: -11 }); set(n.value, { y: 11 })
-      write(n.name, n.shown)
-    }
-    for (const e of edges) drawEdge(e)
-  }
-
-  function drawEdge(e) {
-    const a = nodes[e.a], c = nodes[e.b]
-    const inside = (p, n, air) => Math.abs(p.x - n.cx) < n.w / 2 + air && Math.abs(p.y - n.cy) < TALL / 2 + air
-    const curveOf = bend => {
-      const dx = c.cx - a.cx, dy = c.cy - a.cy, l = Math.hypot(dx, dy) || 1
-      const mx = (a.cx + c.cx) / 2 - 2 * bend * dy / l, my = (a.cy + c.cy) / 2 + 2 * bend * dx / l
-      return t => ({ x: (1 - t) ** 2 * a.cx + 2 * t * (1 - t) * mx + t * t * c.cx, y: (1 - t) ** 2 * a.cy + 2 * t * (1 - t) * my + t * t * c.cy })
-    }
-    let way, least = Infinity
-    for (const bend of BENDS) {
-      const curve = curveOf(bend)
-      let cost = Math.abs(bend) * 0.4
-      for (let t = 1; t < 32; t++) for (const n of nodes) if (n !== a && n !== c && inside(curve(t / 32), n, 7)) cost += 60
-      if (cost < least) { least = cost; way = curve }
-    }
-    let s = 0, t = 1
-    while (s < 1 && inside(way(s), a, 1)) s += 0.005
-    while (t > s && inside(way(t), c, 2)) t -= 0.005
-    const tip = way(t)
-    let back = t
-    while (back > s && Math.hypot(way(back).x - tip.x, way(back).y - tip.y) < 9) back -= 0.005
-    const foot = way(back), l = Math.hypot(tip.x - foot.x, tip.y - foot.y) || 1, nx = -(tip.y - foot.y) / l * 4.6, ny = (tip.x - foot.x) / l * 4.6
-    const points = Array.from({ length: 25 }, (_, i) => way(s + (back - s) * i / 24))
-    set(e.line, { d: "M" + points.map(p => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`).join("L") })
-    set(e.head, { d: `M${tip.x.toFixed(1)} ${tip.y.toFixed(1)}L${(foot.x + nx).toFixed(1)} ${(foot.y + ny).toFixed(1)}L${(foot.x - nx).toFixed(1)} ${(foot.y - ny).toFixed(1)}Z` })
   }
 
   // -- drawing
@@ -163,22 +73,14 @@ function createWalk(host) {
     const now = themeNow()
     theme = { ...now, soft: now.faded(0.62), grid: now.faded(0.1) }
   }
-  const inkOf = level => data.inks[level % data.inks.length][theme.dark ? 1 : 0]
+  const pairOf = level => data.inks[level % data.inks.length], inkOf = level => pairOf(level)[theme.dark ? 1 : 0]
 
   function draw() {
     if (!data || !host.clientWidth) return
+    host.classList.toggle("narrow", host.clientWidth < 720)
     readTheme()
     const k = bar.step, now = states[k], lit = k ? data.hidden[(k - 1) % per()] : -1, blanket = lit < 0 ? [] : nodes[lit].blanket
-    follow(lit)
-    for (const n of nodes) {
-      const tones = [n.evidence ? "evidence" : "", n.query >= 0 ? "query" : "", n.j === lit ? "lit" : "", blanket.includes(n.j) ? "blanket" : ""]
-      n.g.setAttribute("class", ["node", ...tones].filter(Boolean).join(" "))
-      n.g.dataset.level = now[n.j]
-      n.g.style.setProperty("--ink", inkOf(now[n.j]))
-      write(n.value, n.values[now[n.j]])
-      write(n.tip, `${n.label} = ${n.levels[now[n.j]]}`)
-    }
-    for (const e of edges) e.g.classList.toggle("near", lit >= 0 && (e.a === lit || e.b === lit || blanket.includes(e.a) && nodes[lit].blanket.includes(e.b) && data.edges.some(f => f[0] === lit && f[1] === e.b)))
+    dress(now, lit, blanket)
     drawUpdate(k, now, lit, blanket)
     const t = Math.floor(k / per()), sweeps = data.hits.length
     const hits = data.hits.slice(0, t).reduce((a, b) => a + b, 0)
@@ -186,17 +88,23 @@ function createWalk(host) {
     write(exact, data.exact === null ? data.words.unknown : fill(data.words.exact, { p: short(data.exact) }))
     drawSteps(k)
     bar.show(data.words, fill(k ? data.words.counter : data.words.outset, { t: Math.ceil(k / per()), T: sweeps, i: (k - 1) % per() + 1, n: per() }))
-    Object.assign(host.dataset, { lit: lit < 0 ? "" : nodes[lit].id, hits, sweep: t })
+    Object.assign(host.dataset, { lit: lit < 0 ? "" : lit, hits, sweep: t })
     drawChart(t)
   }
 
-  function follow(lit) {                // where the drawing is larger than its window, the lit node stays in sight
-    if (lit < 0) return
-    const scale = svg.clientHeight / svg.viewBox.baseVal.height, { cx, cy, w } = nodes[lit]
-    const high = scroll.clientHeight, wide = scroll.clientWidth, side = w / 2 * scale + 8
-    const x = cx * scale, y = cy * scale
-    if (y - 40 < scroll.scrollTop || y + 40 > scroll.scrollTop + high) scroll.scrollTop = y - high / 2
-    if (x - side < scroll.scrollLeft || x + side > scroll.scrollLeft + wide) scroll.scrollLeft = x - wide / 2
+  function dress(now, lit, blanket) {
+    const tones = { evidence: data.evidence, asked: data.asked, lit: [lit], near: blanket }
+    network.dress(
+      ({ id }) => {
+        const j = Number(id), tone = Object.keys(tones).filter(name => tones[name].includes(j)).join(" ")
+        return { sub: nodes[j].levels[now[j]], colour: pairOf(now[j]), tone }
+      },
+      ({ source, target }) => {         // into the lit node, out of it, into its children
+        const a = Number(source), b = Number(target)
+        return { tone: lit >= 0 && (a === lit || b === lit || nodes[lit].children.includes(b)) ? "near" : "" }
+      },
+    )
+    if (lit >= 0) network.reveal(String(lit))
   }
 
   function drawUpdate(k, now, lit, blanket) {
@@ -263,5 +171,5 @@ function createWalk(host) {
     ctx.textAlign = "center"; ctx.fillText(data.words.time, (l + r) / 2, height - 1)
   }
 
-  return { update, destroy() { bar.end(); end() } }
+  return { update, destroy() { bar.end(); network.destroy(); end() } }
 }

@@ -11,16 +11,19 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from bayes_engine.factors.network import Network
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.walking import Walk
 from bayes_engine.workbench.figures.layout import layered
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.component import component, heard, seen
 from pages.components.film import bar_words, read_step
+from pages.components.graph import Edge, Node, drawing
 from pages.runtime.cache import kept
 from pages.views.network.gibbs_question import Question
 
-_walk = component(__file__, "bayes_gibbs_walk", '<div class="walk" data-testid="walk"></div>', uses=("stage", "film"))
+_PLACE = '<div class="walk" data-testid="walk"></div>'
+_walk = component(__file__, "bayes_gibbs_walk", _PLACE, uses=("stage", "film", "graph"))
 
 
 def player(
@@ -41,33 +44,18 @@ def player(
 def film_of(asked: Question, film: Walk, exact: float | None) -> dict[str, Any]:
     """What the browser gets, as JSON: `id` stands for the walk, `look` for the words around it."""
     network = film.network
-    places, given, query = (
-        _layout(asked.source.key, network.names, network.graph.arcs),
-        dict(asked.given),
-        dict(asked.asked),
-    )
     walk = {
         "hidden": list(film.hidden),
         "start": film.start.tolist(),
         "drawn": [u.after for u in film.updates],
         "p": [[round(v, 6) for v in u.p.tolist()] for u in film.updates],
         "hits": film.hits.astype(int).tolist(),
-        "edges": [[network.position[a], network.position[b]] for a, b in network.graph.arcs],
         "exact": exact,
     }
     look = {
-        "nodes": [
-            {
-                "id": str(j),
-                "label": asked.name(j),
-                "x": places[name][0],
-                "y": places[name][1],
-                "levels": [asked.level(j, k) for k in range(network.sizes[j])],
-                "evidence": j in given,
-                "query": query.get(j, -1),
-            }
-            for j, name in enumerate(network.names)
-        ],
+        "graph": _drawing(asked, network),
+        "evidence": [j for j, _level in asked.given],
+        "asked": [j for j, _level in asked.asked],
         "inks": [list(pair) for pair in CLASS_COLOURS],
         "algorithm": _algorithm(),
         "words": _words(),
@@ -77,6 +65,18 @@ def film_of(asked: Question, film: Walk, exact: float | None) -> dict[str, Any]:
 
 def _digest(part: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(part).encode(), digest_size=8).hexdigest()
+
+
+def _drawing(asked: Question, network: Network) -> dict[str, Any]:
+    """The network, every node with room for any of its levels."""
+    places = _layout(asked.source.key, network.names, network.graph.arcs)
+    nodes = [
+        Node(str(j), asked.name(j), *places[name], subs=tuple(asked.level(j, k) for k in range(network.sizes[j])))
+        for j, name in enumerate(network.names)
+    ]
+    edges = [Edge(str(network.position[a]), str(network.position[b])) for a, b in network.graph.arcs]
+    zoom = {1: 1.45, 2: 1.45, 3: 1.2}.get(len({node.y for node in nodes}), 1.0)  # the fewer rows, the larger
+    return drawing(nodes, edges, zoom=zoom, label=_("The network with the state the chain is in"))
 
 
 @kept(max_entries=64)
@@ -104,7 +104,6 @@ def _words() -> dict[str, str]:
         "forward": _("One update forward"),
         "chapter": _("To the end of the sweep"),
         "scrub": _("Update"),
-        "label": _("The network with the state the chain is in"),
         "running": _("n_q / t after each sweep; the dashed line is the exact answer, the strip marks when q held"),
         "time": _("sweep t"),
         "counter": _("sweep {t} of {T}, node {i} of {n}"),
