@@ -8,8 +8,9 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.active import required
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound, change, current, finish
+from pages.runtime.state import change, choose, current, finish
 from pages.views.case import ask, derivation, fill_in
 from pages.views.case.decision import decision
 from pages.views.case.editor import back_to_table, exercise_banner, study
@@ -24,20 +25,12 @@ try:
     one = study(table)
 except BayesEngineError as error:  # an exercise that cannot be drawn, a model that cannot be fitted to this table
     st.warning(error.message.local(md))
-    if current().seen("exercise", 0):
+    if current().seen(keys.EXERCISE):
         st.button(_("Back to the table"), on_click=change, args=(back_to_table,))
     finish()
 exercise_banner(one)
-views, asking = {"decision": _("The decision"), "ask": _("What to ask next")}, current().seen("case_view", "") == "ask"
-st.segmented_control(
-    _("View"),
-    list(views),
-    format_func=views.__getitem__,
-    required=True,
-    label_visibility="collapsed",
-    **bound("case_view", "ask" if asking else "decision", lambda s, v: s.showing(case_view=v)),
-)
-if asking:
+views = {"decision": _("The decision"), "ask": _("What to ask next")}
+if choose(_("View"), keys.CASE_VIEW, views, titled=False) == "ask":
     ask.interview(one)
     finish()
 try:

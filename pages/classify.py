@@ -8,6 +8,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.active import reading, required
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import current, finish
 from pages.views.classify import given, results, rows
@@ -24,7 +25,7 @@ with wanted:
 
 upload = given.given()
 if upload is None:
-    if current().seen("second", ""):
+    if current().seen(keys.SECOND):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
     finish()
 given.offer_alike(table, fitted, upload)

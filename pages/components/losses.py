@@ -21,8 +21,9 @@ from pages import active
 from pages.active import words
 from pages.components.component import component, heard, is_number, seen
 from pages.components.plane import action_inks, class_inks
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 
 LARGEST = 1e9
 """No loss is larger."""
@@ -67,7 +68,7 @@ def loss_editor(table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus
         if text is None:
             return
         try:
-            rows, extra = pasted_losses(table, text, truth_in_rows=_flipped())
+            rows, extra = pasted_losses(table, text, truth_in_rows=current().seen(keys.FLIP))
         except BayesEngineError as error:
             st.session_state[f"{key}-refused"] = error.message
         else:
@@ -122,10 +123,6 @@ def unit_of(table: active.InUse) -> str:
 
 def _key(bus: str) -> str:
     return f"{bus}_losses"
-
-
-def _flipped() -> bool:
-    return bool(current().seen("flip", False))
 
 
 # what comes back ------------------------------------------------------------------------------------------------------
@@ -223,7 +220,7 @@ def _live_part(table: active.InUse, fitted: active.Fitted, case: Ledger, bus: st
         "own": [fitted.prior[c] for c in table.classes],
         "prior": [use[c] for c in table.classes] if use else None,
         "posterior": case.posterior()[0, order].tolist() if case.status[0] == Status.OK else [],
-        "flipped": _flipped(),
+        "flipped": current().seen(keys.FLIP),
         "name": clean(table.action(loss.actions[-1]), 40) if further else None,
         "unit": _("in {unit}").format(unit=clean(unit, 40)) if unit else "",
         "words": {
@@ -322,5 +319,5 @@ def _presets(table: active.InUse) -> None:
         st.toggle(
             _("truth in rows"),
             help=_("Turns the view only; no decision changes."),
-            **bound("flip", _flipped(), lambda s, on: s.showing(flip=on)),
+            **bound_to(keys.FLIP),
         )

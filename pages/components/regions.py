@@ -20,11 +20,12 @@ from pages import active
 from pages.active import words
 from pages.components.losses import last_edit
 from pages.components.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import md
 from pages.runtime.jobs import lasting
 from pages.runtime.links import go
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, change, choose, current
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample; the browser stays quick and the plane legible."""
@@ -51,14 +52,14 @@ def axes_in_use(table: active.InUse) -> Axes | None:
     numeric_first = sorted(
         _possible(features), key=lambda i: (not features[i].numeric, features[i].name not in middle, i)
     )
-    chosen = [current().seen("x", -1), current().seen("y", -1)]
+    chosen = [current().seen(keys.AXIS_X), current().seen(keys.AXIS_Y)]
     free = iter(i for i in numeric_first if i not in chosen)
     x, y = (i if i in numeric_first else next(free, None) for i in chosen)
     x = y if x is None else x  # the only feature left is the one that stood on the other axis
     if x is None:
         return None
     up = None if y is None or y == x else features[y]
-    return Axes(features[x], up, len(features) > 2 and current().seen("sliced", False))
+    return Axes(features[x], up, len(features) > 2 and current().seen(keys.SLICED))
 
 
 def _middle(table: active.InUse) -> tuple[str, ...]:
@@ -90,14 +91,14 @@ def region_controls(table: active.InUse, axes: Axes) -> None:
         _("x axis"),
         positions,
         format_func=label,
-        **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, x=i)),
+        **bound("axis_x", features.index(axes.x), lambda s, i: _turned(s, features, axes, keys.AXIS_X, i)),
     )
     if axes.y is not None:
         up.selectbox(
             _("y axis"),
             positions,
             format_func=label,
-            **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, y=i)),
+            **bound("axis_y", features.index(axes.y), lambda s, i: _turned(s, features, axes, keys.AXIS_Y, i)),
         )
 
 
@@ -111,27 +112,22 @@ def slice_control(table: active.InUse, axes: Axes) -> None:
     if len(table.features) <= len(axes.names):
         return
     modes = {False: _("integrated out"), True: _("as in the case")}
-    st.segmented_control(
+    choose(
         _("The other features"),
-        [False, True],
-        format_func=modes.get,
-        required=True,
-        help=_(
+        keys.SLICED,
+        modes,
+        about=_(
             "Integrated out: the exact marginal posterior given the two axes alone. As in the case: a slice at the "
             "values of the chosen case."
         ),
-        **bound("sliced", axes.sliced, lambda s, on: s.showing(sliced=bool(on))),
     )
 
 
-def _turned(state: State, features: tuple[Variable, ...], axes: Axes, **chosen: int) -> State:
+def _turned(state: State, features: tuple[Variable, ...], axes: Axes, moved: keys.ViewKey[int], i: int) -> State:
     """New axes; choosing for one what the other shows exchanges them."""
-    old = {"x": features.index(axes.x), "y": features.index(axes.y) if axes.y else -1}
-    new = old | chosen
-    if new["x"] == new["y"]:
-        (moved,) = chosen
-        new["x" if moved == "y" else "y"] = old[moved]
-    return state.showing(**new)
+    old = {keys.AXIS_X: features.index(axes.x), keys.AXIS_Y: features.index(axes.y) if axes.y else -1}
+    new = {axis: i if axis is moved else old[moved] if at == i else at for axis, at in old.items()}
+    return state.showing(*(axis.to(at) for axis, at in new.items()))
 
 
 def region_plane(table: active.InUse, fitted: active.Fitted, axes: Axes, *, key: str, height: int = 480) -> None:

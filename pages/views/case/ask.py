@@ -25,8 +25,9 @@ from pages import active
 from pages.active import words
 from pages.components.chart import chart
 from pages.runtime import private
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, choose, current
 from pages.runtime.state import dark as theme_is_dark
 from pages.views.case.editor import Study
 
@@ -117,25 +118,17 @@ def interview(one: Study) -> None:
 def _talk(one: Study) -> Talk:
     """What the state says of the interview; an answer that this table does not have is left out (a forged link)."""
     state, features = current(), one.table.features.variables
-    told: dict[int, Any] = {}
-    for entry in state.seen("told", ()):
-        if _is_answer(entry, features):
-            told[entry[0]] = entry[1]
-    given = {name: value for name, value in one.values.items() if state.seen("ask_from", "nothing") == "case"}
+    told = {j: code for j, code in state.seen(keys.TOLD) if j < len(features) and _is_answer(features[j], code)}
+    given = {name: value for name, value in one.values.items() if state.seen(keys.ASK_FROM) == "case"}
     asked = {features[j].name for j in told}
     given = {name: value for name, value in given.items() if value is not None and name not in asked}
     return Talk(one, active.case_losses(one.table), _costs(state, features), given, tuple(told.items()))
 
 
-def _is_answer(entry: Any, features: Sequence[Variable]) -> bool:
-    if not isinstance(entry, tuple) or len(entry) != 2 or type(entry[0]) is not int:
-        return False
-    j, code = entry
-    if not 0 <= j < len(features) or code is None:
-        return 0 <= j < len(features)
-    if features[j].discrete:
-        return type(code) is int and 0 <= code < len(features[j].levels)
-    return type(code) in (int, float)
+def _is_answer(feature: Variable, code: Any) -> bool:
+    if feature.discrete:
+        return code is None or (type(code) is int and 0 <= code < len(feature.levels))
+    return code is None or type(code) in (int, float)
 
 
 def _value(variable: Variable, code: Any) -> Any:
@@ -144,15 +137,8 @@ def _value(variable: Variable, code: Any) -> Any:
 
 def _costs(state: State, features: Sequence[Variable]) -> dict[str, float]:
     """What each question costs: its own price, else the one for all."""
-    own = {entry[0]: entry[1] for entry in state.seen("ask_costs", ()) if _is_cost(entry)}
-    usual = max(state.seen("ask_cost", 0.0), 0.0)
-    return {v.name: float(own.get(j, usual)) for j, v in enumerate(features)}
-
-
-def _is_cost(entry: Any) -> bool:
-    if not isinstance(entry, tuple) or len(entry) != 2 or type(entry[0]) is not int:
-        return False
-    return type(entry[1]) in (int, float) and 0 <= entry[1] <= 1e9
+    own = dict(state.seen(keys.ASK_COSTS))
+    return {v.name: float(own.get(j, state.seen(keys.ASK_COST))) for j, v in enumerate(features)}
 
 
 # the next question ------------------------------------------------------------------------------------------------
@@ -193,19 +179,17 @@ def _next_question(talk: Talk, now: Inquiry) -> None:
         )
     open_ = {q.feature: q for q in now.questions}
     names = [v.name for v in talk.features]
-    chosen = current().seen("ask_about", -1)
-    chosen = names[chosen] if 0 <= chosen < len(names) and names[chosen] in open_ else now.questions[0].feature
     ranked = [names.index(q.feature) for q in now.questions]
+    j = current().seen_among(keys.ASK_ABOUT, ranked)
     labels = {j: f"{clean(table.column(names[j]), 60)}  {signed(open_[names[j]].value, 4)}" for j in ranked}
     st.selectbox(
         _("Question"),
         ranked,
         format_func=labels.get,
         help=_("The best question stands first; another may be asked instead."),
-        **bound("ask_about", names.index(chosen), lambda s, j: s.showing(ask_about=j)),
+        **bound_to(keys.ASK_ABOUT, j),
     )
-    j = names.index(chosen)
-    _answers(talk, talk.features[j], j, open_[chosen])
+    _answers(talk, talk.features[j], j, open_[names[j]])
     with st.container(horizontal=True, gap="small"):
         st.button(
             _("Don't know"),
@@ -311,7 +295,11 @@ def _telling(j: int, code: Any) -> Callable[[State], State]:
 
 def _tell(state: State, j: int, code: Any) -> State:
     """One more answer; the next question is the best one again."""
-    return state.showing(told=(*state.seen("told", ()), (j, code)), ask_about=-1)
+    return _with_told(state, (*state.seen(keys.TOLD), (j, code)))
+
+
+def _with_told(state: State, told: tuple[Any, ...]) -> State:
+    return state.showing(keys.TOLD.to(told), keys.ASK_ABOUT.to(-1))
 
 
 def _take_back(talk: Talk) -> None:
@@ -321,7 +309,7 @@ def _take_back(talk: Talk) -> None:
         icon=":material/undo:",
         disabled=not talk.told,
         on_click=change,
-        args=(lambda s: s.showing(told=s.seen("told", ())[:-1], ask_about=-1),),
+        args=(lambda s: _with_told(s, s.seen(keys.TOLD)[:-1]),),
     )
     st.button(
         _("Start again"),
@@ -329,7 +317,7 @@ def _take_back(talk: Talk) -> None:
         icon=":material/restart_alt:",
         disabled=not talk.told,
         on_click=change,
-        args=(lambda s: s.showing(told=(), ask_about=-1),),
+        args=(lambda s: _with_told(s, ()),),
     )
 
 
@@ -340,9 +328,9 @@ def _values(talk: Talk, now: Inquiry) -> None:
     """All open questions, the most valuable first."""
     if not now.questions:
         return
-    table, every = talk.one.table, bool(current().seen("ask_all", False))
+    table, every = talk.one.table, current().seen(keys.ASK_ALL)
     shown = now.questions if every else now.questions[:MOST_BARS]
-    about = current().seen("ask_about", -1)
+    about = current().seen(keys.ASK_ABOUT)
     names = [q.feature for q in shown]
     at = talk.features[about].name if 0 <= about < len(talk.features) else ""
     figure = questions(
@@ -353,10 +341,7 @@ def _values(talk: Talk, now: Inquiry) -> None:
     )
     chart(figure, key="ask_values", alt=_("value of each open question"))
     if len(now.questions) > MOST_BARS:
-        st.toggle(
-            _("All {n} questions").format(n=len(now.questions)),
-            **bound("ask_all", every, lambda s, on: s.showing(ask_all=bool(on))),
-        )
+        st.toggle(_("All {n} questions").format(n=len(now.questions)), **bound_to(keys.ASK_ALL))
     prior = active.prior_of_use(table)
     whole = value_of_everything(
         talk.one.model, active.case_frame(table, talk.known(len(talk.told))), talk.loss, prior_of_use=prior
@@ -376,20 +361,10 @@ def _values(talk: Talk, now: Inquiry) -> None:
 def _settings(talk: Talk) -> None:
     """Where the interview starts, and what a question costs."""
     starts = {"nothing": _("nothing known"), "case": _("the case")}
-    st.segmented_control(
-        _("Start from"),
-        list(starts),
-        format_func=starts.get,
-        required=True,
-        help=_("The cells that are missing in the case are asked, or all."),
-        **bound(
-            "ask_from",
-            "case" if current().seen("ask_from", "nothing") == "case" else "nothing",
-            lambda s, v: s.showing(ask_from=v, told=(), ask_about=-1),
-        ),
-    )
+    about = _("The cells that are missing in the case are asked, or all.")
+    choose(_("Start from"), keys.ASK_FROM, starts, also=(keys.TOLD.to(()), keys.ASK_ABOUT.to(-1)), about=about)
     dearest = float(abs(talk.loss.table).max()) or 1.0
-    top = max(0.2 * dearest, current().seen("ask_cost", 0.0))
+    top = max(0.2 * dearest, current().seen(keys.ASK_COST))
     st.slider(
         _("Cost of a question"),
         0.0,
@@ -397,14 +372,14 @@ def _settings(talk: Talk) -> None:
         step=dearest / 200,
         format="%.4g",
         help=_("In the unit of the losses."),
-        **bound("ask_cost", min(max(current().seen("ask_cost", 0.0), 0.0), top), lambda s, v: s.showing(ask_cost=v)),
+        **bound_to(keys.ASK_COST),
     )
     _own_costs(talk)
 
 
 def _own_costs(talk: Talk) -> None:
     """A price for single questions."""
-    own = {entry[0]: float(entry[1]) for entry in current().seen("ask_costs", ()) if _is_cost(entry)}
+    own = {j: float(cost) for j, cost in current().seen(keys.ASK_COSTS)}
     label = _("Costs of single questions") + (f" ({len(own)})" if own else "")
     panel = st.popover(label, key="ask_costs_open", on_change="rerun", width="content")
     if not panel.open:
@@ -419,15 +394,15 @@ def _own_costs(talk: Talk) -> None:
                 1e9,
                 value=None,
                 format="%g",
-                placeholder=f"{max(current().seen('ask_cost', 0.0), 0.0):g}",
+                placeholder=f"{current().seen(keys.ASK_COST):g}",
                 **bound(f"ask_cost_{j}", own.get(j), _set_cost(j)),
             )
 
 
 def _set_cost(j: int) -> Callable[[State, float | None], State]:
     def edit(state: State, value: float | None) -> State:
-        rest = tuple(entry for entry in state.seen("ask_costs", ()) if _is_cost(entry) and entry[0] != j)
-        return state.showing(ask_costs=rest if value is None else (*rest, (j, float(value))))
+        rest = tuple(entry for entry in state.seen(keys.ASK_COSTS) if entry[0] != j)
+        return state.showing(keys.ASK_COSTS.to(rest if value is None else (*rest, (j, float(value)))))
 
     return edit
 
@@ -482,7 +457,9 @@ def _history(talk: Talk) -> None:
         key="ask_open",
         icon=":material/open_in_full:",
         on_click=change,
-        args=(lambda s: replace(s, case=codes, row=-1).showing(case_view="decision", left_out=False),),
+        args=(
+            lambda s: replace(s, case=codes, row=-1).showing(keys.CASE_VIEW.to("decision"), keys.LEFT_OUT.to(False)),
+        ),
     )
 
 
@@ -490,13 +467,13 @@ def _play(talk: Talk, now: Inquiry) -> None:
     """Let a row of the table answer: a step, or until no question pays."""
     table = talk.one.table
     rows = table.parts.X
-    n = min(max(current().seen("ask_row", 0), 0), len(rows) - 1)
+    n = min(current().seen(keys.ASK_ROW), len(rows) - 1)
     st.number_input(
         _("Row that answers (1 to {n})").format(n=len(rows)),
         1,
         len(rows),
         step=1,
-        **bound("ask_row", n + 1, lambda s, v: s.showing(ask_row=(v or 1) - 1, told=(), ask_about=-1)),
+        **bound("ask_row", n + 1, lambda s, v: _with_told(s.showing(keys.ASK_ROW.to((v or 1) - 1)), ())),
     )
     best = now.best
     with st.container(horizontal=True, gap="small"):
@@ -531,4 +508,4 @@ def _from_row(state: State, talk: Talk, n: int, most: int) -> State:
             break
         j = names.index(best.feature)
         talk = replace(talk, told=(*talk.told, (j, cells[j])))
-    return state.showing(told=talk.told, ask_about=-1)
+    return _with_told(state, talk.told)

@@ -33,8 +33,9 @@ from bayes_engine.workbench.derivation.derive import (
 from bayes_engine.workbench.derivation.misprints import WorkingPlace, misprints
 from pages.active import shelf, words
 from pages.runtime import private
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound_to, change, choose, current
 from pages.views.case.editor import Study, another_exercise
 
 MOST_CLASSES = 4
@@ -100,7 +101,7 @@ def shown_classes(working: Working) -> list[int]:
     everyone = list(range(len(working.classes)))
     if len(everyone) <= MOST_CLASSES:
         return everyone
-    chosen = [k for k in current().seen("classes", ()) if k in everyone][:MOST_CLASSES]
+    chosen = [k for k in current().seen(keys.CLASSES) if k in everyone][:MOST_CLASSES]
     return chosen or sorted(sorted(everyone, key=lambda k: -working.log_joint[k])[:MOST_CLASSES])
 
 
@@ -110,26 +111,22 @@ def choose_classes(one: Study, working: Working) -> None:
         names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
         st.multiselect(
             _("Classes shown"), list(names), max_selections=MOST_CLASSES, format_func=names.get,
-            **bound("classes_shown", shown_classes(working), lambda s, ks: s.showing(classes=tuple(ks))),
+            **bound_to(keys.CLASSES, tuple(shown_classes(working))),
         )  # fmt: skip
 
 
 def controls(one: Study, working: Working, *, filling: bool) -> str:
     """How the working is shown: as blanks or with its numbers, and with how many digits (which are returned)."""
-    digits = current().seen("digits", "")
+    digits = current().seen(keys.DIGITS)
     kinds = {"": _("4 digits"), "hand": _("rounded to 3, as by hand"), "full": _("8 digits")}
-    digits = digits if digits in kinds else ""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="controls"):
         unasked = _("The terms of this model are no counts that could be filled in.") if working.additive else None
-        st.toggle(_("Let me fill in"), disabled=working.additive, help=unasked,
-                  **bound("fill", filling, lambda s, on: s.showing(fill=bool(on))))  # fmt: skip
+        st.toggle(_("Let me fill in"), disabled=working.additive, help=unasked, **bound_to(keys.FILL, filling))
         if not one.seed:
             st.button(_("Another exercise"), key="exercise", icon=":material/exercise:", on_click=change,
                       args=(another_exercise,), help=_("Rows drawn anew from this table, a made-up case."))  # fmt: skip
         if not filling:
-            st.segmented_control(_("Digits"), list(kinds), format_func=kinds.get, required=True,
-                                 label_visibility="collapsed",
-                                 **bound("digits", digits, lambda s, d: s.showing(digits=d)))  # fmt: skip
+            choose(_("Digits"), keys.DIGITS, kinds, titled=False)
     spec = one.fitted.spec
     plain_naive = spec.family == "naive-bayes" and not spec.knobs
     rule = words.preset_help(spec.preset) if plain_naive else md(shelf.title(spec, one.table), 200)
@@ -147,7 +144,7 @@ def controls(one: Study, working: Working, *, filling: bool) -> str:
 def factor_table(one: Study, working: Working, digits: int) -> None:
     """A row for each factor, a column for each class; a click on a number opens it. Then the product and posterior."""
     columns, notes = shown_classes(working), _notes(one, working)
-    opened, of = current().seen("factor", -1), current().seen("of", 0)
+    opened, of = current().seen(keys.FACTOR), current().seen(keys.FACTOR_CLASS)
     with st.container(key="factors"):
         head(one, working, columns)
         for i, step in _page(working):
@@ -195,9 +192,9 @@ def _page(working: Working) -> list[tuple[int, WorkingStep]]:
     pages = range(0, len(numbered), PAGE)
     if len(pages) == 1:
         return numbered
-    at = min(current().seen("from", 0) // PAGE * PAGE, pages[-1])
-    st.segmented_control(_("Factors"), list(pages), format_func=lambda a: f"{a + 1}–{min(a + PAGE, len(numbered))}",
-                         required=True, **bound("factor_page", at, lambda s, a: s.showing(**{"from": a})))  # fmt: skip
+    at = min(current().seen(keys.FACTOR_PAGE) // PAGE * PAGE, pages[-1])
+    ranges = {a: f"{a + 1}–{min(a + PAGE, len(numbered))}" for a in pages}
+    choose(_("Factors"), keys.FACTOR_PAGE, ranges, otherwise=at)
     return numbered[at : at + PAGE]
 
 
@@ -211,7 +208,7 @@ def _factor_label(working: Working, step: WorkingStep, k: int, digits: int, *, w
 
 
 def _open(i: int, k: int, *, closing: bool) -> Callable[[State], State]:
-    return lambda state: state.showing(factor=-1 if closing else i, of=k)
+    return lambda state: state.showing(keys.FACTOR.to(-1 if closing else i), keys.FACTOR_CLASS.to(k))
 
 
 def left_out(one: Study, working: Working) -> None:
@@ -597,16 +594,13 @@ def typeset(lines: Sequence[str]) -> None:
 
 def copies(one: Study, working: Working, final: Working, digits: int, before: Mapping[str, str] | None = None) -> None:
     """The whole working as text to take along: what stands `before` it in each format, its factors, the sums."""
-    is_open = current().seen("copying", bool(current().seen("copy", "")))
-    opened = bound("copy_open", is_open, lambda s, on: s.showing(copying=bool(on)))
+    is_open = current().seen(keys.COPY_OPEN)
+    if is_open is None:
+        is_open = bool(current().seen(keys.COPY_FORM))  # a format was chosen before there was a switch
+    opened = bound_to(keys.COPY_OPEN, is_open)
     with st.container(key="copy"), st.expander(_("Copy the working"), icon=":material/content_copy:", **opened):
-        form = current().seen("copy", "latex")
-        form = form if form in FORMS else "latex"
         forms = {"latex": "LaTeX", "markdown": "Markdown", "text": _("text")}
-        st.segmented_control(
-            _("Format"), list(forms), format_func=forms.get, required=True, label_visibility="collapsed",
-            **bound("copy_form", form, lambda s, f: s.showing(copy=f)),
-        )  # fmt: skip
+        form = choose(_("Format"), keys.COPY_FORM, forms, titled=False)
         if not is_open:  # what colours the text is 0.5 MB to load
             return
         text = FORMS[form](working, one.table, digits, final if before else None)

@@ -23,9 +23,10 @@ from bayes_engine.workbench.derivation.render import posterior
 from pages import active
 from pages.active.question import pick_row
 from pages.components.losses import case_amount
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,13 @@ class Study:
 def study(table: active.InUse) -> Study:
     """What the state asks for: the table's case, with or without its own row, or an exercise."""
     fitted, state = active.active_model(table), current()
-    seed = state.seen("exercise", 0)
-    if seed > 0:
+    if seed := state.seen(keys.EXERCISE):
         drawn = _exercise(table.key, fitted.spec, seed, fitted.model, table)
         one = replace(table, key=f"{table.key}|exercise {seed}", parts=drawn.parts, schema=drawn.parts.schema)
         return Study(one, fitted, drawn.model, drawn.case, seed=seed)
     values = active.case_values(table)
     found = Study(table, fitted, fitted.model, values, row=_own_row(table, values))
-    if found.row is not None and state.seen("left_out", False):
+    if found.row is not None and state.seen(keys.LEFT_OUT):
         return replace(found, model=found.model_without(found.row), left_out=True)
     return found
 
@@ -211,8 +211,8 @@ def with_cells(state: State, table: active.InUse, cells: Mapping[str, Any]) -> S
 
 def _fresh(state: State) -> State:
     """A new case: what was filled in for the old one is gone."""
-    stale = {name: empty for name, empty in (("answers", ()), ("left_out", False)) if state.seen(name, empty)}
-    return state.showing(**stale) if stale else state
+    stale: tuple[keys.ViewKey[Any], ...] = (keys.ANSWERS, keys.LEFT_OUT)
+    return state.showing(*(key.to(key.default) for key in stale if state.seen(key)))
 
 
 def _step(table: active.InUse, name: str) -> float:
@@ -237,7 +237,7 @@ def own_row(one: Study) -> None:
     st.toggle(
         _("Leave this row out of the counts"),
         help=_("The posterior of a row that was counted flatters the model: it has seen the answer."),
-        **bound("left_out", one.left_out, lambda s, on: s.showing(left_out=bool(on))),
+        **bound_to(keys.LEFT_OUT, one.left_out),
     )
 
 
@@ -271,12 +271,16 @@ def case_listed(one: Study) -> None:
 
 def another_exercise(state: State) -> State:
     """The next exercise, to be filled in."""
-    return state.showing(exercise=state.seen("exercise", 0) + 1, fill=True, answers=(), factor=-1)
+    return _exercising(state, state.seen(keys.EXERCISE) + 1)
 
 
 def back_to_table(state: State) -> State:
     """The table itself again."""
-    return state.showing(exercise=0, fill=False, answers=(), factor=-1)
+    return _exercising(state, 0)
+
+
+def _exercising(state: State, seed: int) -> State:
+    return state.showing(keys.EXERCISE.to(seed), keys.FILL.to(seed > 0), keys.ANSWERS.to(()), keys.FACTOR.to(-1))
 
 
 def exercise_banner(one: Study) -> None:

@@ -13,6 +13,7 @@ from bayes_engine.workbench.derivation import render
 from bayes_engine.workbench.derivation.check import LONGEST, hint, hint_joint, hint_posterior, mark
 from bayes_engine.workbench.derivation.derive import Working, rounded
 from pages.runtime import private
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, current
 from pages.views.case import derivation
@@ -68,8 +69,7 @@ MARKS = {"right": ":material/check_circle:", "wrong": ":material/cancel:", "unre
 
 def _answers(state: State) -> dict[str, str]:
     """What was filled in, by the key of the blank."""
-    pairs = (pair for pair in state.seen("answers", ()) if isinstance(pair, tuple) and len(pair) == 2)
-    return {key: text for key, text in pairs if isinstance(key, str) and isinstance(text, str)}
+    return dict(state.seen(keys.ANSWERS))
 
 
 def _colour_marks(marks: dict[str, str]) -> None:
@@ -90,7 +90,7 @@ def _blank(cell: Any, key: str, name: str, answers: dict[str, str], *right: floa
 
     def entered(state: State, value: str | None) -> State:
         kept = _answers(state) | {key: value or ""}
-        return state.showing(answers=tuple(sorted((k, v) for k, v in kept.items() if v)))
+        return state.showing(keys.ANSWERS.to(tuple(sorted((k, v) for k, v in kept.items() if v))))
 
     cell.text_input(
         md(name, 80),

@@ -19,8 +19,9 @@ from pages.active import words
 from pages.components.flip_margins import MOST, cell_of, loss_words, now_words, right_priced, say_flips, value_words
 from pages.components.losses import LARGEST
 from pages.components.tables import high
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound_to, change, current
 from pages.views.case.editor import Study
 
 TALLEST = 400
@@ -36,28 +37,25 @@ def how_firm(one: Study, working: Working) -> None:
     prior = active.prior_of_use(table) or one.judging.prior_by_class
     margins = loss.flip_margins(working.posterior, prior, amount=amount)
     others = [i for i, action in enumerate(loss.actions) if action != margins.action]
-    wish = current().seen("wish", -1)
+    wish = current().seen_among(keys.WISH, [-1, *others])
     with st.container(border=True, key="margins"):
         say_flips(table, margins)
         names = {
             i: _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24)) for i in others
         }
         with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-            st.toggle(
-                _("All flip margins"),
-                **bound("margins_all", current().seen("margins", False), lambda s, on: s.showing(margins=on)),
-            )
+            st.toggle(_("All flip margins"), **bound_to(keys.MARGINS))
             st.selectbox(
                 _("What would make it another decision?"),
                 [-1, *others],
                 format_func={-1: _("What would make it another decision?"), **names}.get,
                 label_visibility="collapsed",
                 width=330,
-                **bound("margins_wish", wish if wish in others else -1, lambda s, i: s.showing(wish=i)),
+                **bound_to(keys.WISH, wish),
             )
         if wish in others:
             _wish(table, loss.implied_losses(working.posterior, loss.actions[wish], prior, amount=amount))
-        if current().seen("margins", False):
+        if current().seen(keys.MARGINS):
             _every(table, margins)
 
 

@@ -17,10 +17,11 @@ from bayes_engine.workbench.figures.credible import bands, histogram_of
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import lasting
-from pages.runtime.state import bound, change, current, dark
+from pages.runtime.state import bound_to, change, choose, current, dark
 from pages.views.case.editor import Study
 
 DRAWN = 2000
@@ -49,7 +50,7 @@ def how_sure(one: Study, working: Working) -> None:
     """Beside the posterior: how far it would be another one had other rows of the same world been seen."""
     if working.position < 0:
         return
-    seed = current().seen("draws", 0) % SEEDS
+    seed = current().seen(keys.DRAWS) % SEEDS
     key, spec, case = _keys(one)
     found = _plausible(key, spec, case, seed, one)
     if isinstance(found, Message):
@@ -103,7 +104,7 @@ def how_sure(one: Study, working: Working) -> None:
                     n=DRAWN, seed=seed
                 ),
                 on_click=change,
-                args=(lambda s: s.showing(draws=(seed + 1) % SEEDS),),
+                args=(lambda s: s.showing(keys.DRAWS.to((seed + 1) % SEEDS)),),
             )
         st.caption(_reading(one, found, key, spec, case, order, use is not None, dotted=line is not None))
 
@@ -141,24 +142,16 @@ def _flips(one: Study, flips: Flips) -> str:
 
 def _class_shown(one: Study, order: list[int]) -> int:
     """The class whose probability is drawn: the one chosen, of two the first, otherwise the likeliest."""
-    chosen = current().seen("plausible_class", -1)
-    return chosen if chosen in order else 0 if len(order) == 2 else order[0]
+    return current().seen_among(keys.PLAUSIBLE_CLASS, order, 0 if len(order) == 2 else order[0])
 
 
 def _choose_class(one: Study, order: list[int], k: int) -> None:
     names = {j: f"P({clean(one.table.class_(one.table.classes[j]), 30)} | x)" for j in range(len(order))}
     if len(order) > 2:
         st.selectbox(_("Class"), list(names), format_func=names.get, label_visibility="collapsed", width=260,
-                     **bound("plausible_class", k, lambda s, j: s.showing(plausible_class=j)))  # fmt: skip
+                     **bound_to(keys.PLAUSIBLE_CLASS, k))  # fmt: skip
         return
-    st.segmented_control(
-        _("Class"),
-        list(names),
-        format_func=lambda j: md(names[j]),
-        required=True,
-        label_visibility="collapsed",
-        **bound("plausible_class", k, lambda s, j: s.showing(plausible_class=j)),
-    )
+    choose(_("Class"), keys.PLAUSIBLE_CLASS, {j: md(name) for j, name in names.items()}, otherwise=k, titled=False)
 
 
 def _reading(

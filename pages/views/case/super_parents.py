@@ -16,6 +16,7 @@ from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.averaged import Mean, SuperParent, as_misprinted, average, derive_member
 from bayes_engine.workbench.derivation.derive import Working
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.case.derivation import head, line, shown_classes
@@ -44,7 +45,7 @@ def choose(one: Study) -> Under | None:
     table = one.table
     asked: Any = (active.prior_of_use(table), table.classes)
     mean = average(one.model, one.case, *asked)
-    at = current().seen("super_parent", -1)
+    at = current().seen(keys.SUPER_PARENT)
     known = [p for p in mean.parents if p.why != "missing"] if mean.active else []
     chosen = next((p for p in known if mean.parents.index(p) == at), mean.weightiest)
     name = chosen.name if chosen else None
@@ -52,7 +53,7 @@ def choose(one: Study) -> Under | None:
 
 
 def _opening(i: int) -> Any:
-    return lambda state: state.showing(super_parent=i, factor=-1, answers=())
+    return lambda state: state.showing(keys.SUPER_PARENT.to(i), keys.FACTOR.to(-1), keys.ANSWERS.to(()))
 
 
 def choice(one: Study, under: Under) -> None:

@@ -19,8 +19,9 @@ from bayes_engine.workbench.figures.theme import colour_of
 from pages.active import words
 from pages.active.text_terms import quoted, shown, times
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import bound, current, dark
+from pages.runtime.state import bound_to, choose, current, dark
 from pages.views.case.editor import Study
 
 MOST_DECISIONS = 11
@@ -83,8 +84,7 @@ def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
     """What speaks for one class against another, as a waterfall; where the case is `drawn`, the two are chosen beside
     the picture, which shows the many small contributions too."""
     k_for, k_against = sides(working) if drawn else choose_sides(one, working)
-    state = current()
-    largest, bits = state.seen("order", "size") == "size", state.seen("unit", "nats") == "bits"
+    largest, bits = current().seen(keys.ORDER) == "size", current().seen(keys.UNIT) == "bits"
     balance = weigh(working.ledger, working.classes[k_for], working.classes[k_against])
     telling = (w for w in balance.weights if w.nats or working.steps[w.position].row.kind != "constant")
     balance = replace(balance, weights=tuple(telling))  # what is the same in every class weighs nothing
@@ -109,22 +109,8 @@ def contributions(one: Study, working: Working, *, drawn: bool = False) -> None:
     chart(figure, key="case_waterfall", alt=_("contributions to the log-odds"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="waterfall_controls"):
         orders, units = {"size": _("by size"), "table": _("as in the table")}, {"nats": _("nats"), "bits": _("bits")}
-        st.segmented_control(
-            _("Order"),
-            list(orders),
-            format_func=orders.get,
-            required=True,
-            label_visibility="collapsed",
-            **bound("case_order", "size" if largest else "table", lambda s, o: s.showing(order=o)),
-        )
-        st.segmented_control(
-            _("Unit"),
-            list(units),
-            format_func=units.get,
-            required=True,
-            label_visibility="collapsed",
-            **bound("case_unit", "bits" if bits else "nats", lambda s, u: s.showing(unit=u)),
-        )
+        choose(_("Order"), keys.ORDER, orders, titled=False)
+        choose(_("Unit"), keys.UNIT, units, titled=False)
     st.caption(_reading(one, working, balance))
 
 
@@ -168,10 +154,8 @@ def sides(working: Working) -> tuple[int, int]:
     if len(working.classes) == 2:
         return 0, 1
     likely = sorted(range(len(working.classes)), key=lambda k: -working.log_joint[k])
-    chosen = [current().seen(name, -1) for name in ("for", "against")]
-    first = chosen[0] if 0 <= chosen[0] < len(likely) else likely[0]
-    rest = [k for k in likely if k != first]
-    return first, chosen[1] if chosen[1] in rest else rest[0]
+    first = current().seen_among(keys.FOR, likely)
+    return first, current().seen_among(keys.AGAINST, [k for k in likely if k != first])
 
 
 def choose_sides(one: Study, working: Working) -> tuple[int, int]:
@@ -187,9 +171,7 @@ def choose_sides(one: Study, working: Working) -> tuple[int, int]:
         _("For"),
         range(len(likely)),
         format_func=names.get,
-        **bound("case_for", first, lambda s, k: s.showing(**{"for": k})),
+        **bound_to(keys.FOR, first),
     )
-    right.selectbox(
-        _("against"), rest, format_func=names.get, **bound("case_against", second, lambda s, k: s.showing(against=k))
-    )
+    right.selectbox(_("against"), rest, format_func=names.get, **bound_to(keys.AGAINST, second))
     return first, second

@@ -9,6 +9,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.derive import Working, derive, rounded
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.state import current
 from pages.views.case import derivation, fill_in, super_parents
 from pages.views.case.editor import Study
@@ -32,7 +33,7 @@ class Worked:
 
 def work_out(one: Study) -> Worked:
     """The working of the case. Raises BayesEngineError where it has none."""
-    filling = current().seen("fill", False)
+    filling = current().seen(keys.FILL)
     judging = one.model if filling else one.judging  # what is filled in is counted
     losses, prior_of_use = active.case_losses(one.table), active.prior_of_use(one.table)
     exact = derive(judging, one.case, losses, prior_of_use, one.table.classes)

@@ -14,6 +14,7 @@ from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
 from pages.active import reading
 from pages.active.second_file import SecondFile, look
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change, current
 
@@ -32,14 +33,14 @@ def _take() -> None:
 def _in_use(name: str, content: bytes, found: Cells) -> None:
     mark = active.digest(content)
     st.session_state["second"] = (mark, SecondFile(name, content, (), found))
-    if current().seen("second", "") != mark:
-        change(lambda state: state.showing(second=mark, read_second=(), second_alike=False))
+    if current().seen(keys.SECOND) != mark:
+        change(lambda s: s.showing(keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)))
 
 
 def given() -> SecondFile | None:
     """The second file the state names, if this session has it, read as the state wants."""
     mark, upload = st.session_state.get("second", ("", None))
-    if upload is None or current().seen("second", "") != mark:
+    if upload is None or current().seen(keys.SECOND) != mark:
         return None
     upload.read_as(active.overrides(current(), "read_second"))
     found: SecondFile = upload
@@ -92,7 +93,7 @@ def offer_alike(table: active.InUse, fitted: active.Fitted, upload: SecondFile) 
     near = names_alike(upload.reading.names, wanted)
     if not near:
         return
-    taken = current().seen("second_alike", False)
+    taken = current().seen(keys.SECOND_ALIKE)
     told = _("; ").join(
         (_("'{other}' is taken as '{column}'") if taken else _("'{other}' could be '{column}'")).format(
             other=md(other, 40), column=md(name, 40)
@@ -109,5 +110,5 @@ def offer_alike(table: active.InUse, fitted: active.Fitted, upload: SecondFile) 
             _("Leave them out") if taken else _("Take them"),
             key="alike",
             on_click=change,
-            args=(lambda state: state.showing(second_alike=not taken),),
+            args=(lambda state: state.showing(keys.SECOND_ALIKE.to(not taken)),),
         )

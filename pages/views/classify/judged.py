@@ -25,6 +25,7 @@ from bayes_engine.workbench.incoming.incoming import (
 from pages import active
 from pages.active.second_file import SecondFile
 from pages.runtime import jobs
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.state import current
 
@@ -66,14 +67,14 @@ def _scored_rows(
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
     if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
         raise no_amounts(table.amount_column)
-    return _scored(mark(upload), table.key, fitted.spec, current().seen("second_alike", False), table, fitted, upload)
+    return _scored(mark(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
 
 
 def _names(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> set[str]:
     """The columns that the file has, under the names the model knows."""
     names = upload.reading.names
     alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
-    return {*names, *(alike if current().seen("second_alike", False) else ())}
+    return {*names, *(alike if current().seen(keys.SECOND_ALIKE) else ())}
 
 
 def mark(upload: SecondFile) -> str:

@@ -17,8 +17,9 @@ from bayes_engine.table.sheet import too_long
 from bayes_engine.table.write import WRITERS
 from bayes_engine.workbench.incoming.batch import answers
 from pages.runtime import jobs
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound, current
+from pages.runtime.state import bound_to, current
 from pages.views.classify.judged import Judged, mark
 from pages.views.classify.reasons import reasons
 
@@ -51,7 +52,7 @@ class Results:
         self.blocks = partial(answers, fitted.judging, rows, judged.scored, loss, table.classes, use,
                               amount=rows.amount, said_as=reasons())  # fmt: skip
         prior = None if use is None else tuple(use.items())
-        alike = current().seen("second_alike", False)
+        alike = current().seen(keys.SECOND_ALIKE)
         self.key: tuple[Hashable, ...] = (mark(judged.upload), table.key, fitted.spec, alike, loss, prior,
                                           current_language())  # fmt: skip
 
@@ -93,15 +94,14 @@ class OnDisk:
 def download(result: Results) -> None:
     """The results in the format of one's choice; those of a long file are written first, which can be called off."""
     kinds = {"csv": _("CSV"), "xlsx": _("Excel (xlsx)"), "parquet": _("Parquet")}
-    chosen = current().seen("results_as", "csv")
-    kind = Format(chosen if chosen in kinds else "csv", len(result.rows))
+    kind = Format(current().seen(keys.RESULTS_AS), len(result.rows))
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         st.selectbox(
             _("Results as"),
             list(kinds),
             format_func=lambda k: kinds.get(k, k),
             width=170,
-            **bound("results_as", kind.kind, lambda state, v: state.showing(results_as=v)),
+            **bound_to(keys.RESULTS_AS),
         )
         place = st.empty()
     below = st.empty()
@@ -144,8 +144,7 @@ def _ask(key: Hashable) -> None:
 
 def write_if_asked(result: Results) -> None:
     """Write the results that were asked for; while that takes, the page ends here with how far it is."""
-    chosen = current().seen("results_as", "csv")
-    kind = Format(chosen if chosen in WRITERS else "csv", len(result.rows))
+    kind = Format(current().seen(keys.RESULTS_AS), len(result.rows))
     key = (*result.key, kind.ending)
     if st.session_state.get("second_asked") != key or len(result.rows) <= AT_ONCE:
         return

@@ -8,8 +8,9 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, current
+from pages.runtime.state import bound_to, current
 from pages.views.data import columns
 from pages.views.data.attempts import attempt
 
@@ -21,18 +22,17 @@ def levels_editor(table: active.TableInUse) -> None:
         return
     names = [v.name for v in table.schema]
     with st.expander(_("Levels: their order, and levels that no row has yet"), icon=":material/reorder:"):
-        chosen = current().seen("levels_of", discrete[-1])
         column, level, new = st.columns([1, 2, 1], gap="medium", vertical_alignment="bottom")
         at = column.selectbox(_("Column"), discrete, format_func=lambda j: clean(table.column(names[j])),
-                              **bound("levels_of", chosen if chosen in discrete else discrete[-1],
-                                      lambda s, j: s.showing(levels_of=j, level_at=0)))  # fmt: skip
+                              **bound_to(keys.LEVELS_OF, current().seen_among(keys.LEVELS_OF, discrete, discrete[-1]),
+                                         keys.LEVEL_AT.to(0)))  # fmt: skip
         variable = table.schema.variables[at]
-        place = min(max(current().seen("level_at", 0), 0), len(variable.levels) - 1)
+        place = min(current().seen(keys.LEVEL_AT), len(variable.levels) - 1)
         with level:
             picked = st.selectbox(
                 _("Level"), range(len(variable.levels)),
                 format_func=lambda k: f"{k + 1} · {clean(table.level(variable.name, variable.levels[k]), 40)}",
-                **bound("level_at", place, lambda s, k: s.showing(level_at=k)),
+                **bound_to(keys.LEVEL_AT, place),
             )  # fmt: skip
         with new:
             st.text_input(_("New level"), key="new_level", placeholder=_("its name"),
@@ -50,7 +50,7 @@ def levels_editor(table: active.TableInUse) -> None:
 def _move(at: int, levels: tuple[Any, ...], here: int, there: int) -> None:
     moved = list(levels)
     moved.insert(there, moved.pop(here))
-    attempt(lambda state: columns.with_levels(state, at, tuple(moved)).showing(level_at=there))
+    attempt(lambda state: columns.with_levels(state, at, tuple(moved)).showing(keys.LEVEL_AT.to(there)))
 
 
 def _add(at: int, levels: tuple[Any, ...]) -> None:

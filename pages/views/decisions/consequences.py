@@ -22,8 +22,9 @@ from pages import active
 from pages.active import words
 from pages.components.component import component, follower
 from pages.components.losses import decisions, last_edit, truths, unit_of
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, current
+from pages.runtime.state import bound_to, current
 
 _rows = component(__file__, "bayes_consequences_rows", uses=("decide", "stage"))
 _live = follower(
@@ -70,9 +71,8 @@ def three_shown(table: active.InUse, case: Ledger) -> tuple[int, ...]:
 
 def _chosen(table: active.InUse) -> tuple[int, ...]:
     """The classes that the state names for the triangle, three at most; () where it names none, or what are none."""
-    chosen, places = current().seen("three", ()), range(len(table.classes))
-    fits = len(chosen) <= 3 and all(type(k) is int and k in places for k in chosen) and len(set(chosen)) == len(chosen)
-    return chosen if fits else ()
+    chosen = current().seen(keys.THREE)
+    return chosen if len(set(chosen) & set(range(len(table.classes)))) == len(chosen) else ()
 
 
 def choose_three(table: active.InUse, case: Ledger) -> None:
@@ -87,7 +87,7 @@ def choose_three(table: active.InUse, case: Ledger) -> None:
         format_func=lambda k: clean(table.class_(table.classes[k]), 40),
         max_selections=3,
         help=_("The other classes keep the shares that they have in the case. None chosen: the case's likeliest."),
-        **bound("three", list(chosen or shown), lambda s, picked: s.showing(three=tuple(picked))),
+        **bound_to(keys.THREE, chosen or shown),
     )
     if 0 < len(chosen) < 3:
         names = _(", ").join(md(table.class_(table.classes[k]), 24) for k in shown)

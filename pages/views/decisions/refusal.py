@@ -14,8 +14,9 @@ from bayes_engine.language import _
 from bayes_engine.ledger import Status
 from bayes_engine.numerals import plain
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound_to, change
 
 
 def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
@@ -32,7 +33,7 @@ def refuse_by_error(table: active.InUse, held: HeldOut) -> None:
             100.0,
             step=0.5,
             format="%g",
-            **bound("target_error", current().seen("target", 2.0), lambda s, v: s.showing(target=float(v or 0.0))),
+            **bound_to(keys.TARGET),
         )
         posterior, status = held.posterior(use)
         weight = held.weight.copy()

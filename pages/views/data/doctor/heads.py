@@ -21,9 +21,10 @@ from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages import active
 from pages.active import words
 from pages.components.component import component, heard, read_position, seen
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound_to, change, current
 from pages.views.data.doctor import wording
 
 _heads = component(__file__, "bayes_heads", '<div class="heads" data-testid="heads"></div>', uses=("stage",))
@@ -79,15 +80,15 @@ def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
 
 def picked_in(table: active.TableInUse, state: State) -> str:
     """The name of the column whose head was clicked; "" where there is none."""
-    at = state.seen("doctor_column", -1)
+    at = state.seen(keys.DOCTOR_COLUMN)
     return table.schema.variables[at].name if 0 <= at < len(table.schema) else ""
 
 
 def picking(state: State, position: int | None) -> State:
     """The state with this column chosen, and in sight."""
     if position is None:
-        return state.showing(doctor_column=-1)
-    return state.showing(doctor_column=position, doctor_from=position // WIDE * WIDE)
+        return state.showing(keys.DOCTOR_COLUMN.to(-1))
+    return state.showing(keys.DOCTOR_COLUMN.to(position), keys.DOCTOR_FROM.to(position // WIDE * WIDE))
 
 
 def marked(findings: Iterable[Finding]) -> dict[str, Counter[Severity]]:
@@ -105,14 +106,13 @@ def _window(table: active.TableInUse) -> int:
     if d <= WIDE:
         return 0
     starts = list(range(0, d, WIDE))
-    start = current().seen("doctor_from", 0)
-    start = start if start in starts else 0
+    start = current().seen_among(keys.DOCTOR_FROM, starts)
     st.selectbox(
         _("Columns"),
         starts,
         format_func=lambda at: _("{first}–{last} of {all}").format(first=at + 1, last=min(at + WIDE, d), all=f"{d:,}"),
         width=240,
-        **bound("doctor_from", start, lambda state, at: state.showing(doctor_from=at)),
+        **bound_to(keys.DOCTOR_FROM, start),
     )
     return start
 
