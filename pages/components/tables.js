@@ -157,7 +157,8 @@ function createListing(host) {
       button.type = "button"
       button.dir = "auto"
       if (way) make("span", "way", cell, way === "ascending" ? "↑" : "↓")
-      cell.title = entry.help || (widths[j] > given[j] + 1 || widths[j] >= WIDEST ? entry.text : "")
+      const said = entry.help || (widths[j] > given[j] + 1 || widths[j] >= WIDEST ? entry.text : "")
+      cell.title = said ? `${said}\n${data.sort}` : data.sort
       return cell
     }))
     shown()

@@ -91,6 +91,9 @@ def drawn(
             "height": height,
             "find": _("Find") if len(lines) > LONG else "",
             "none": _("Nothing found"),
+            "sort": _("A click sorts, up and then down.")
+            if choice is None
+            else _("A click sorts, up and then down. In the rows, arrow keys move and Enter chooses."),
             "narrow": narrow,
             "seen": seen(key),
         },

@@ -129,7 +129,9 @@ def _inside() -> None:
 
 
 def _unsaid() -> None:
-    """What is not in the link."""
+    """What the address does, and what is not in it."""
+    st.caption(_("Every page's state is in its address: Back in the browser undoes the last change, and a link kept "
+                 "today opens the same numbers later, in English or in 中文."))  # fmt: skip
     st.caption(_("The link holds names, numbers and settings, never a cell of an uploaded file: others upload the same "
                  "file on the page Data, and everything is as it is here."))  # fmt: skip
     if st.session_state.get("too_long"):

@@ -21,7 +21,14 @@ from pages.runtime.state import change, current
 
 def drop() -> None:
     """Where the file is given. One that is no table is said, and what was on screen stays."""
-    st.file_uploader(_("A second file"), key="second_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
+    st.file_uploader(
+        _("A second file"),
+        key="second_file",
+        on_change=_take,
+        max_upload_size=MAX_BYTES // 1_000_000,
+        help=_("A long file is read and decided a block of rows at a time. You see how far it is and may cancel; the "
+               "page stays usable meanwhile."),
+    )  # fmt: skip
     if why := reading.refused("second_file"):
         st.error(_("This file could not be read: {why}.").format(why=why))
 
