@@ -100,7 +100,7 @@ class JunctionTree:
     `given` in every row join nothing: each row takes its slice of their children's tables.
 
     Making one allocates nothing: `cost` says what the tables would need, and asking for more than `most_cells` raises
-    TooLarge. `cliques` are names, each before its parent.
+    TooLarge.
     """
 
     def __init__(
@@ -117,11 +117,6 @@ class JunctionTree:
         groups = [tuple(v for v in network.axes(cpt.scope) if v not in self._given) for cpt in network.cpts]
         self._cliques = _cliques((*groups, network.axes(together)), network.sizes, self.names)
         self._edges = _edges(network, self._cliques, self._given)
-
-    @property
-    def cliques(self) -> tuple[tuple[str, ...], ...]:
-        """The names in every clique, each clique before its parent."""
-        return tuple(self._names(c.scope) for c in self._cliques)
 
     @property
     def parents(self) -> tuple[int, ...]:

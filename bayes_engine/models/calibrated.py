@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +37,6 @@ METHODS = ("temperature", "platt", "isotonic")
 """One number for all classes; a line in the log-odds of each class; an increasing step function of them."""
 COLDEST, HOTTEST = 1e-3, 1e3
 LOG_2 = float(np.log(2.0))
-
-
-class Calibrator(Protocol):
-    """What held-out rows say of a model's posteriors: a map of log posteriors (n, C) to log posteriors (n, C).
-
-    −inf stays −inf: what the model holds impossible no calibrator brings back.
-    """
-
-    def __call__(self, log_p: Array) -> Array: ...
 
 
 @dataclass(frozen=True)

@@ -348,8 +348,6 @@ def _tried(test: Callable[[Any], T], given: Any) -> T | BayesEngineError:
 
 # before naive Bayes ---------------------------------------------------------------------------------------------------
 
-STEPS = ("raw", "pca", "lda")
-
 
 class Before(NamedTuple):
     """Gaussian naive Bayes after a step: `columns` it reads, the mean absolute `correlation` of two of them within the

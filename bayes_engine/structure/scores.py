@@ -81,16 +81,6 @@ class Move(NamedTuple):
         left = {self.child: tuple(p for p in before[self.child] if p != self.parent)}
         return left if self.operation == "delete" else left | {self.parent: (*before[self.parent], self.child)}
 
-    def undone(self) -> Move:
-        """The move that takes this one back.
-
-        >>> Move("add", "a", "b").undone()
-        Move(operation='delete', parent='a', child='b')
-        """
-        if self.operation == "reverse":
-            return Move("reverse", self.child, self.parent)
-        return Move("delete" if self.operation == "add" else "add", self.parent, self.child)
-
 
 class FamilyScore(NamedTuple):
     """One line of the bill, in nats: score = log_likelihood − penalty.

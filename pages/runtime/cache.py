@@ -109,19 +109,6 @@ def release() -> int:
     return released
 
 
-def bytes_kept(digest: str = "") -> int:
-    """Bytes that all results take, or those of one file."""
-    release()
-    return _taken.get(digest, 0)
-
-
-def clear() -> None:
-    """Forget everything."""
-    with _lock:
-        for number, key in list(_recent):
-            _drop(number, key)
-
-
 # one result -----------------------------------------------------------------------------------------------------
 
 

@@ -16,12 +16,12 @@ from bayes_engine.table.read import read_table
 from pages import active
 from pages.active import network_file
 from pages.active.second_file import SecondFile, look
-from pages.runtime import cache
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
 from pages.shell.workspace.form import Given, Workspace, read, without_data, write
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE, crossed, slowly
+from tests.kept import forget
 
 PAGES = frozenset({"start", "data", "model", "decisions", "case", "classify", "network"})
 ROWS = "\n".join(f"{('青绿', '乌黑', '浅白')[i % 3]};{i % 7},{i % 4};{('是', '否')[i % 5 // 3]}" for i in range(30))
@@ -113,7 +113,7 @@ def test_another_session_shows_the_same(kind: str):
     before = session_of(page, state, **files)
     saved = workspace_of(before)
     assert (saved.page, saved.state, set(saved.files)) == (page, state, set(files))
-    cache.clear()  # what was fitted is fitted again
+    forget()  # what was fitted is fitted again
     after = opening(write(saved))
     assert workspace_of(after) == saved
     assert after.session_state["page"] == ("" if page == "start" else page)
@@ -124,7 +124,7 @@ def test_another_session_shows_the_same(kind: str):
 
 def test_posteriors_are_the_same_to_the_last_bit():
     before = session_of("classify", UPLOADED, table=("瓜.csv", CSV), second=("新.csv", NEW))
-    cache.clear()
+    forget()
     after = opening(write(workspace_of(before)))
     frames = [at.dataframe[0].value.select_dtypes("number") for at in (before, after)]
     assert frames[0].size >= 9

@@ -16,6 +16,7 @@ import pytest
 
 from pages.runtime import cache
 from tests.conftest import PATIENCE, ROOT
+from tests.kept import bytes_kept, forget
 
 DIGEST = "0123456789abcdef"
 
@@ -27,11 +28,11 @@ class File:
 @pytest.fixture(autouse=True)
 def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is kept, and no file of an earlier test is known, which may die at any moment."""
-    cache.clear()
+    forget()
     for name, nothing in (("_holders", {}), ("_shares", {}), ("_gone", deque()), ("_taken", {"": 0})):
         monkeypatch.setattr(cache, name, nothing)
     yield
-    cache.clear()
+    forget()
 
 
 def test_a_result_is_computed_once_for_its_key() -> None:
@@ -74,7 +75,7 @@ def test_all_together_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "BUDGET", 4_000_000)
     for key in range(10):
         one(key), other(key)
-    assert 3_000_000 < cache.bytes_kept() <= 4_000_000
+    assert 3_000_000 < bytes_kept() <= 4_000_000
     assert one(9) is one(9)
 
 
@@ -91,10 +92,10 @@ def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
     fit("iris", 1000)
     del first
     assert cache.release() == 0 and fit(mine, 1000) is whole
-    assert cache.bytes_kept(DIGEST) >= 8000
+    assert bytes_kept(DIGEST) >= 8000
     del second
     assert cache.release() == 1
-    assert cache.bytes_kept(DIGEST) == 0 and 8000 <= cache.bytes_kept() < 16000  # iris stays
+    assert bytes_kept(DIGEST) == 0 and 8000 <= bytes_kept() < 16000  # iris stays
 
 
 def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
@@ -107,8 +108,8 @@ def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
     for n in range(20):
         fit(f"upload:{DIGEST}|a", n)
         fit("iris", n)
-    assert 2_000_000 < cache.bytes_kept(DIGEST) <= 3_000_000
-    assert cache.bytes_kept() > 16_000_000  # the embedded table's are left alone
+    assert 2_000_000 < bytes_kept(DIGEST) <= 3_000_000
+    assert bytes_kept() > 16_000_000  # the embedded table's are left alone
 
 
 def test_those_who_ask_at_once_wait_for_one_answer() -> None:
@@ -215,12 +216,12 @@ def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:
             fit(mine, n)
     assert calls == [1000, 2000, 300_000]
     fit(mine, 200_000)
-    assert calls[3:] == [200_000] and cache.bytes_kept(DIGEST) < 2_000_000
+    assert calls[3:] == [200_000] and bytes_kept(DIGEST) < 2_000_000
     fit(mine, 1000)
     assert calls[4:] == [], "the large one made room, the small one stayed"
     for n in range(20_000, 20_100):  # many small ones keep the share too
         fit(mine, n)
-    assert cache.bytes_kept(DIGEST) <= 2_000_000
+    assert bytes_kept(DIGEST) <= 2_000_000
 
 
 def test_the_numbers_of_rows_take_nothing() -> None:

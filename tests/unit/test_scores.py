@@ -90,7 +90,6 @@ def test_the_bill_of_a_change_is_the_difference_of_two_bills(score: ScoreName, m
     change = bill_of_change(counts, graph, move, score)
     assert change.delta == pytest.approx(bill(counts, change.graph, score).score - bill(counts, graph, score).score)
     assert len(change.families) == (2 if move.operation == "reverse" else 1)
-    assert move.undone().applied(change.graph) == graph
 
 
 def test_moves_that_cannot_be_made_say_why() -> None:

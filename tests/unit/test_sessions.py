@@ -18,6 +18,7 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from pages.runtime import cache, sessions
 from tests.conftest import PATIENCE, ROOT, WITHOUT_LIBRARY
+from tests.kept import bytes_kept
 
 
 class Left:
@@ -105,12 +106,12 @@ def test_what_was_computed_from_its_file_goes_too(collected: list[str]) -> None:
     session.upload = Left("its file")
     cache.hold("fedcba9876543210", session.upload, 1)
     fit("upload:fedcba9876543210|1")
-    assert cache.bytes_kept("fedcba9876543210") > 100_000
+    assert bytes_kept("fedcba9876543210") > 100_000
     del session
     clock.now = 91
     sweep()
     given_back()
-    assert cache.bytes_kept("fedcba9876543210") == 0
+    assert bytes_kept("fedcba9876543210") == 0
     assert collected == ["unfreeze", "collect", "freeze"]
 
 

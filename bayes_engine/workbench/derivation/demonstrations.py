@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from bayes_engine.logspace import Array, exp, log, log_sum
 
@@ -177,15 +176,6 @@ def multinomial(counts: Sequence[int], theta: Sequence[float]) -> Shares:
     curve = np.array([value(np.concatenate([[t], (1.0 - t) * rest])) for t in shares])
     gradient = tuple(float(g) for g in seen / here - n)
     return Shares(value(here), value(best), tuple(best.tolist()), gradient, shares, curve)
-
-
-def orders(counts: Sequence[int]) -> float:
-    """log n!/(n₁!…n_S!): what the counts' probability has on top of the rows' in their order; it does not depend on θ.
-
-    >>> round(orders([2, 1]), 6)
-    1.098612
-    """
-    return float(gammaln(sum(counts) + 1) - sum(gammaln(c + 1) for c in counts))
 
 
 # underflow ------------------------------------------------------------------------------------------------------------

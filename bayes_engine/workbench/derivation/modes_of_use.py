@@ -18,9 +18,6 @@ from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.stats.collect import Statistics
 
-NUMBERS = ("n", "mean", "squares")
-"""What is kept of a column of numbers in a class: how many, their mean, the sum of squared deviations from it."""
-
 
 class Agreement(NamedTuple):
     """`of_case` P(c|case) (C,) by way, None where there is none; over the `rows` of the table the largest `difference`
@@ -125,7 +122,8 @@ def each_without(
 
 def moved_numbers(before: Statistics, after: Statistics) -> pd.DataFrame:
     """The numbers kept that differ between two statistics of one table, one a row: column (None: the class), entry
-    ("count", "missing", or of `NUMBERS`), level, class, before, after.
+    ("count", "missing", and of a column of numbers "n", "mean" and "squares", the sum of squared deviations), level,
+    class, before, after.
 
     >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
     >>> model = NaiveBayes().fit(X, y)

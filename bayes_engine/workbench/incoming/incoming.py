@@ -53,9 +53,9 @@ class Incoming:
 
     `unreadable` (n,) rows that cannot be given to the model because of a cell; `bad` the cells for which rows are not
     decided, of every row its first and LISTED others, by row; `truth` (n,) positions among the classes, −1 where the
-    file names none, −2 where it names something else; `has_truth` whether the file has the target at all; `called` the
-    names that the model's columns have in the file; `amount` (n,) what multiplies each row's losses, NaN where the cell
-    is no such number, or None where it was not asked for or the file has no such column.
+    file names none, −2 where it names something else; `called` the names that the model's columns have in the
+    file; `amount` (n,) what multiplies each row's losses, NaN where the cell is no such number, or None where it was
+    not asked for or the file has no such column.
     """
 
     cells: pd.DataFrame
@@ -63,7 +63,6 @@ class Incoming:
     unreadable: NDArray[np.bool_]
     bad: tuple[BadCell, ...]
     truth: NDArray[np.int32]
-    has_truth: bool
     notes: tuple[Note, ...]
     called: Mapping[str, str]
     amount: Array | None = None
@@ -105,7 +104,7 @@ class Treatment(NamedTuple):
 @dataclass(frozen=True)
 class IncomingFile:
     """The rows of a file, read again a block at a time whenever they are wanted; `bad` (the first LISTED of the file),
-    `truth`, `has_truth` and `amount` as in `Incoming`."""
+    `truth` and `amount` as in `Incoming`."""
 
     reception: Reception
     bad: tuple[BadCell, ...]
@@ -220,7 +219,7 @@ class Reception:
         truth = self._truth(cells, tally)
         tally.rows += len(cells)
         frame = pd.DataFrame(columns, index=cells.index)
-        return Incoming(cells, frame, bad.rows, bad.in_order(), truth, self.target.name in self.called, (), self.called,
+        return Incoming(cells, frame, bad.rows, bad.in_order(), truth, (), self.called,
                         amount)  # fmt: skip
 
     def notes(self, tally: FileTally) -> tuple[Note, ...]:
