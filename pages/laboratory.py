@@ -5,7 +5,8 @@ boot()
 import streamlit as st
 
 from bayes_engine.language import _
-from pages.runtime.state import bound, current
+from pages.runtime import view_keys as keys
+from pages.runtime.state import choose, current
 from pages.views.laboratory import base_rates, likelihood, sandbox, underflow
 
 TABS = {
@@ -14,16 +15,7 @@ TABS = {
     "likelihood": (_("Likelihood"), _("Which parameters make these rows most likely?"), likelihood.show),
     "underflow": (_("Underflow"), _("Why are logarithms added?"), underflow.show),
 }
-tab = current().seen("lab_tab", "densities")
-tab = tab if tab in TABS else "densities"
-words, question, show = TABS[tab]
+words, question, show = TABS[current().seen(keys.LAB_TAB)]
 st.title(question)
-st.segmented_control(
-    _("Experiment"),
-    list(TABS),
-    format_func=lambda name: TABS[name][0],
-    required=True,
-    label_visibility="collapsed",
-    **bound("lab_tab", tab, lambda s, name: s.showing(lab_tab=name)),
-)
+choose(_("Experiment"), keys.LAB_TAB, {name: title for name, (title, *_rest) in TABS.items()}, titled=False)
 show()

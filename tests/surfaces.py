@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from pages.runtime import view_keys
+
 ROOT = Path(__file__).parents[1]
 
 SURFACES: dict[str, tuple[str, ...]] = {  # a Streamlit call: its parameters that render Markdown, in their places
@@ -372,6 +374,8 @@ class Project:
                 return self._name(ast.Name(id=node.attr), target.top)
         if node.attr in self.facts.numbers or _is_number(self._type(node, scope)):
             return frozenset()
+        if node.attr == "options" and _own_key(node.value):
+            return frozenset()
         if node.attr in ("get", "__getitem__", "format"):
             return self.needs(node.value, scope)
         if (owner := self._type(node.value, scope)) is not None:
@@ -394,8 +398,8 @@ class Project:
             case ast.Name(id="map"):
                 passing = isinstance(node.args[0], ast.Name) and node.args[0].id in PASSING | NUMERIC
                 return self._all(node.args[1:], scope) if passing else self.needs(node.args[0], scope)
-            case ast.Attribute(attr="seen") if len(given) == 2 and self.facts.is_number(given[1]):
-                return frozenset()  # State.seen gives a value of its default's type
+            case ast.Attribute(attr="seen" | "seen_among") if given and _own_key(given[0]):
+                return frozenset()
             case ast.Attribute(attr="tex"):
                 return frozenset()
             case ast.Attribute(attr="local") if given:  # Message.local(escape)
@@ -780,6 +784,15 @@ def _class(annotation: ast.expr) -> str:
     return annotation.attr if isinstance(annotation, ast.Attribute) else getattr(annotation, "id", "")
 
 
+def _own_key(node: ast.expr) -> bool:
+    """Whether this is a key of a page's setting that holds a number, or one of some words of ours."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="keys"), attr=name):
+            key = getattr(view_keys, name, None)
+            return isinstance(key, view_keys.ViewKey) and (isinstance(key.default, int | float) or bool(key.options))
+    return False
+
+
 class Facts:
     """What the source says of fields, functions and constants: which of them are numbers or words of ours.
 
@@ -792,7 +805,6 @@ class Facts:
         returned: dict[str, set[bool]] = {}
         constants: dict[str, set[bool]] = {}
         self.fields: dict[tuple[str, str], ast.expr | None] = {}
-        self.amounts: set[str] = set()
         for tree in map(ast.parse, codes):
             for node in tree.body:
                 match node:
@@ -800,8 +812,6 @@ class Facts:
                         ast.Assign(targets=[ast.Name(id=name)], value=value)
                         | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
                     ) if name.isupper():
-                        if isinstance(value, ast.Constant) and isinstance(value.value, int | float):
-                            self.amounts.add(name)
                         plain = not any(isinstance(n, ast.Name | ast.Call) for n in ast.walk(value))
                         constants.setdefault(name, set()).add(plain)
             for node in ast.walk(tree):
@@ -819,15 +829,6 @@ class Facts:
         self.numbers = frozenset(name for name, said in numbers.items() if said == {True}) | {"shape"}
         self.returned = frozenset(name for name, said in returned.items() if said == {True})
         self.constants = frozenset(name for name, said in constants.items() if said == {True})
-
-    def is_number(self, node: ast.expr) -> bool:
-        """A number that is written out, or a constant that is one."""
-        match node:
-            case ast.Constant(value=value):
-                return isinstance(value, int | float)
-            case ast.UnaryOp(operand=operand):
-                return self.is_number(operand)
-        return isinstance(node, ast.Name) and node.id in self.amounts
 
 
 # figures ------------------------------------------------------------------------------------------------------------

@@ -341,7 +341,7 @@ def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str
     return {"key": key, "on_change": changed}
 
 
-def bound_to(key: ViewKey[T], value: T | None = None, *also: Setting) -> dict[str, Any]:
+def bound_to(key: ViewKey[T], value: T | None = None, *, also: Sequence[Setting] = ()) -> dict[str, Any]:
     """Keyword arguments that make a widget a view of a page's setting; a change of it sets `also` as well.
 
     It shows `value`, or what the state has. `st.toggle(_("Digits"), **bound_to(keys.DIGITS))`
@@ -374,7 +374,7 @@ def choose(
         required=True,
         help=about,
         label_visibility="visible" if titled else "collapsed",
-        **bound_to(key, chosen, *also),
+        **bound_to(key, chosen, also=also),
     )
     return chosen
 

@@ -14,8 +14,9 @@ from bayes_engine.decision.boundaries import boundaries, known
 from bayes_engine.models.projection import before_naive_bayes, numbers, pooled_analysis, project
 from bayes_engine.numerals import number
 from bayes_engine.table.roles import take_apart
+from pages.runtime import view_keys as keys
 from pages.runtime.state import State
-from pages.views.projection.equivalence import SCENES, START, classes_in_use
+from pages.views.projection.equivalence import SCENES, classes_in_use
 from pages.views.projection.projection import read_angle
 from tests.apptest.opened import opened
 from tests.conftest import slowly
@@ -144,7 +145,7 @@ def test_sliders_outside_their_limits_are_brought_back(monkeypatch: pytest.Monke
         "pages.views.projection.equivalence.current", lambda: State(view=(("demo_lean", 5.0), ("demo_prior", 0.0)))
     )
     classes = classes_in_use()
-    assert classes.prior == 0.02 and classes.covariances[0, 0, 1] == 0.9 and set(SCENES["one"]) <= set(START)
+    assert classes.prior == 0.02 and classes.covariances[0, 0, 1] == 0.9 and set(SCENES["one"]) <= set(keys.DEMO)
 
 
 # below the line -------------------------------------------------------------------------------------------------------

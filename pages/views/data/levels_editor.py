@@ -25,7 +25,7 @@ def levels_editor(table: active.TableInUse) -> None:
         column, level, new = st.columns([1, 2, 1], gap="medium", vertical_alignment="bottom")
         at = column.selectbox(_("Column"), discrete, format_func=lambda j: clean(table.column(names[j])),
                               **bound_to(keys.LEVELS_OF, current().seen_among(keys.LEVELS_OF, discrete, discrete[-1]),
-                                         keys.LEVEL_AT.to(0)))  # fmt: skip
+                                         also=(keys.LEVEL_AT.to(0),)))  # fmt: skip
         variable = table.schema.variables[at]
         place = min(current().seen(keys.LEVEL_AT), len(variable.levels) - 1)
         with level:

@@ -9,9 +9,10 @@ from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered,
 from bayes_engine.workbench.figures.dependence import dependence_map
 from pages import active
 from pages.components.tables import Choice, Head, drawn
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import change, dark, selected
-from pages.views.dependence.study import Study, choosing, is_overall, order, silent
+from pages.runtime.state import change, current, dark, selected
+from pages.views.dependence.study import Study, choosing, is_overall, silent
 
 MOST = 32
 """The map has room for so many columns."""
@@ -20,7 +21,7 @@ MOST = 32
 def draw_map(table: active.InUse, found: Study, chosen: Pair) -> None:
     overall = is_overall()
     names = strongest(found.pairs, found.names, MOST)
-    if order() == "clustered":
+    if current().seen(keys.DEPENDENCE_ORDER) == "clustered":
         names = clustered(found.pairs, names, overall=overall)
     drawn = map_of(found.pairs, names, overall=overall)
     figure = dependence_map(

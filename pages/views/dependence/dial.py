@@ -22,11 +22,12 @@ from bayes_engine.workbench.figures.comparison import reliability as reliability
 from pages import active
 from pages.active import shelf, words
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import md
 from pages.runtime.jobs import lasting
-from pages.runtime.state import Spec, State, bound, change, current, dark, selected
-from pages.views.dependence.quarters import CUTS, cut_by, with_cut
+from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark, selected
+from pages.views.dependence.quarters import cut_by, with_cut
 
 DEGREES = (1, 2, 3)
 """The k of k-DB on the dial; k = 0 is naive Bayes."""
@@ -49,13 +50,12 @@ def places(table: active.InUse) -> dict[str, Spec]:
 
 def smoothing() -> float:
     """The α that all models of the page have."""
-    return min(max(float(current().seen("dial_alpha", 1.0)), 0.01), 100.0)
+    return current().seen(keys.DIAL_ALPHA)
 
 
 def numbers(table: active.InUse) -> str:
     """How all models of the page take numbers: "gaussian", or cut as the pairs are where nothing else was chosen."""
-    chosen = current().seen("dial_numbers", "")
-    return chosen if chosen in (*CUTS, "gaussian") else cut_by(table)
+    return current().seen(keys.DIAL_NUMBERS) or cut_by(table)
 
 
 def name_of(place: str) -> str:
@@ -89,7 +89,7 @@ def dial(table: active.InUse) -> None:
     specs = places(table)
     here = _place(table, specs)
     tiny = active.is_tiny(table)
-    anew = tiny and bool(current().seen("dial_anew", False))
+    anew = tiny and current().seen(keys.DIAL_ANEW)
     _controls(table, specs, here, tiny=tiny, anew=anew)
     found = _read(table, specs, anew=anew)
     if "naive-bayes" not in found.held:
@@ -137,17 +137,11 @@ def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, 
             step=0.5,
             width=130,
             help=_("Smoothing, the same for all models here."),
-            **bound("dial_alpha", smoothing(), lambda s, v: s.showing(dial_alpha=float(v or 1.0))),
+            **bound_to(keys.DIAL_ALPHA),
         )
         if any(v.numeric for v in table.features):
             kinds = {"mdlp": _("cut by MDLP"), "quantile": _("quarters"), "gaussian": _("Gaussian")}
-            st.segmented_control(
-                _("Numbers"),
-                list(kinds),
-                format_func=lambda kind: kinds[kind],
-                required=True,
-                **bound("dial_numbers", numbers(table), lambda s, v: s.showing(dial_numbers=v)),
-            )
+            choose(_("Numbers"), keys.DIAL_NUMBERS, kinds, otherwise=numbers(table))
         if tiny:
             st.toggle(
                 _("learn all anew without each row"),
@@ -155,7 +149,7 @@ def _controls(table: active.InUse, specs: Mapping[str, Spec], here: str | None, 
                     "Off: a row's counts are taken out, super-parent, tree and cut points stay as all rows chose them. "
                     "On: they are chosen anew without it, which is the honest test of choosing."
                 ),
-                **bound("dial_anew", anew, lambda s, on: s.showing(dial_anew=bool(on))),
+                **bound_to(keys.DIAL_ANEW, anew),
             )
 
 

@@ -41,17 +41,18 @@ from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.active import words
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import lasting, run
-from pages.runtime.state import Spec, bound, change, current, dark
+from pages.runtime.state import Spec, bound_to, change, current, dark
 from pages.views.dependence.dial import alike, places
 
 MOST_PAIRS = 8
 """As many pairs are listed."""
 MOST_EDGES = 14
 """As many edges are drawn one by one."""
-MOST_COPIES = 10
+MOST_COPIES = keys.COPIES.limits[1]
 REFITTED = (0, 1, 2, 5, 10)
 """The numbers of copies at which TAN and AODE are learnt anew."""
 LIGHT = 5_000
@@ -222,7 +223,7 @@ def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.InUse
 def live_examples() -> None:
     """Dependent overall but independent within the class; and the reverse. Exact tables, no samples."""
     _example(
-        "lifters",
+        keys.LIFTERS,
         _("The weight-lifter: dependent overall, independent within the class"),
         _("how far lifters differ from others"),
         weight_lifters,
@@ -232,7 +233,7 @@ def live_examples() -> None:
           "the dependence is the class's doing, and naive Bayes is exactly right."),
     )  # fmt: skip
     _example(
-        "switches",
+        keys.SWITCHES,
         _("Two switches of one lamp: independent overall, dependent within the class"),
         _("how surely the lamp follows its switches"),
         two_switches,
@@ -247,7 +248,7 @@ def live_examples() -> None:
 
 
 def _example(
-    key: str,
+    key: keys.ViewKey[float],
     title: str,
     knob: str,
     made: Any,
@@ -256,12 +257,11 @@ def _example(
     told: str,
 ) -> None:
     st.markdown(f"**{title}**")
-    effect = min(max(float(current().seen(key, 0.8)), 0.0), 1.0)
     text, control = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    control.slider(knob, 0.0, 1.0, step=0.05, **bound(key, effect, lambda s, v: s.showing(**{key: float(v)})))
-    shown: Example = made(effect)
+    control.slider(knob, 0.0, 1.0, step=0.05, **bound_to(key))
+    shown: Example = made(current().seen(key))
     text.markdown(told.format(overall=f"**{shown.overall:.4f}**", given=f"**{shown.given_class:.4f}**"))
-    chart(example(shown, attributes, classes, dark=dark()), key=f"example_{key}", alt=title)
+    chart(example(shown, attributes, classes, dark=dark()), key=f"example_{key.name}", alt=title)
 
 
 # one column, again and again ------------------------------------------------------------------------------------------
@@ -350,25 +350,24 @@ def duplicates(table: active.InUse) -> None:
 def _controls(table: active.InUse, ledger: Ledger) -> tuple[str, int, bool]:
     """The column, how many copies, and whether TAN and AODE are asked too."""
     names = table.features.names
-    at = current().seen("copied", -1)
-    column = names[at] if 0 <= at < len(names) else _telling(ledger, names)
-    times = min(max(current().seen("copies", 3), 0), MOST_COPIES)
-    light = table.parts.X.size <= LIGHT
-    beside = bool(current().seen("copies_beside", light))
+    at = current().seen_among(keys.COPIED, range(len(names)), names.index(_telling(ledger, names)))
+    beside = current().seen(keys.COPIES_BESIDE)
+    if beside is None:
+        beside = table.parts.X.size <= LIGHT
     one, two, three = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
     one.selectbox(
         _("Copy the column"),
         range(len(names)),
         format_func=lambda i: clean(table.column(names[i]), 40),
-        **bound("copied", names.index(column), lambda s, i: s.showing(copied=i)),
+        **bound_to(keys.COPIED, at),
     )
-    two.slider(_("copies"), 0, MOST_COPIES, **bound("copies", times, lambda s, k: s.showing(copies=int(k))))
+    two.slider(_("copies"), 0, MOST_COPIES, **bound_to(keys.COPIES))
     three.toggle(
         _("with TAN and AODE"),
         help=_("They are learnt anew with the copies; on a large table that takes a while."),
-        **bound("copies_beside", beside, lambda s, on: s.showing(copies_beside=bool(on))),
+        **bound_to(keys.COPIES_BESIDE, beside),
     )
-    return column, times, beside
+    return names[at], current().seen(keys.COPIES), beside
 
 
 def _telling(ledger: Ledger, names: tuple[str, ...]) -> str:

@@ -14,8 +14,9 @@ from bayes_engine.workbench.figures.layout import tree as tidy
 from pages import active
 from pages.components.film import film_bar
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, change, current, speak
+from pages.runtime.state import bound_to, change, current, speak
 from pages.views.dependence.parents import shelve
 from pages.views.dependence.study import Study, choosing, chosen_pair, joined, named, spec_of
 
@@ -33,7 +34,7 @@ PACE = 0.9
 
 def roots(table: active.InUse, found: Study) -> None:
     """The choice of the root; at first the model's own."""
-    features, root = table.features.names, current().seen("tree_root", -1)
+    features, root = table.features.names, current().seen(keys.TREE_ROOT)
     offered = [-1, *(i for i, name in enumerate(features) if name in found.names)]
     own = found.growth.root if root not in offered[1:] else None
     most_telling = _("most telling of the class") + ("" if own is None else _(": ") + clean(table.column(own), 24))
@@ -47,7 +48,7 @@ def roots(table: active.InUse, found: Study) -> None:
             "gives the same joint."
         ),
         width=320,
-        **bound("tree_root", root if root in offered else -1, lambda s, i: s.showing(tree_root=i)),
+        **bound_to(keys.TREE_ROOT, root if root in offered else -1),
     )
 
 
@@ -57,20 +58,20 @@ def _last(grown: Growth) -> int:
 
 
 def _step(grown: Growth) -> int:
-    step = current().seen("tree_step", -1)
+    step = current().seen(keys.TREE_STEP)
     return step if 0 <= step <= _last(grown) else _last(grown)
 
 
 def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
     """The tree at a step of its growth, with the player; where it plays, steps follow each other."""
-    if not current().seen("tree_plays", False):
+    if not current().seen(keys.TREE_PLAYS):
         _player(table, found, chosen)
         return
 
     @st.fragment
     def playing() -> None:
         speak()
-        if not current().seen("tree_plays", False) or chosen_pair(table, found.pairs) != chosen:
+        if not current().seen(keys.TREE_PLAYS) or chosen_pair(table, found.pairs) != chosen:
             st.rerun()
         _player(table, found, chosen)
 
@@ -84,9 +85,9 @@ def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
         step,
         _last(grown),
         key="tree_film",
-        plays=current().seen("tree_plays", False),
+        plays=current().seen(keys.TREE_PLAYS),
         pace=PACE,
-        on_step=lambda at, on: change(lambda s: s.showing(tree_step=at, tree_plays=on)),
+        on_step=lambda at, on: change(lambda s: s.showing(keys.TREE_STEP.to(at), keys.TREE_PLAYS.to(on))),
     )
     st.markdown(_told(table, found, step))
     nodes, edges = _drawn(table, found, step)

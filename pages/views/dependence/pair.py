@@ -16,6 +16,7 @@ from bayes_engine.workbench.figures.dependence import tint
 from pages import active
 from pages.components.tables import Choice, Head, Tint, drawn
 from pages.components.tables import rows as rows_of
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current, dark
 from pages.views.dependence.study import Study, is_overall, joined, named
@@ -69,10 +70,9 @@ def _p(value: float) -> str:
 
 def _cell(cells: Contingency) -> tuple[int, int, int]:
     """The cell that is looked at: the one chosen, or the weightiest."""
-    at = current().seen("pair_cell", ())
-    shape = cells.counts.shape
-    fits = len(at) == 3 and all(type(v) is int and 0 <= v < most for v, most in zip(at, shape, strict=True))
-    return (at[0], at[1], at[2]) if fits else cells.weightiest
+    c, row, column = at = current().seen(keys.PAIR_CELL) or cells.weightiest
+    fits = all(v < most for v, most in zip(at, cells.counts.shape, strict=True))
+    return (c, row, column) if fits else cells.weightiest
 
 
 def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
@@ -83,7 +83,7 @@ def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
         list(named_by),
         format_func=named_by.get,
         width=320,
-        **bound("pair_class", k, lambda s, c: s.showing(pair_cell=(c, *_cell(cells)[1:]))),
+        **bound("pair_class", k, lambda s, c: s.showing(keys.PAIR_CELL.to((c, *_cell(cells)[1:])))),
     )
     return chosen
 
@@ -105,7 +105,7 @@ def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, in
     ]
 
     def choose(row: int, column: int) -> None:
-        change(lambda s: s.showing(pair_cell=(c, row, column - 1 if column else at[2])))
+        change(lambda s: s.showing(keys.PAIR_CELL.to((c, row, column - 1 if column else at[2]))))
 
     with left:
         drawn(

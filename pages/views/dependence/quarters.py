@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from bayes_engine.language import _
 from bayes_engine.models.one_dependence import TAN
 from bayes_engine.workbench.derivation.dependence import varying
 from pages import active
 from pages.active import shelf
-from pages.runtime.state import Spec, State, bound, current
+from pages.runtime import view_keys as keys
+from pages.runtime.state import Spec, State, choose, current
 
-CUTS = ("mdlp", "quantile")
-"""The ways to cut numbers that are offered."""
 INTERVALS = 4
 """Quantiles cut a column of numbers into so many."""
 
 
 def cut_by(table: active.InUse) -> str:
     """The way that was chosen; at first MDLP, or quarters where MDLP leaves no pair."""
-    chosen = current().seen("dependence_cut", "")
-    return chosen if chosen in CUTS else "quantile" if uncut(table) else "mdlp"
+    return current().seen(keys.DEPENDENCE_CUT) or ("quantile" if uncut(table) else "mdlp")
 
 
 def is_fallback(table: active.InUse) -> bool:
     """Whether the numbers are in quarters because MDLP leaves no pair, and nobody chose."""
-    return current().seen("dependence_cut", "") not in CUTS and bool(uncut(table))
+    return not current().seen(keys.DEPENDENCE_CUT) and bool(uncut(table))
 
 
 def uncut(table: active.InUse) -> tuple[str, ...]:
@@ -51,16 +47,16 @@ def with_cut(spec: Spec, cut: str | None) -> Spec:
 
 def cutting(table: active.InUse) -> None:
     """The choice of the way."""
-    st.segmented_control(
+    choose(
         _("Numbers"),
-        CUTS,
-        required=True,
-        format_func={"mdlp": _("cut by MDLP"), "quantile": _("quarters")}.get,
-        help=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
-        **bound("dependence_cut", cut_by(table), into),
+        keys.DEPENDENCE_CUT,
+        {"mdlp": _("cut by MDLP"), "quantile": _("quarters")},
+        otherwise=cut_by(table),
+        also=(keys.PAIR_CELL.to(()),),
+        about=_("A column of numbers is cut into intervals: where the classes change, or into quarters of its rows."),
     )
 
 
 def into(state: State, cut: str) -> State:
     """The edit that chooses the way."""
-    return state.showing(dependence_cut=cut, pair_cell=())
+    return state.showing(keys.DEPENDENCE_CUT.to(cut), keys.PAIR_CELL.to(()))

@@ -8,12 +8,13 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
-from pages.runtime.state import bound, current
+from pages.runtime import view_keys as keys
+from pages.runtime.state import bound, choose, current
 from pages.views.dependence.cells import draw_list, draw_map
 from pages.views.dependence.growth import growing, roots
 from pages.views.dependence.pair import opened
 from pages.views.dependence.quarters import cutting
-from pages.views.dependence.study import Study, chosen_pair, is_overall, is_tree, nothing, order
+from pages.views.dependence.study import Study, chosen_pair, is_overall, is_tree, nothing
 
 
 def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
@@ -27,11 +28,10 @@ def sections(drawn: Mapping[str, Callable[[], None]]) -> None:
         "examples": _("Two live examples"),
     }
     by_title = {title: name for name, title in titles.items()}
-    opened = current().seen("dependence_tab", "pairs")
-    shown = opened if opened in drawn else "pairs"
+    shown = current().seen_among(keys.DEPENDENCE_TAB, drawn)
     tabs = st.tabs(
         [titles[name] for name in drawn],
-        **bound("dependence_tab", titles[shown], lambda s, title: s.showing(dependence_tab=by_title[title])),
+        **bound("dependence_tab", titles[shown], lambda s, title: s.showing(keys.DEPENDENCE_TAB.to(by_title[title]))),
     )
     for tab, (name, draw) in zip(tabs, drawn.items(), strict=True):
         if name == shown:
@@ -62,33 +62,12 @@ def pairs(table: active.InUse, found: Study) -> None:
 def _controls(table: active.InUse, found: Study) -> None:
     """Map or tree, and what each of them can be asked."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.segmented_control(
-            _("View"),
-            ["map", "tree"],
-            required=True,
-            format_func={"map": _("Map"), "tree": _("Tree")}.get,
-            **bound("dependence_view", "tree" if is_tree() else "map", lambda s, v: s.showing(dependence_view=v)),
-        )
-        if is_tree():
+        if choose(_("View"), keys.DEPENDENCE_VIEW, {"map": _("Map"), "tree": _("Tree")}) == "tree":
             roots(table, found)
         else:
-            st.segmented_control(
-                _("Dependence"),
-                ["class", "overall"],
-                required=True,
-                format_func={"class": _("given the class"), "overall": _("overall")}.get,
-                **bound(
-                    "dependence_of",
-                    "overall" if is_overall() else "class",
-                    lambda s, v: s.showing(dependence_of=v, pair_cell=()),
-                ),
-            )
-            st.segmented_control(
-                _("Order"),
-                ["table", "clustered"],
-                required=True,
-                format_func={"table": _("as in the table"), "clustered": _("alike side by side")}.get,
-                **bound("dependence_order", order(), lambda s, v: s.showing(dependence_order=v)),
-            )
+            of = {"class": _("given the class"), "overall": _("overall")}
+            choose(_("Dependence"), keys.DEPENDENCE_OF, of, also=(keys.PAIR_CELL.to(()),))
+            orders = {"table": _("as in the table"), "clustered": _("alike side by side")}
+            choose(_("Order"), keys.DEPENDENCE_ORDER, orders)
         if any(v.numeric for v in table.features):
             cutting(table)

@@ -12,6 +12,7 @@ from bayes_engine.models.one_dependence import TAN
 from bayes_engine.workbench.derivation.dependence import Growth, Pair, all_tested, grow, varying
 from pages import active
 from pages.active import shelf
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import md
 from pages.runtime.jobs import lasting
@@ -56,7 +57,7 @@ def spec_of(table: active.InUse, family: str) -> Spec:
     spec = Spec(family=family)
     if any(v.numeric for v in table.features):
         spec = with_cut(spec, cut_by(table))
-    root = current().seen("tree_root", -1)
+    root = current().seen(keys.TREE_ROOT)
     if family == "tan" and 0 <= root < len(table.features):
         spec = shelf.with_knob(spec, "root", root)
     return spec
@@ -74,30 +75,24 @@ def joined(table: active.InUse, edge: Sequence[str]) -> str:
 
 
 def is_overall() -> bool:
-    return bool(current().seen("dependence_of", "class") == "overall") and not is_tree()
+    return current().seen(keys.DEPENDENCE_OF) == "overall" and not is_tree()
 
 
 def is_tree() -> bool:
-    return bool(current().seen("dependence_view", "map") == "tree")
+    return current().seen(keys.DEPENDENCE_VIEW) == "tree"
 
 
 def chosen_pair(table: active.InUse, ordered: Sequence[Pair]) -> Pair:
     """The pair that is looked at: the one chosen, at first the strongest."""
-    at = current().seen("pair", ())
     names = table.features.names
-    fits = len(at) == 2 and all(isinstance(i, int) and 0 <= i < len(names) for i in at)
-    edge = (names[at[0]], names[at[1]]) if fits else ()
+    edge = tuple(names[i] for i in current().seen(keys.PAIR) if i < len(names))
     return next((p for p in ordered if p.edge == edge), ordered[0])
 
 
 def choosing(table: active.InUse, edge: Sequence[str]) -> Callable[[State], State]:
     """The edit that chooses a pair."""
     a, b = sorted(table.features.names.index(name) for name in edge)
-    return lambda s: s.showing(pair=(a, b), pair_cell=())
-
-
-def order() -> str:
-    return "clustered" if current().seen("dependence_order", "table") == "clustered" else "table"
+    return lambda s: s.showing(keys.PAIR.to((a, b)), keys.PAIR_CELL.to(()))
 
 
 def nothing(table: active.InUse, found: Study) -> None:

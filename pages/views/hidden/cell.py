@@ -10,8 +10,9 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.mixture import filled, only
 from pages import active
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.state import bound, current, dark, finish
+from pages.runtime.state import bound, bound_to, current, dark, finish
 from pages.views.hidden import fits, parts
 from pages.views.hidden.fits import Filled
 
@@ -20,21 +21,21 @@ def show(table: active.InUse) -> None:
     """The whole part."""
     names = fits.numeric(table)
     first = fits.first_missing(table)
-    row, column = current().seen("em_row", first[0]), current().seen("em_column", first[1])
-    row, column = (row if 0 <= row < len(table.parts.X) else 0), (column if 0 <= column < len(names) else 0)
+    row = current().seen_among(keys.EM_ROW, range(len(table.parts.X)), first[0])
+    column = current().seen_among(keys.EM_COLUMN, range(len(names)), first[1])
     at = st.columns([2, 3, 2, 3], vertical_alignment="bottom")
     at[0].number_input(
         _("Row"),
         1,
         len(table.parts.X),
         step=1,
-        **bound("em_row", row + 1, lambda s, n: s.showing(em_row=n - 1)),
+        **bound("em_row", row + 1, lambda s, n: s.showing(keys.EM_ROW.to(n - 1))),
     )
     at[1].selectbox(
         _("Cell taken as missing"),
         range(len(names)),
         format_func=lambda j: table.column(names[j]),
-        **bound("em_column", column, lambda s, j: s.showing(em_column=j)),
+        **bound_to(keys.EM_COLUMN, column),
     )
     parts.choose_components(table, at[2])
     parts.choose_form(table, at[3])

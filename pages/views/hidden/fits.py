@@ -9,7 +9,7 @@ import pandas as pd
 
 from bayes_engine.errors import hearing
 from bayes_engine.language import Message
-from bayes_engine.models.components import FORMS, Conditional
+from bayes_engine.models.components import Conditional
 from bayes_engine.models.hiding import Hiding, ceiling, hidden_rows, hide
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_climb import (
@@ -29,6 +29,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, drawn_rows, side
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.jobs import lasting
 from pages.runtime.state import current
@@ -41,9 +42,6 @@ STARTS = 12
 """Random starts that are compared."""
 MOST = 8
 """Components at most: as many as there are colours."""
-TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-BEGIN = ("kmeans", "random", "hand", "labels")
-STOPS = ("objective", "q", "parameters")
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,9 @@ def axes(table: active.InUse) -> tuple[int, int]:
     """The two numeric features on the axes, by position; at first those that tell the classes apart best."""
     n, state = len(numeric(table)), current()
     first = _telling(table.key, table.parts) if n > 2 else (0, 1)
-    x, y = state.seen("em_x", first[0]), state.seen("em_y", first[1])
-    x = x if 0 <= x < n else first[0]
-    return x, y if 0 <= y < n and y != x else next(j for j in (*first[::-1], 0) if j != x)
+    x = state.seen_among(keys.EM_X, range(n), first[0])
+    others = [j for j in range(n) if j != x]
+    return x, state.seen_among(keys.EM_Y, others, next(j for j in (*first[::-1], 0) if j != x))
 
 
 @kept(max_entries=64)
@@ -92,33 +90,23 @@ def chosen(table: active.InUse) -> Run:
     """The run that the state asks for; what a forged link says besides counts as not said."""
     state, n = current(), len(numeric(table))
     x, y = axes(table)
-    rest = tuple(j for j in range(n) if j not in (x, y)) if state.seen("em_all", False) else ()
-    k = state.seen("em_k", len(table.classes))
-    k = min(max(k, 1), MOST)
-
-    def word(key: str, allowed: tuple[Any, ...], default: Any) -> Any:
-        value = state.seen(key, default)
-        return value if value in allowed else default
-
-    points = tuple(
-        (float(p[0]), float(p[1]))
-        for p in state.seen("em_points", ())
-        if isinstance(p, tuple) and len(p) == 2 and all(isinstance(v, int | float) and abs(v) < 1e15 for v in p)
-    )
-    start = word("em_start", BEGIN, "kmeans")
+    rest = tuple(j for j in range(n) if j not in (x, y)) if state.seen(keys.EM_ALL) else ()
+    k = min(state.seen(keys.EM_K) or len(table.classes), MOST)
+    points = tuple((float(x), float(y)) for x, y in state.seen(keys.EM_POINTS))
+    start = state.seen(keys.EM_START)
     if start == "labels":
         k = len(table.classes)
     found = Run(
         (x, y, *rest),
         k,
-        word("em_form", FORMS, "full"),
+        state.seen(keys.EM_FORM),
         start,
-        min(max(state.seen("em_seed", 0), 0), 10**6),
+        state.seen(keys.EM_SEED),
         (),
-        state.seen("em_hard", False),
-        state.seen("em_prior", False),
-        word("em_stop", STOPS, "objective"),
-        word("em_tol", TOLERANCES, 1e-7),
+        state.seen(keys.EM_HARD),
+        state.seen(keys.EM_PRIOR),
+        state.seen(keys.EM_STOP),
+        state.seen(keys.EM_TOL),
     )
     if start != "hand":
         return found
@@ -281,14 +269,13 @@ class Labels:
 def chosen_labels(table: active.InUse) -> Labels:
     """The run that the state asks for."""
     state, n = current(), len(table.parts.X)
-    flipped = tuple(r for r in state.seen("em_flip", ()) if type(r) is int and 0 <= r < n)
     return Labels(
-        min(max(state.seen("em_share", 40), 0), 100) / 100,
-        min(max(state.seen("em_hide_seed", 0), 0), 10**6),
-        flipped,
-        min(max(float(state.seen("em_weight", 1.0)), 0.0), 1.0),
-        state.seen("em_hard", False),
-        state.seen("em_tied", False),
+        state.seen(keys.EM_SHARE) / 100,
+        state.seen(keys.EM_HIDE_SEED),
+        tuple(r for r in state.seen(keys.EM_FLIP) if r < n),
+        state.seen(keys.EM_WEIGHT),
+        state.seen(keys.EM_HARD),
+        state.seen(keys.EM_TIED),
     )
 
 

@@ -13,8 +13,9 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.mixture import Film, minds
 from pages import active
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
-from pages.runtime.state import bound, change, current, dark, finish
+from pages.runtime.state import State, bound_to, change, current, dark, finish
 from pages.views.hidden import fits, parts
 from pages.views.hidden.fits import Labels
 from pages.views.hidden.player import Scene, player
@@ -54,7 +55,7 @@ def some(table: active.InUse) -> None:
         key="em_labels_film",
         step=parts.step(),
         on_step=parts.keep_step,
-        on_picked=lambda row: change(lambda s: s.showing(em_flip=_turned(labels.flipped, row), em_step=-1)),
+        on_picked=lambda row: change(lambda s: _with_flipped(s, _turned(labels.flipped, row))),
     )
     st.caption(
         _("Shape: the true class. Colour: what EM believes. Ringed: label seen. Click a row to hide or show its label.")
@@ -75,7 +76,7 @@ def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, st
         0,
         100,
         step=5,
-        **bound("em_share", round(100 * labels.share), lambda s, v: s.showing(em_share=v, em_flip=(), em_step=-1)),
+        **bound_to(keys.EM_SHARE, also=(keys.EM_FLIP.to(()), *parts.AT_END)),
     )
     parts.choose_hard(hard)
     with more.popover(_("More"), icon=":material/tune:", width="stretch"):
@@ -84,7 +85,7 @@ def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, st
             0,
             10**6,
             step=1,
-            **bound("em_hide_seed", labels.seed, lambda s, v: s.showing(em_hide_seed=v, em_flip=(), em_step=-1)),
+            **bound_to(keys.EM_HIDE_SEED, also=(keys.EM_FLIP.to(()), *parts.AT_END)),
         )
         st.slider(
             _("Weight of a row without a label"),
@@ -92,38 +93,39 @@ def _controls(table: active.InUse, labels: Labels, plane: bool) -> tuple[str, st
             1.0,
             step=0.05,
             help=_("1: as much as a row with one. 0: only rows with a label are learnt from."),
-            **bound("em_weight", labels.weight, lambda s, v: s.showing(em_weight=v, em_step=-1)),
+            **bound_to(keys.EM_WEIGHT, also=parts.AT_END),
         )
-        st.toggle(
-            _("One variance for all classes"),
-            **bound("em_tied", labels.tied, lambda s, v: s.showing(em_tied=v, em_step=-1)),
-        )
-        n = min(max(current().seen("em_turn", 1), 1), len(table.parts.X))
+        st.toggle(_("One variance for all classes"), **bound_to(keys.EM_TIED, also=parts.AT_END))
+        n = min(current().seen(keys.EM_TURN), len(table.parts.X))
         st.number_input(
             _("Row"),
             1,
             len(table.parts.X),
             step=1,
-            **bound("em_row_to_turn", n, lambda s, v: s.showing(em_turn=v)),
+            **bound_to(keys.EM_TURN, n),
         )
         st.button(
             _("Hide or show its label"),
             key="em_turn_over",
             on_click=change,
-            args=(lambda s: s.showing(em_flip=_turned(labels.flipped, n - 1), em_step=-1),),
+            args=(lambda s: _with_flipped(s, _turned(labels.flipped, n - 1)),),
         )
         if labels.flipped:
             st.button(
                 _("Undo {n} clicks").format(n=len(labels.flipped)),
                 key="em_unflip",
                 on_click=change,
-                args=(lambda s: s.showing(em_flip=(), em_step=-1),),
+                args=(lambda s: _with_flipped(s, ()),),
             )
     return names
 
 
 def _turned(flipped: tuple[int, ...], row: int) -> tuple[int, ...]:
     return tuple(sorted(set(flipped) ^ {row}))
+
+
+def _with_flipped(state: State, flipped: tuple[int, ...]) -> State:
+    return state.showing(keys.EM_FLIP.to(flipped), *parts.AT_END)
 
 
 def _came_out(table: active.InUse, labels: Labels, study: Hiding, total: int) -> None:
@@ -229,7 +231,7 @@ def none(table: active.InUse) -> None:
         icon=":material/visibility_off:",
         width="stretch",
         on_click=change,
-        args=(lambda s: s.showing(em_part="all", em_start="labels", em_step=-1),),
+        args=(lambda s: s.showing(keys.EM_PART.to("all"), keys.EM_START.to("labels"), *parts.AT_END),),
     )
     figure, words = st.columns([1, 1], gap="large")
     with figure:

@@ -15,13 +15,12 @@ from bayes_engine.numerals import signed
 from bayes_engine.workbench.figures.mixture import bill, end_state, ends
 from pages import active
 from pages.components.chart import chart
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import State, bound, change, current, dark, finish
+from pages.runtime.state import State, bound, bound_to, change, choose, current, dark, finish
 from pages.views.hidden import fits, parts
 from pages.views.hidden.fits import Run
 from pages.views.hidden.player import Scene, player
-
-BENEATH = ("starts", "k", "truth", "numbers")
 
 
 def show(table: active.InUse) -> None:
@@ -41,7 +40,7 @@ def show(table: active.InUse) -> None:
     except BayesEngineError as error:
         parts.complain(error.message)
         finish()
-    known = current().seen("em_truth", False)
+    known = current().seen(keys.EM_TRUTH)
     player(
         Scene(
             film,
@@ -75,10 +74,10 @@ def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
     }
     start.selectbox(
         _("Start from"),
-        fits.BEGIN,
+        keys.EM_START.options,
         format_func=words.get,
         help=_("Drag a numbered ring in the figure, or click beside the rows, and the start is yours."),
-        **bound("em_start", run.start, lambda s, v: s.showing(em_start=v, em_step=-1)),
+        **bound_to(keys.EM_START, also=parts.AT_END),
     )
     seed.number_input(
         _("Seed"),
@@ -86,7 +85,7 @@ def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
         10**6,
         step=1,
         disabled=run.start in ("hand", "labels"),
-        **bound("em_seed", run.seed, lambda s, v: s.showing(em_seed=v, em_step=-1)),
+        **bound_to(keys.EM_SEED, also=parts.AT_END),
     )
     parts.choose_hard(hard)
     with more.popover(_("More"), icon=":material/tune:", width="stretch"):
@@ -103,34 +102,31 @@ def _fitted_to(table: active.InUse, place: Any) -> None:
             "Fitted to more columns than the axes show, the ellipses are exact margins of the components, and rows "
             "that overlap here may be told apart by a column that is not drawn."
         ),
-        **bound("em_all", current().seen("em_all", False), lambda s, v: s.showing(em_all=v, em_step=-1)),
+        **bound_to(keys.EM_ALL, also=parts.AT_END),
     )
 
 
 def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
-    st.toggle(
-        _("True classes as shapes"),
-        **bound("em_truth", current().seen("em_truth", False), lambda s, v: s.showing(em_truth=v)),
-    )
+    st.toggle(_("True classes as shapes"), **bound_to(keys.EM_TRUTH))
     st.toggle(
         _("Prior against collapse (inverse Wishart)"),
-        **bound("em_prior", run.prior, lambda s, v: s.showing(em_prior=v, em_step=-1)),
+        **bound_to(keys.EM_PRIOR, also=parts.AT_END),
     )
     st.selectbox(
         _("Stop when this changes by less than ε"),
-        fits.STOPS,
+        keys.EM_STOP.options,
         format_func={
             "objective": _("the objective, per row"),
             "q": _("Q, per row"),
             "parameters": _("the parameters, in standard deviations"),
         }.get,
-        **bound("em_stop", run.stop, lambda s, v: s.showing(em_stop=v, em_step=-1)),
+        **bound_to(keys.EM_STOP, also=parts.AT_END),
     )
     st.select_slider(
         "ε",
-        fits.TOLERANCES,
+        keys.EM_TOL.options,
         format_func=parts.power,
-        **bound("em_tol", run.tol, lambda s, v: s.showing(em_tol=v, em_step=-1)),
+        **bound_to(keys.EM_TOL, also=parts.AT_END),
     )
     if run.start == "labels":
         return
@@ -153,14 +149,18 @@ def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
 def _with_point(state: State, points: tuple[tuple[float, float], ...], k: int, axis: int, value: float) -> State:
     moved = [list(p) for p in points]
     moved[k][axis] = value
-    return state.showing(em_start="hand", em_points=tuple(tuple(p) for p in moved), em_step=-1)
+    return _by_hand(state, tuple((x, y) for x, y in moved))
+
+
+def _by_hand(state: State, points: tuple[tuple[float, float], ...]) -> State:
+    return state.showing(keys.EM_START.to("hand"), keys.EM_POINTS.to(points), *parts.AT_END)
 
 
 def _moved(table: active.InUse, k: int, x: float, y: float) -> None:
     run = fits.chosen(table)
     points = list(run.points or fits.by_hand(table, run))
     points[k] = (fits.fine(table, 0, x), fits.fine(table, 1, y))
-    change(lambda s: s.showing(em_start="hand", em_points=tuple(points), em_step=-1))
+    change(lambda s: _by_hand(s, tuple(points)))
 
 
 # what came of it ----------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _said(table: active.InUse, run: Run, found: Climb) -> None:
             _("Give the covariances a prior"),
             key="em_mend",
             on_click=change,
-            args=(lambda s: s.showing(em_prior=True, em_step=-1),),
+            args=(lambda s: s.showing(keys.EM_PRIOR.to(True), *parts.AT_END),),
         )
         return
     head = _("{name} **{value}** after {n} iterations").format(
@@ -228,22 +228,13 @@ def _exact(value: float) -> str:
 
 
 def _beneath(table: active.InUse, run: Run, found: Climb) -> None:
-    shown = current().seen("em_beneath", "starts")
-    shown = shown if shown in BENEATH else "starts"
     words = {
         "starts": _("Good and bad starts"),
         "k": _("How many components?"),
         "truth": _("Against the true labels"),
         "numbers": _("Every iteration"),
     }
-    st.segmented_control(
-        _("Beneath"),
-        BENEATH,
-        format_func=words.get,
-        required=True,
-        label_visibility="collapsed",
-        **bound("em_beneath", shown, lambda s, v: s.showing(em_beneath=v)),
-    )
+    shown = choose(_("Beneath"), keys.EM_BENEATH, words, titled=False)
     try:
         {"starts": _starts, "k": _how_many, "truth": _truth, "numbers": _numbers}[shown](table, run, found)
     except BayesEngineError as error:
@@ -300,7 +291,7 @@ def _end(table: active.InUse, run: Run, value: float, title: str) -> None:
         key=f"em_play_{run.start}_{run.seed}",
         icon=":material/play_arrow:",
         on_click=change,
-        args=(lambda s: s.showing(em_start=run.start, em_seed=run.seed, em_step=-1),),
+        args=(lambda s: s.showing(keys.EM_START.to(run.start), keys.EM_SEED.to(run.seed), *parts.AT_END),),
     )
 
 

@@ -10,45 +10,38 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.models.components import FORMS
 from pages import active
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound, change, current
+from pages.runtime.state import bound, bound_to, change, choose, current
 from pages.views.hidden import fits
 
-PARTS = ("all", "some", "none", "cell")
+AT_END = (keys.EM_STEP.to(-1),)
+"""Another run is shown at its end."""
 
 
 def choose_part(table: active.InUse) -> str:
     """Which labels are hidden, or what else is; a table without two numeric features has no mixture."""
     n = len(fits.numeric(table))
-    allowed = [p for p in PARTS if n >= 2 or p in ("some", "none")]
-    shown = current().seen("em_part", allowed[0])
-    shown = shown if shown in allowed else allowed[0]
+    allowed = [p for p in keys.EM_PART.options if n >= 2 or p in ("some", "none")]
     words = {
         "all": _("All labels hidden"),
         "some": _("Some labels hidden"),
         "none": _("No label hidden"),
         "cell": _("A cell missing"),
     }
-    st.segmented_control(
-        _("What is hidden"),
-        allowed,
-        format_func=words.get,
-        required=True,
-        label_visibility="collapsed",
-        **bound("em_part", shown, lambda s, v: s.showing(em_part=v, em_step=-1)),
-    )
-    return shown
+    offered = {part: words[part] for part in allowed}
+    return choose(_("What is hidden"), keys.EM_PART, offered, also=AT_END, titled=False)
 
 
 def choose_axes(table: active.InUse, places: Sequence[Any]) -> tuple[str, str]:
     """The two axes, by their names on screen."""
     names, shown = fits.numeric(table), fits.axes(table)
-    for axis, (key, words) in enumerate((("em_x", _("Across")), ("em_y", _("Up")))):
+    for axis, (key, words) in enumerate(((keys.EM_X, _("Across")), (keys.EM_Y, _("Up")))):
         places[axis].selectbox(
             words,
             range(len(names)),
             format_func=lambda j: table.column(names[j]),
-            **bound(key, shown[axis], lambda s, j, axis=axis: _with_axis(s, shown, axis, j)),
+            **bound(key.widget, shown[axis], lambda s, j, axis=axis: _with_axis(s, shown, axis, j)),
         )
     return table.column(names[shown[0]]), table.column(names[shown[1]])
 
@@ -58,7 +51,7 @@ def _with_axis(state: Any, shown: tuple[int, int], axis: int, j: int) -> Any:
     x, y = (j, shown[1]) if axis == 0 else (shown[0], j)
     if x == y:
         x, y = (j, shown[0]) if axis == 0 else (shown[1], j)
-    return state.showing(em_x=x, em_y=y, em_points=(), em_step=-1)
+    return state.showing(keys.EM_X.to(x), keys.EM_Y.to(y), keys.EM_POINTS.to(()), *AT_END)
 
 
 def choose_components(table: active.InUse, place: Any) -> None:
@@ -70,7 +63,7 @@ def choose_components(table: active.InUse, place: Any) -> None:
         max(fits.MOST, k),
         step=1,
         disabled=fits.chosen(table).start == "labels",
-        **bound("em_k", k, lambda s, v: s.showing(em_k=v, em_points=(), em_step=-1)),
+        **bound_to(keys.EM_K, k, also=(keys.EM_POINTS.to(()), *AT_END)),
     )
 
 
@@ -84,7 +77,7 @@ def choose_form(table: active.InUse, place: Any) -> None:
             "Labels seen, a mixture of each form is a classifier: full is QDA, tied is LDA, diagonal is Gaussian "
             "naive Bayes. Columns are standardized inside, so units change nothing, but for spherical."
         ),
-        **bound("em_form", fits.chosen(table).form, lambda s, v: s.showing(em_form=v, em_step=-1)),
+        **bound_to(keys.EM_FORM, also=AT_END),
     )
 
 
@@ -99,7 +92,7 @@ def choose_hard(place: Any) -> None:
             "Soft: every row belongs to all components, in shares P(z | x). Hard: it goes wholly to its best component "
             "(«infer the best Z», as the chapter first words it)."
         ),
-        **bound("em_hard", current().seen("em_hard", False), lambda s, v: s.showing(em_hard=v, em_step=-1)),
+        **bound_to(keys.EM_HARD, also=AT_END),
     )
 
 
@@ -115,13 +108,12 @@ def form(name: str) -> str:
 
 def step() -> int:
     """The iteration that is shown; −1 is the last."""
-    shown: int = current().seen("em_step", -1)
-    return shown
+    return current().seen(keys.EM_STEP)
 
 
 def keep_step(t: int) -> None:
     """A step was chosen in the player."""
-    change(lambda s: s.showing(em_step=t))
+    change(lambda s: s.showing(keys.EM_STEP.to(t)))
 
 
 def classes(table: active.InUse) -> list[str]:

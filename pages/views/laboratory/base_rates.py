@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
 from bayes_engine.language import _
@@ -11,7 +9,8 @@ from bayes_engine.numerals import certain, number
 from bayes_engine.workbench.derivation.demonstrations import BaseRate, base_rate, posterior_curve
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
-from pages.runtime.state import bound, change, current, dark
+from pages.runtime import view_keys as keys
+from pages.runtime.state import bound_to, change, current, dark
 
 PRIORS = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 STORIES = {"screening": (0.01, 0.9, 0.91), "clinic": (0.3, 0.9, 0.91), "rare": (0.001, 0.99, 0.99)}
@@ -34,16 +33,6 @@ def show() -> None:
     _curve(found)
 
 
-def _value(key: str, default: float) -> float:
-    value = current().seen(key, default)
-    return value if math.isfinite(value) and 0.0 < value < 1.0 else default
-
-
-def _times() -> int:
-    times = current().seen("lab_times", 1)
-    return times if 1 <= times <= 5 else 1
-
-
 def _stories() -> None:
     words = {"screening": _("Screening"), "clinic": _("The same test in a clinic"), "rare": _("A rare disease")}
     with st.container(horizontal=True, gap="small"):
@@ -54,39 +43,45 @@ def _stories() -> None:
                 on_click=change,
                 args=(
                     lambda s, p=prior, a=sensitivity, b=specificity: s.showing(
-                        lab_base=p, lab_sens=a, lab_spec=b, lab_times=1
+                        keys.LAB_BASE.to(p), keys.LAB_SENS.to(a), keys.LAB_SPEC.to(b), keys.LAB_TIMES.to(1)
                     ),
                 ),
             )
 
 
 def _choose() -> BaseRate:
-    prior, sensitivity, specificity = _value("lab_base", 0.01), _value("lab_sens", 0.9), _value("lab_spec", 0.91)
+    prior = current().seen(keys.LAB_BASE)
     one, two, three, four = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
     one.select_slider(
         _("Prior: how many are ill, P(ill)"),
         sorted({*PRIORS, prior}),
         format_func=lambda p: f"{100 * p:g} %",
-        **bound("lab_base", prior, lambda s, v: s.showing(lab_base=v)),
+        **bound_to(keys.LAB_BASE),
     )
     two.slider(
         _("Sensitivity, P(+ | ill)"), 0.5, 0.999, step=0.001, format="%.3f",
-        **bound("lab_sens", min(max(sensitivity, 0.5), 0.999), lambda s, v: s.showing(lab_sens=round(v, 3))),
+        **bound_to(keys.LAB_SENS),
     )  # fmt: skip
     three.slider(
         _("Specificity, P(− | well)"), 0.5, 0.999, step=0.001, format="%.3f",
-        **bound("lab_spec", min(max(specificity, 0.5), 0.999), lambda s, v: s.showing(lab_spec=round(v, 3))),
+        **bound_to(keys.LAB_SPEC),
     )  # fmt: skip
     four.number_input(
         _("Positive tests"), 1, 5, step=1,
         help=_("Several tests, all positive, independent given the class: the naive assumption."),
-        **bound("lab_times", _times(), lambda s, v: s.showing(lab_times=int(v or 1))),
+        **bound_to(keys.LAB_TIMES),
     )  # fmt: skip
-    return base_rate(prior, min(max(sensitivity, 0.5), 0.999), min(max(specificity, 0.5), 0.999), _times())
+    return base_rate(prior, *_tests())
+
+
+def _tests() -> tuple[float, float, int]:
+    """Sensitivity, specificity, and how many tests are positive."""
+    state = current()
+    return state.seen(keys.LAB_SENS), state.seen(keys.LAB_SPEC), state.seen(keys.LAB_TIMES)
 
 
 def _theorem(found: BaseRate) -> None:
-    plus = "+" * _times()
+    plus = "+" * current().seen(keys.LAB_TIMES)
     st.markdown(_("**P(ill | {plus}) = {posterior}**").format(plus=plus, posterior=certain(found.posterior)))
     st.markdown(
         f"$$\\underbrace{{P(c\\mid x)}}_{{\\text{{{_('posterior')}}}}}="
@@ -123,8 +118,7 @@ def _theorem(found: BaseRate) -> None:
 
 
 def _curve(found: BaseRate) -> None:
-    sensitivity, specificity = _value("lab_sens", 0.9), _value("lab_spec", 0.91)
-    priors, posterior = posterior_curve(min(max(sensitivity, 0.5), 0.999), min(max(specificity, 0.5), 0.999), _times())
+    priors, posterior = posterior_curve(*_tests())
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with left:
         chart(

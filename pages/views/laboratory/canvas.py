@@ -14,6 +14,7 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.laboratory import INKS
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
 from pages.components.component import component, heard, is_number, seen
+from pages.runtime import view_keys as keys
 from pages.runtime.state import change, current
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory.setup import Setup
@@ -32,13 +33,13 @@ def draw(setup: Setup, sample: Sample, models: Sequence[str], *, key: str = "lab
         now = lab.in_use()
         parts = heard(key, "moved", lambda edit: lab.read_parts(edit.get("parts"), now.parts))
         if parts is not None and now.kind == "gauss":
-            change(lambda s: s.showing(lab_parts=tuple(part[2:] for part in parts)))
+            change(lambda s: s.showing(keys.LAB_PARTS.to(tuple(part[2:] for part in parts))))
 
     def drawn() -> None:
         now = lab.in_use()
         points = heard(key, "drawn", lambda edit: _with_click(now, edit))
         if points is not None and now.kind == "drawn":
-            change(lambda s: s.showing(lab_points=points))
+            change(lambda s: s.showing(keys.LAB_POINTS.to(points)))
 
     _component(
         key=key,
@@ -62,8 +63,7 @@ def _with_click(now: Setup, edit: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 def pen(setup: Setup) -> int:
     """The class of the next point."""
-    chosen = current().seen("lab_pen", 0)
-    return chosen if 0 <= chosen < len(setup.priors) else 0
+    return current().seen_among(keys.LAB_PEN, range(len(setup.priors)))
 
 
 def _drawn(setup: Setup, sample: Sample, models: Sequence[str]) -> dict[str, Any]:

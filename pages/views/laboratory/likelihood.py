@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
 from bayes_engine.language import _
@@ -11,61 +9,37 @@ from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import climb, levels_drawn, multinomial, numbers_drawn
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
-from pages.runtime.state import State, bound, change, current, dark
+from pages.runtime import view_keys as keys
+from pages.runtime.state import State, bound, bound_to, change, choose, current, dark
 
-FAMILIES = ("gaussian", "multinomial")
 LEVELS = ("a", "b", "c")
 
 
 def show() -> None:
     """The whole tab."""
-    family = current().seen("lab_family", "gaussian")
-    family = family if family in FAMILIES else "gaussian"
     words = {"gaussian": _("Gaussian: μ and σ"), "multinomial": _("multinomial: θ")}
-    n, seed = _n(), _seed()
+    n, seed = current().seen(keys.LAB_ROWS), current().seen(keys.LAB_ROW_SEED)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            _("Family"),
-            FAMILIES,
-            format_func=words.get,
-            required=True,
-            width="content",
-            **bound("lab_family", family, lambda s, v: s.showing(lab_family=v)),
-        )
+        family = choose(_("Family"), keys.LAB_FAMILY, words)
         st.slider(
             _("Rows so far"),
             2,
             60,
             width=260,
             help=_("Steps through one sample: each new row adds its log-probability to the sum."),
-            **bound("lab_rows", n, lambda s, v: s.showing(lab_rows=int(v))),
+            **bound_to(keys.LAB_ROWS),
         )
         st.button(
             _("Draw again"),
             icon=":material/casino:",
             key="lab_rows_again",
             on_click=change,
-            args=(lambda s: s.showing(lab_row_seed=seed + 1),),
+            args=(lambda s: s.showing(keys.LAB_ROW_SEED.to(seed + 1)),),
         )
     if family == "gaussian":
         _gaussian(n, seed)
     else:
         _multinomial(n, seed)
-
-
-def _n() -> int:
-    n = current().seen("lab_rows", 8)
-    return n if 2 <= n <= 60 else 8
-
-
-def _seed() -> int:
-    seed = current().seen("lab_row_seed", 0)
-    return seed if 0 <= seed <= 10**6 else 0
-
-
-def _at(key: str, default: float, low: float, high: float) -> float:
-    value = current().seen(key, default)
-    return float(value) if math.isfinite(value) and low <= value <= high else default
 
 
 def _signed(value: float, decimals: int = 3) -> str:
@@ -74,19 +48,16 @@ def _signed(value: float, decimals: int = 3) -> str:
 
 def _gaussian(n: int, seed: int) -> None:
     rows = numbers_drawn(n, seed)
-    mean, sd = _at("lab_mean", 2.0, -5.0, 15.0), _at("lab_sd", 1.2, 0.2, 6.0)
+    mean, sd = current().seen(keys.LAB_MEAN), current().seen(keys.LAB_SD)
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
-    one.slider("μ", -5.0, 15.0, step=0.05, **bound("lab_mean", mean, lambda s, v: s.showing(lab_mean=round(v, 2))))
-    two.slider("σ", 0.2, 6.0, step=0.05, **bound("lab_sd", sd, lambda s, v: s.showing(lab_sd=round(v, 2))))
+    one.slider("μ", -5.0, 15.0, step=0.05, **bound_to(keys.LAB_MEAN))
+    two.slider("σ", 0.2, 6.0, step=0.05, **bound_to(keys.LAB_SD))
     found = climb(rows, mean, sd)
     best = found.best
     with three.container(horizontal=True, gap="small"):
         _upwards(
-            {
-                "lab_mean": _near(float(found.path[1, 0]), -5.0, 15.0),
-                "lab_sd": _near(float(found.path[1, 1]), 0.2, 6.0),
-            },
-            {"lab_mean": _near(best[0], -5.0, 15.0), "lab_sd": _near(best[1], 0.2, 6.0)},
+            (_near(keys.LAB_MEAN, float(found.path[1, 0]), 0.05), _near(keys.LAB_SD, float(found.path[1, 1]), 0.05)),
+            (_near(keys.LAB_MEAN, best[0], 0.05), _near(keys.LAB_SD, best[1], 0.05)),
         )
     left, right = st.columns(2, gap="medium")
     with left:
@@ -128,14 +99,14 @@ def _gaussian(n: int, seed: int) -> None:
     )
 
 
-def _upwards(step: dict[str, float], top: dict[str, float]) -> None:
+def _upwards(step: tuple[keys.Setting, ...], top: tuple[keys.Setting, ...]) -> None:
     """One step of the climb, and all of it."""
     st.button(
         _("One step up"),
         icon=":material/north_east:",
         key="lab_step",
         on_click=change,
-        args=(lambda s: s.showing(**step),),
+        args=(lambda s: s.showing(*step),),
         help=_("Half the way that the gradient, scaled by the curvature, points to."),
     )
     st.button(
@@ -143,32 +114,34 @@ def _upwards(step: dict[str, float], top: dict[str, float]) -> None:
         icon=":material/landscape:",
         key="lab_top",
         on_click=change,
-        args=(lambda s: s.showing(**top),),
+        args=(lambda s: s.showing(*top),),
         help=_("The closed form, to the sliders' step."),
     )
 
 
-def _near(value: float, low: float, high: float) -> float:
-    return min(max(round(round(value / 0.05) * 0.05, 2), low), high)
+def _near(key: keys.ViewKey[float], value: float, unit: float) -> keys.Setting:
+    """The place of a slider that is nearest to a value."""
+    low, high = key.limits
+    return key.to(min(max(round(value / unit) * unit, low), high))
 
 
 def _multinomial(n: int, seed: int) -> None:
     counts = levels_drawn(n, seed)
-    first, second = _at("lab_theta_a", 0.33, 0.02, 0.96), _at("lab_theta_b", 0.33, 0.02, 0.96)
+    first, second = current().seen(keys.LAB_THETA_A), current().seen(keys.LAB_THETA_B)
     second = min(second, 0.98 - first)
     theta = (first, second, 1.0 - first - second)
     one, two, three = st.columns([4, 4, 4], vertical_alignment="bottom")
     one.slider("θ_a", 0.02, 0.96, step=0.01, **bound("lab_theta_a", first, _first))
     two.slider(
         "θ_b", 0.02, 0.96, step=0.01,
-        **bound("lab_theta_b", second, lambda s, v: s.showing(lab_theta_b=round(min(v, 0.98 - first), 2))),
+        **bound("lab_theta_b", second, lambda s, v: s.showing(keys.LAB_THETA_B.to(min(v, 0.98 - first)))),
     )  # fmt: skip
     found = multinomial(counts, theta)
     half = [(t + b) / 2.0 for t, b in zip(theta, found.best, strict=True)]
     with three.container(horizontal=True, gap="small"):
         _upwards(
-            {"lab_theta_a": _share(half[0]), "lab_theta_b": _share(half[1])},
-            {"lab_theta_a": _share(found.best[0]), "lab_theta_b": _share(found.best[1])},
+            (_near(keys.LAB_THETA_A, half[0], 0.01), _near(keys.LAB_THETA_B, half[1], 0.01)),
+            (_near(keys.LAB_THETA_A, found.best[0], 0.01), _near(keys.LAB_THETA_B, found.best[1], 0.01)),
         )
     left, right = st.columns(2, gap="medium")
     with left:
@@ -215,11 +188,7 @@ def _multinomial(n: int, seed: int) -> None:
     )  # fmt: skip
 
 
-def _share(value: float) -> float:
-    return min(max(round(value, 2), 0.02), 0.96)
-
-
 def _first(state: State, value: float) -> State:
     """θ_a is set; θ_b gives way where it must."""
-    second = state.seen("lab_theta_b", 0.33)
-    return state.showing(lab_theta_a=round(value, 2), lab_theta_b=round(max(min(second, 0.98 - value), 0.02), 2))
+    second = min(state.seen(keys.LAB_THETA_B), 0.98 - value)
+    return state.showing(keys.LAB_THETA_A.to(value), keys.LAB_THETA_B.to(max(second, 0.02)))

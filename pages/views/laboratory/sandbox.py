@@ -14,15 +14,14 @@ from bayes_engine.workbench.laboratory.excess import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth, best_in_cells
 from pages.components.chart import chart
 from pages.components.tables import written
+from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import State, bound, change, current, dark
+from pages.runtime.state import State, bound, bound_to, change, choose, current, dark
 from pages.views.laboratory import setup as lab
 from pages.views.laboratory import study
 from pages.views.laboratory.canvas import draw, pen
 from pages.views.laboratory.setup import Setup
 from pages.views.laboratory.study import Sample, model_name
-
-BENEATH = ("curve", "numbers")
 
 
 def show() -> None:
@@ -49,7 +48,7 @@ def show() -> None:
 
 def _models(setup: Setup) -> list[str]:
     """The models whose boundaries are drawn."""
-    chosen = current().seen("lab_models", ("naive-bayes", "lda", "qda", "logistic"))
+    chosen = current().seen(keys.LAB_MODELS)
     return [name for name in study.models_of(setup) if name in chosen]
 
 
@@ -59,7 +58,7 @@ def _choose_models(setup: Setup) -> None:
         list(study.models_of(setup)),
         selection_mode="multi",
         format_func=model_name,
-        **bound("lab_models", _models(setup), lambda s, names: s.showing(lab_models=tuple(names))),
+        **bound_to(keys.LAB_MODELS, tuple(_models(setup))),
     )
 
 
@@ -120,7 +119,7 @@ def _pen(setup: Setup) -> None:
             format_func=lambda k: setup.classes[k],
             required=True,
             width="content",
-            **bound("lab_pen", pen(setup), lambda s, k: s.showing(lab_pen=k)),
+            **bound_to(keys.LAB_PEN, pen(setup)),
         )
         st.slider(
             _("Kernel width"),
@@ -128,7 +127,7 @@ def _pen(setup: Setup) -> None:
             1.5,
             step=0.05,
             width=150,
-            **bound("lab_width", float(setup.width), lambda s, w: s.showing(lab_width=w)),
+            **bound_to(keys.LAB_WIDTH),
         )
         fewer = setup.points[:-1]
         st.button(
@@ -137,10 +136,10 @@ def _pen(setup: Setup) -> None:
             key="lab_undo",
             disabled=lab.read_points(fewer, len(setup.priors)) is None,
             on_click=change,
-            args=(lambda s: s.showing(lab_points=fewer),),
+            args=(lambda s: s.showing(keys.LAB_POINTS.to(fewer)),),
         )
         least = tuple(next(p for p in setup.points if p[0] == k) for k in range(len(setup.priors)))
-        st.button(_("Clear"), key="lab_clear", on_click=change, args=(lambda s: s.showing(lab_points=least),))
+        st.button(_("Clear"), key="lab_clear", on_click=change, args=(lambda s: s.showing(keys.LAB_POINTS.to(least)),))
 
 
 def _cells(setup: Setup, sample: Sample) -> None:
@@ -175,7 +174,7 @@ def _set_cell(setup: Setup, k: int, cell: int) -> Callable[[State, float | None]
     def edit(state: State, value: float | None) -> State:
         weights = list(setup.cells)
         weights[k * lab.CELLS + cell] = float(value or 0.0)
-        return state.showing(lab_cells=tuple(weights))
+        return state.showing(keys.LAB_CELLS.to(tuple(weights)))
 
     return edit
 
@@ -184,18 +183,8 @@ def _set_cell(setup: Setup, k: int, cell: int) -> Callable[[State, float | None]
 
 
 def _beneath(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
-    shown = current().seen("lab_beneath", "numbers")
-    shown = shown if shown in BENEATH else "numbers"
     words = {"numbers": _("The numbers"), "curve": _("As n grows")}
-    st.segmented_control(
-        _("Beneath"),
-        list(words),
-        format_func=words.get,
-        required=True,
-        label_visibility="collapsed",
-        **bound("lab_beneath", shown, lambda s, v: s.showing(lab_beneath=v)),
-    )
-    if shown == "curve":
+    if choose(_("Beneath"), keys.LAB_BENEATH, words, titled=False) == "curve":
         _growth(setup)
     else:
         _numbers(setup, sample, curve)

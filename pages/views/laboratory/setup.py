@@ -13,14 +13,14 @@ from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.language import _
 from bayes_engine.priors import with_share
 from bayes_engine.workbench.laboratory.truth import Truth, from_drawn, from_ellipses, table_of
-from pages.runtime.state import State, bound, change, current
+from pages.runtime import view_keys as keys
+from pages.runtime.state import State, bound, bound_to, change, current
 
 Part = tuple[int, float, float, float, float, float, float]
 """A Gaussian: its class, its weight within the class, its mean, its standard deviations along its own two axes, and by
 how many degrees the first of them is turned."""
 
 NAMES = ("A", "B", "C")
-SIZES = (10, 20, 30, 50, 100, 200, 500, 1000, 2000)
 CELLS = 8
 """Combinations of three binary columns."""
 MOST_POINTS = 60
@@ -167,23 +167,20 @@ class Setup:
 def in_use() -> Setup:
     """The state's sandbox; what a forged link gets wrong falls back to the preset's."""
     state = current()
-    name = state.seen("lab_scene", "equal")
-    name = name if name in SCENES else "equal"
+    name = state.seen(keys.LAB_SCENE)
     scene = SCENES[name]
     k = len(scene.priors)
-    n = state.seen("lab_n", 50)
-    seed, width = state.seen("lab_seed", 0), state.seen("lab_width", 0.5)
     return Setup(
         name,
         scene.kind,
-        _priors(state.seen("lab_priors", ()), scene.priors),
-        _losses(state.seen("lab_losses", ()), k),
-        parts if (parts := read_parts(state.seen("lab_parts", ()), scene.parts)) is not None else scene.parts,
-        points if (points := read_points(state.seen("lab_points", ()), k)) is not None else scene.points,
-        width if _number(width, 0.2, 1.5) else 0.5,
-        _cells(state.seen("lab_cells", ()), scene.cells),
-        n if n in SIZES else 50,
-        seed if 0 <= seed <= 10**6 else 0,
+        _priors(state.seen(keys.LAB_PRIORS), scene.priors),
+        _losses(state.seen(keys.LAB_LOSSES), k),
+        parts if (parts := read_parts(state.seen(keys.LAB_PARTS), scene.parts)) is not None else scene.parts,
+        points if (points := read_points(state.seen(keys.LAB_POINTS), k)) is not None else scene.points,
+        state.seen(keys.LAB_WIDTH),
+        _cells(state.seen(keys.LAB_CELLS), scene.cells),
+        state.seen(keys.LAB_N),
+        state.seen(keys.LAB_SEED),
     )
 
 
@@ -249,9 +246,9 @@ def choose(setup: Setup) -> None:
         )
         st.select_slider(
             _("Rows in a sample, n"),
-            SIZES,
+            keys.LAB_N.options,
             width=210,
-            **bound("lab_n", setup.n, lambda s, n: s.showing(lab_n=n)),
+            **bound_to(keys.LAB_N),
         )
         st.button(
             _("Draw again"),
@@ -259,7 +256,7 @@ def choose(setup: Setup) -> None:
             key="lab_again",
             help=_("Another sample of n rows. Sample {seed} is shown; the link keeps it.").format(seed=setup.seed + 1),
             on_click=change,
-            args=(lambda s: s.showing(lab_seed=setup.seed + 1),),
+            args=(lambda s: s.showing(keys.LAB_SEED.to(setup.seed + 1)),),
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):  # they wrap together
             _choose_priors(setup)
@@ -272,9 +269,12 @@ def choose(setup: Setup) -> None:
 def _to_scene(state: State, name: str) -> State:
     """Another truth: what was moved in the old one is gone; losses stay where there are as many classes."""
     k = len(SCENES[name].priors)
-    old = state.seen("lab_losses", ())
+    old = state.seen(keys.LAB_LOSSES)
     return state.showing(
-        lab_scene=name, lab_parts=(), lab_priors=(), lab_losses=old if old and len(old[0]) == k else ()
+        keys.LAB_SCENE.to(name),
+        keys.LAB_PARTS.to(()),
+        keys.LAB_PRIORS.to(()),
+        keys.LAB_LOSSES.to(old if old and len(old[0]) == k else ()),
     )
 
 
@@ -289,7 +289,7 @@ def _choose_priors(setup: Setup) -> None:
             **bound(
                 "lab_prior",
                 round(setup.priors[0], 2),
-                lambda s, p: s.showing(lab_priors=(round(p, 2), round(1 - p, 2))),
+                lambda s, p: s.showing(keys.LAB_PRIORS.to((round(p, 2), round(1 - p, 2)))),
             ),
         )
         return
@@ -308,7 +308,7 @@ def _choose_priors(setup: Setup) -> None:
 def _set_prior(setup: Setup, k: int) -> Callable[[State, float | None], State]:
     def edit(state: State, value: float | None) -> State:
         shares = with_share(list(setup.priors), k, float(value or 0.01))
-        return state.showing(lab_priors=tuple(round(max(v, 0.01), 4) for v in shares))
+        return state.showing(keys.LAB_PRIORS.to(tuple(round(max(v, 0.01), 4) for v in shares)))
 
     return edit
 
@@ -337,24 +337,24 @@ def _choose_losses(setup: Setup) -> None:
             )
     with st.container(horizontal=True):
         st.button(
-            _("0-1 loss"), key="lab_zero_one", on_click=change, args=(lambda s: s.showing(lab_losses=()),),
+            _("0-1 loss"), key="lab_zero_one", on_click=change, args=(lambda s: s.showing(keys.LAB_LOSSES.to(())),),
             disabled=setup.zero_one,
         )  # fmt: skip
         k = len(setup.priors)
         if len(setup.losses) > k:
             kept = setup.losses[:k]
             st.button(_("Without refusing"), key="lab_refuse_off", on_click=change,
-                      args=(lambda s: s.showing(lab_losses=kept),))  # fmt: skip
+                      args=(lambda s: s.showing(keys.LAB_LOSSES.to(kept)),))  # fmt: skip
         else:
             with_row = (*setup.losses, (0.2 * max(*map(max, setup.losses), 0.0),) * k)
             st.button(_("Allow refusing"), key="lab_refuse_on", on_click=change,
-                      args=(lambda s: s.showing(lab_losses=with_row),))  # fmt: skip
+                      args=(lambda s: s.showing(keys.LAB_LOSSES.to(with_row)),))  # fmt: skip
 
 
 def _set_loss(setup: Setup, i: int, j: int) -> Callable[[State, float | None], State]:
     def edit(state: State, value: float | None) -> State:
         rows = [list(row) for row in setup.losses]
         rows[i][j] = 0.0 if value is None else float(value)
-        return state.showing(lab_losses=tuple(map(tuple, rows)))
+        return state.showing(keys.LAB_LOSSES.to(tuple(map(tuple, rows))))
 
     return edit

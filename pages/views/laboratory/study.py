@@ -10,14 +10,15 @@ from bayes_engine.language import Message, _
 from bayes_engine.models.rivals import of_levels, of_numbers
 from bayes_engine.workbench.laboratory.excess import LearningCurve, fitted_once, learning_curve, sampled_points
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.jobs import lasting
-from pages.views.laboratory.setup import SIZES, WIDEST, Setup
+from pages.views.laboratory.setup import WIDEST, Setup
 
 REPLICATES = 12
 """Samples behind the bars; CURVE behind each point of the learning curve."""
 CURVE = 8
-GROWTH = tuple(n for n in SIZES if n != 1000)
+GROWTH = tuple(n for n in keys.LAB_N.options if n != 1000)
 TALL = 7.0
 """Boundaries are computed this far up and down: as high as the picture ever is."""
 

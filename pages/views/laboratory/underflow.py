@@ -11,25 +11,22 @@ from bayes_engine.numerals import number_of_log
 from bayes_engine.workbench.derivation.demonstrations import Underflow, log_sum_steps, underflow
 from bayes_engine.workbench.figures import laboratory as figures
 from pages.components.chart import chart
-from pages.runtime.state import bound, current, dark
-
-COLUMNS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+from pages.runtime import view_keys as keys
+from pages.runtime.state import bound_to, current, dark
 
 
 def show() -> None:
     """The whole tab."""
-    d = current().seen("lab_d", 1000)
-    d = d if d in COLUMNS else 1000
-    typical, lean = _at("lab_p", 0.3, 0.01, 0.95), _at("lab_lean", 0.001, -0.01, 0.01)
+    d, typical, lean = current().seen(keys.LAB_D), current().seen(keys.LAB_P), current().seen(keys.LAB_LEAN)
     one, two, three = st.columns(3)
-    one.select_slider(_("Columns, d"), COLUMNS, **bound("lab_d", d, lambda s, v: s.showing(lab_d=v)))
+    one.select_slider(_("Columns, d"), keys.LAB_D.options, **bound_to(keys.LAB_D))
     two.slider(
         _("Typical P(xⱼ | c)"), 0.01, 0.95, step=0.01,
-        **bound("lab_p", typical, lambda s, v: s.showing(lab_p=round(v, 2))),
+        **bound_to(keys.LAB_P),
     )  # fmt: skip
     three.slider(
         _("Each column speaks for A, nats"), -0.01, 0.01, step=0.0005, format="%.4f",
-        **bound("lab_lean", lean, lambda s, v: s.showing(lab_lean=round(v, 4))),
+        **bound_to(keys.LAB_LEAN),
     )  # fmt: skip
     found = underflow(d, typical, lean)
     left, right = st.columns([3, 2], gap="medium")
@@ -106,8 +103,3 @@ def _dies(found: Underflow, d: int) -> str:
 
 def _plain(value: float) -> str:
     return "−∞" if value == -math.inf else f"{value:.4f}".replace("-", "−")
-
-
-def _at(key: str, default: float, low: float, high: float) -> float:
-    value = current().seen(key, default)
-    return float(value) if math.isfinite(value) and low <= value <= high else default

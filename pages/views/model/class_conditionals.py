@@ -232,7 +232,7 @@ def _choose_super_parent(table: active.InUse, fitted: active.Fitted, looked_at: 
         format_func=shown.__getitem__,
         width=220,
         help=_("AODE is the mean of one model for each super-parent; the most telling one comes first."),
-        **bound_to(keys.SUPER_PARENT, names.index(looked_at), keys.CELL.to(())),
+        **bound_to(keys.SUPER_PARENT, names.index(looked_at), also=(keys.CELL.to(()),)),
     )
 
 

@@ -32,10 +32,11 @@ from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.components.chart import chart
 from pages.components.plane import Ink, PlaneView, Points, Side, plane
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.jobs import lasting
-from pages.runtime.state import bound, current, dark
+from pages.runtime.state import bound_to, choose, current, dark
 from pages.views.projection.projection import MOST_POINTS, rows_of, tried
 
 PATH = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -73,18 +74,15 @@ def on_planes(table: active.InUse, names: tuple[str, ...]) -> None:
         )
         return
     found = rows_of(table, names)
-    objective = "trace-ratio" if current().seen("objective", "ratio-trace") == "trace-ratio" else "ratio-trace"
-    st.segmented_control(
+    objective = choose(
         _("Fisher's objective"),
-        ["ratio-trace", "trace-ratio"],
-        format_func={"ratio-trace": _("ratio-trace"), "trace-ratio": _("trace-ratio")}.get,
-        required=True,
-        help=_(
+        keys.OBJECTIVE,
+        {"ratio-trace": _("ratio-trace"), "trace-ratio": _("trace-ratio")},
+        about=_(
             "ratio-trace: $\\mathrm{tr}((W^{\\top} S_w W)^{-1} W^{\\top} S_b W)$, a generalised eigenproblem "
             "with at most K − 1 directions. trace-ratio: $\\mathrm{tr}(W^{\\top} S_b W) / "
             "\\mathrm{tr}(W^{\\top} S_w W)$ with $W^{\\top} W = I$, by iteration."
         ),
-        **bound("objective", objective, lambda s, o: s.showing(objective=o)),
     )
     shown = tried(lambda: _screens(table.key, names, cast(Objective, objective), found))
     if shown is None:
@@ -180,21 +178,11 @@ def dial(table: active.InUse, pair: tuple[str, str], everything: tuple[str, ...]
 def _which(pair: tuple[str, str], everything: tuple[str, ...]) -> tuple[str, ...]:
     if len(everything) == 2:
         return everything
-    all_of_them = current().seen("dial_columns", "two") == "all"
-    st.segmented_control(
-        _("Columns of the model"),
-        ["two", "all"],
-        format_func={"two": _("the two above"), "all": _("all {d} numeric ones").format(d=len(everything))}.get,
-        required=True,
-        **bound("dial_columns", "all" if all_of_them else "two", lambda s, o: s.showing(dial_columns=o)),
-    )
-    return everything if all_of_them else pair
+    words = {"two": _("the two above"), "all": _("all {d} numeric ones").format(d=len(everything))}
+    return everything if choose(_("Columns of the model"), keys.DIAL_COLUMNS, words) == "all" else pair
 
 
 def _shares() -> tuple[float, float]:
-    pooling, shrinkage = (
-        min(max(float(current().seen(name, start)), 0.0), 1.0) for name, start in (("pooling", 0.5), ("gamma", 0.0))
-    )
     st.slider(
         _("QDA 0 … LDA 1: pooling λ"),
         0.0,
@@ -204,7 +192,7 @@ def _shares() -> tuple[float, float]:
             "$\\Sigma_c(\\lambda) = ((1-\\lambda) S_c + \\lambda S_w) / ((1-\\lambda) n_c + \\lambda n)$ "
             "(Friedman 1989): at 1 all classes share one covariance, at 0 each has its own."
         ),
-        **bound("pooling", pooling, lambda s, v: s.showing(pooling=round(float(v), 3))),
+        **bound_to(keys.POOLING),
     )
     st.slider(
         _("shrinkage γ towards a circle"),
@@ -212,9 +200,9 @@ def _shares() -> tuple[float, float]:
         1.0,
         step=0.05,
         help=_("(1 − γ) Σ + γ (tr Σ/d) I: helps where rows are few for the columns. It depends on the units."),
-        **bound("gamma", shrinkage, lambda s, v: s.showing(gamma=round(float(v), 3))),
+        **bound_to(keys.GAMMA),
     )
-    return pooling, shrinkage
+    return current().seen(keys.POOLING), current().seen(keys.GAMMA)
 
 
 def _path(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import streamlit as st
 
@@ -12,15 +11,9 @@ from bayes_engine.decision.boundaries import Boundaries, Rule, TwoGaussians, bou
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.projection import three_boundaries
 from pages.components.chart import chart
-from pages.runtime.state import State, bound, change, current, dark
+from pages.runtime import view_keys as keys
+from pages.runtime.state import State, bound_to, change, current, dark
 
-START: Mapping[str, float] = MappingProxyType({
-    "distance": 2.0, "prior": 0.5, "stretch": 1.0, "lean": 0.5, "stretch_2": 1.0, "lean_2": 0.5,
-})  # fmt: skip
-LIMITS: Mapping[str, tuple[float, float, float]] = MappingProxyType({
-    "distance": (0.2, 5.0, 0.1), "prior": (0.02, 0.98, 0.02),
-    "stretch": (0.3, 3.0, 0.1), "lean": (-0.9, 0.9, 0.1), "stretch_2": (0.3, 3.0, 0.1), "lean_2": (-0.9, 0.9, 0.1),
-})  # fmt: skip
 SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
     "one": {},
     "prior": {"prior": 0.86},
@@ -31,15 +24,12 @@ SCENES: Mapping[str, Mapping[str, float]] = MappingProxyType({
 
 def knobs() -> dict[str, float]:
     """The sliders as the state has them, within their limits."""
-    return {
-        name: min(max(float(current().seen(f"demo_{name}", start)), LIMITS[name][0]), LIMITS[name][1])
-        for name, start in START.items()
-    }
+    return {name: current().seen(key) for name, key in keys.DEMO.items()}
 
 
 def unequal() -> bool:
     """Whether the second class has a covariance of its own."""
-    return current().seen("demo_unequal", False)
+    return current().seen(keys.DEMO_UNEQUAL)
 
 
 def classes_in_use() -> TwoGaussians:
@@ -90,22 +80,14 @@ def _scenes() -> None:
 
 
 def _set(state: State, scene: str) -> State:
-    new: dict[str, Any] = {f"demo_{k}": v for k, v in {**START, **SCENES[scene]}.items()}
-    return state.showing(**new, demo_unequal=scene == "stretch")
+    new = (key.to(SCENES[scene].get(name, key.default)) for name, key in keys.DEMO.items())
+    return state.showing(*new, keys.DEMO_UNEQUAL.to(scene == "stretch"))
 
 
 def _sliders() -> None:
-    k = knobs()
-
     def slider(name: str, label: str) -> None:
-        low, high, step = LIMITS[name]
-        st.slider(
-            label,
-            low,
-            high,
-            step=step,
-            **bound(f"demo_{name}", k[name], lambda s, v: s.showing(**{f"demo_{name}": round(float(v), 3)})),
-        )
+        low, high = keys.DEMO[name].limits
+        st.slider(label, low, high, step=0.02 if name == "prior" else 0.1, **bound_to(keys.DEMO[name]))
 
     one, two = st.columns(2)
     with one:
@@ -114,7 +96,7 @@ def _sliders() -> None:
         slider("prior", _("prior of class 2"))
     st.toggle(
         _("class 2 has a covariance of its own"),
-        **bound("demo_unequal", unequal(), lambda s, on: s.showing(demo_unequal=bool(on))),
+        **bound_to(keys.DEMO_UNEQUAL),
     )
     one, two = st.columns(2)
     with one:

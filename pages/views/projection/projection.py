@@ -5,7 +5,6 @@ The browser turns the line, its histograms and J by itself; the angle comes back
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,10 +21,11 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.components.component import component, heard, is_number, seen
+from pages.runtime import view_keys as keys
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
 from pages.runtime.jobs import lasting
-from pages.runtime.state import State, bound, change, current
+from pages.runtime.state import State, bound, bound_to, change, current
 
 MOST_POINTS = 1500
 """More rows than this are drawn as a sample."""
@@ -48,7 +48,7 @@ def numeric_columns(table: active.InUse) -> list[Variable]:
 def columns_in_use(columns: list[Variable]) -> tuple[int, int]:
     """The two columns the state names, by their places among the numeric ones; at first the first two."""
     places = range(len(columns))
-    x, y = (current().seen(key, -1) for key in ("line_x", "line_y"))
+    x, y = current().seen(keys.LINE_X), current().seen(keys.LINE_Y)
     x = x if x in places else next(i for i in places if i != y)
     y = y if y in places and y != x else next(i for i in places if i != x)
     return x, y
@@ -58,11 +58,11 @@ def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, s
     """The choice of the two columns."""
     x, y = columns_in_use(columns)
 
-    def turned(state: State, **new: int) -> State:
-        chosen = {"line_x": x, "line_y": y} | new
-        if chosen["line_x"] == chosen["line_y"]:  # choosing for one what the other shows exchanges them
-            chosen = {"line_x": y, "line_y": x}
-        return state.showing(**chosen)
+    def turned(state: State, axis: keys.ViewKey[int], i: int) -> State:
+        chosen = {keys.LINE_X: x, keys.LINE_Y: y, axis: i}
+        if chosen[keys.LINE_X] == chosen[keys.LINE_Y]:  # choosing for one what the other shows exchanges them
+            chosen = {keys.LINE_X: y, keys.LINE_Y: x}
+        return state.showing(*(key.to(at) for key, at in chosen.items()))
 
     def label(i: int) -> str:
         return table.column(columns[i].name)
@@ -72,14 +72,14 @@ def choose_columns(table: active.InUse, columns: list[Variable]) -> tuple[str, s
         range(len(columns)),
         format_func=label,
         width=170,
-        **bound("line_x", x, lambda s, i: turned(s, line_x=i)),
+        **bound("line_x", x, lambda s, i: turned(s, keys.LINE_X, i)),
     )
     st.selectbox(
         _("y axis"),
         range(len(columns)),
         format_func=label,
         width=170,
-        **bound("line_y", y, lambda s, i: turned(s, line_y=i)),
+        **bound("line_y", y, lambda s, i: turned(s, keys.LINE_Y, i)),
     )
     return columns[x].name, columns[y].name
 
@@ -102,8 +102,7 @@ def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found
 
 def standardized() -> bool | None:
     """Whether columns are drawn in units of their spread; None where the table decides."""
-    value = current().seen("line_units", None)
-    return value if isinstance(value, bool) else None
+    return current().seen(keys.LINE_UNITS)
 
 
 # the line -------------------------------------------------------------------------------------------------------------
@@ -121,12 +120,11 @@ class Line:
 def line_in_use(table: active.InUse, names: tuple[str, str]) -> Line:
     """The line the state names, at first Fisher's; a direction by its name holds for whatever columns are chosen."""
     found = _project(table.key, names, standardized(), rows_of(table, names))
-    direction = current().seen("line", "fisher")
+    direction = current().seen(keys.LINE)
     angles = {"fisher": found.fisher, "pca": found.pca, "lda": found.lda}
     if direction in angles:
         return Line(found, angles[direction], direction)
-    angle = current().seen("angle", 0.0)
-    return Line(found, angle % 180.0 if math.isfinite(angle) else 0.0, "")
+    return Line(found, current().seen(keys.ANGLE) % 180.0, "")
 
 
 def choose_direction(line: Line) -> None:
@@ -140,7 +138,7 @@ def choose_direction(line: Line) -> None:
             "Fisher: the largest J. PCA: the largest spread of all rows, whatever their class. LDA: "
             "$\\Sigma^{-1}(\\mu_i - \\mu_j)$, with more than two classes for the two that are hardest to tell apart."
         ),
-        **bound("line", line.direction or None, lambda s, d: s.showing(line=d) if d else s),
+        **bound("line", line.direction or None, lambda s, d: s.showing(keys.LINE.to(d)) if d else s),
     )
     scaled = bool((line.projection.scale != 1).any())
     st.toggle(
@@ -149,7 +147,7 @@ def choose_direction(line: Line) -> None:
             "Divides each column by its standard deviation. J, Fisher and LDA stay the same; PCA's axis and the angles "
             "do not."
         ),
-        **bound("line_units", scaled, lambda s, on: s.showing(line_units=bool(on))),
+        **bound_to(keys.LINE_UNITS, scaled),
     )
 
 
@@ -169,7 +167,7 @@ def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: s
     def turned() -> None:
         angle = heard(key, "turned", lambda edit: read_angle(edit.get("angle")))
         if angle is not None:
-            change(lambda s: s.showing(line="free", angle=round(angle, 2)))
+            change(lambda s: s.showing(keys.LINE.to("free"), keys.ANGLE.to(angle)))
 
     _component(key=key, data=_drawn(table, names, line) | {"seen": seen(key)}, on_turned_change=turned)
     if len(found.points) > MOST_POINTS:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from bayes_engine.language import _
 from pages import active
-from pages.runtime.state import bound, current
+from pages.runtime import view_keys as keys
+from pages.runtime.state import choose
 from pages.views.projection import discriminants
 from pages.views.projection.equivalence import equivalence
 from pages.views.projection.projection import numeric_columns, tried
@@ -17,16 +16,7 @@ def sections(table: active.InUse, pair: tuple[str, str]) -> None:
     titles = {"demo": _("Fisher = LDA = Bayes?"), "dial": _("LDA ↔ QDA"), "naive": _("Before naive Bayes")}
     if len(table.classes) > 2:
         titles = {"planes": _("All columns on two directions"), **titles}
-    first = next(iter(titles))
-    section = current().seen("section", first)
-    section = section if section in titles else first
-    st.segmented_control(
-        _("Look further"),
-        list(titles),
-        format_func=titles.__getitem__,
-        required=True,
-        **bound("section", section, lambda s, name: s.showing(section=name)),
-    )
+    section = choose(_("Look further"), keys.SECTION, titles)
     names = tuple(v.name for v in numeric_columns(table))
     if section == "demo":
         equivalence()
