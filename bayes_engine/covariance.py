@@ -169,10 +169,10 @@ def pivots(covariance: Array) -> Array:
     return np.zeros(d)
 
 
-def entangled(flat: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+def collinear(flat: Array, names: tuple[str, ...]) -> tuple[str, ...]:
     """The columns that take part in the directions `flat` (d, k) without spread.
 
-    >>> entangled(np.array([[0.7], [0.0], [-0.7]]), ("x", "y", "twice x"))
+    >>> collinear(np.array([[0.7], [0.0], [-0.7]]), ("x", "y", "twice x"))
     ('x', 'twice x')
     """
     part = np.abs(flat).max(axis=1, initial=0.0)

@@ -68,37 +68,37 @@ class EstimationWarning(_Said, UserWarning):
     """An estimate had to be replaced or a column set aside; the message names which."""
 
 
-_heard: ContextVar[list[Message] | None] = ContextVar("bayes_engine_heard", default=None)
+_listener: ContextVar[list[Message] | None] = ContextVar("bayes_engine_heard", default=None)
 
 
 @contextmanager
-def hearing() -> Iterator[list[Message]]:
-    """What estimates have to say inside comes into the list, and nobody is warned.
+def listen() -> Iterator[list[Message]]:
+    """What estimates inside warn of comes into the list, and nobody is warned.
 
     `warnings.catch_warnings` would change the filters of the whole process, under the feet of every other thread.
 
-    >>> with hearing() as notes:
-    ...     tell(EstimationWarning("column '{column}' is set aside", column="size"))
+    >>> with listen() as notes:
+    ...     report(EstimationWarning("column '{column}' is set aside", column="size"))
     >>> str(notes[0])
     "column 'size' is set aside"
     """
     notes: list[Message] = []
-    token = _heard.set(notes)
+    token = _listener.set(notes)
     try:
         yield notes
     finally:
-        _heard.reset(token)
+        _listener.reset(token)
 
 
-def tell(warning: EstimationWarning, stacklevel: int = 1) -> None:
-    """Warn, or where somebody is `hearing`, tell them.
+def report(warning: EstimationWarning, stacklevel: int = 1) -> None:
+    """Warn, or where somebody `listen`s, tell them instead.
 
-    >>> with hearing() as notes:
-    ...     tell(EstimationWarning("one class has no row"))
+    >>> with listen() as notes:
+    ...     report(EstimationWarning("one class has no row"))
     >>> len(notes)
     1
     """
-    notes = _heard.get()
+    notes = _listener.get()
     if notes is None:
         warnings.warn(warning, stacklevel=stacklevel + 1)
     else:

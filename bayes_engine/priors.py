@@ -45,10 +45,10 @@ Base = Literal["uniform", "marginal"]
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """The Dirichlet prior of a conditional table, as imagined rows: P(s|·) = (n_s + a_s)/(N + Σ_t a_t), the posterior
+    """The Dirichlet prior of a conditional table, as pseudo-counts: P(s|·) = (n_s + a_s)/(N + Σ_t a_t), the posterior
     mean under Dir(a).
 
-    `amount` rows are imagined `per` "level" of each distribution (Lidstone's α: 1 is Laplace's correction, Zhou,
+    `amount` is the pseudo-count `per` "level" of each distribution (Lidstone's α: 1 is Laplace's correction, Zhou,
     eq. 7.20; ½ is Jeffreys' prior), per "distribution", shared out among its levels (the m-estimate, Cestnik 1990), or
     for the whole "table", every cell of its parents alike (the equivalent sample size of BDeu: Heckerman, Geiger &
     Chickering 1995). `base` is how the levels share: "uniform", or as the column's own "marginal", rows of all classes
@@ -75,7 +75,7 @@ class Dirichlet:
 
     @classmethod
     def none(cls) -> Dirichlet:
-        """Nothing is imagined: maximum likelihood (eq. 7.17)."""
+        """No pseudo-counts: maximum likelihood (eq. 7.17)."""
         return cls(0.0)
 
     @classmethod

@@ -25,7 +25,7 @@ from bayes_engine.decision.answers import (
     shares,
 )
 from bayes_engine.errors import ParameterError
-from bayes_engine.factors.columns import Terms
+from bayes_engine.factors.columns import TermColumns
 from bayes_engine.factors.leaf import HIDDEN, Leaf, MixtureDensity
 from bayes_engine.inference.averaged import Averaged
 from bayes_engine.inference.directed import integrating
@@ -205,7 +205,7 @@ def case_of(model: Any, X: Any, prior_of_use: Mapping[Any, float] | None) -> Cas
 def _one_row(model: Model, X: Any) -> pd.DataFrame:
     """X as a frame of one row, its columns those of the model."""
     frame, names = as_frame(X), list(model.schema_.names)
-    if any(isinstance(part, Terms) for part in model.factor_.leaves()):
+    if any(isinstance(part, TermColumns) for part in model.factor_.leaves()):
         raise ParameterError("a model that counts terms has no questions to ask: its cells are words, not features")
     if len(frame) != 1:
         raise ParameterError("a question is asked of one row; X has {n}", n=len(frame))

@@ -21,7 +21,7 @@ from bayes_engine.decision.evaluate import (
     weights_in_use,
 )
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import TableError, hearing
+from bayes_engine.errors import TableError, listen
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log
 from bayes_engine.priors import checked_word
@@ -370,7 +370,7 @@ def mdl(model: Any) -> DescriptionLength | None:
     if not hasattr(model, "var_floor") or any(part.free is None for part in model.factor_.leaves()):
         return None
     changed = {k: v for k, v in _LIKELIEST.items() if k in model.estimation_parameters}
-    with hearing():
+    with listen():
         factor = model.with_params(**changed).factor_
     stats: Statistics = model.stats_
     parts = list(factor.leaves())

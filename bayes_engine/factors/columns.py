@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bayes_engine.factors import LOG_2PI, Factor, Product, Row, RowKind
 from bayes_engine.factors.class_prior import ClassPrior
-from bayes_engine.factors.fixed_point import Screened, screened
+from bayes_engine.factors.fixed_point import FixedPointArgmax, argmax_in_fixed_point
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.leaf import dot
 from bayes_engine.factors.table import TableLeaf
@@ -33,17 +33,17 @@ ABSENT = "absent terms"
 
 
 @dataclass(frozen=True)
-class Sum(Product):
-    """Class prior, where there is one, and a factor of many columns that has its own way to sum its rows."""
+class PriorAndColumns(Product):
+    """Class prior, where there is one, and a factor of many columns that sums its rows itself."""
 
     def log(self, X: Table) -> Array:
         return self._with_prior(self.parts[-1].log(X))
 
-    def screened(self, X: Table) -> Screened | None:
-        """The largest class of each row, by way of fixed point; None where that is no way."""
+    def argmax_in_fixed_point(self, X: Table) -> FixedPointArgmax | None:
+        """The largest class of each row, in fixed point; None where that cannot be."""
         terms = self.parts[-1]
-        assert isinstance(terms, Terms)
-        return terms.screened(X, self._with_prior(np.zeros((1, len(terms.present))))[0])
+        assert isinstance(terms, TermColumns)
+        return terms.argmax_in_fixed_point(X, self._with_prior(np.zeros((1, len(terms.present))))[0])
 
     def _with_prior(self, columns: Array) -> Array:
         total = columns.T  # (C, n), ours
@@ -54,7 +54,7 @@ class Sum(Product):
 
 
 @dataclass(frozen=True)
-class Gaussians(Product):
+class GaussianColumns(Product):
     """log N(x; μ_c, v_c) summed over columns. With z = x − pivot it is linear in (z², z): −½/v · z² + μ/v · z + b_c, a
     product with two (C, d) matrices. Rows too far out for that, in standard deviations, are summed column by column."""
 
@@ -98,7 +98,7 @@ class Gaussians(Product):
 
 
 @dataclass(frozen=True)
-class Tables(Product):
+class TableColumns(Product):
     """log P(x_j|c) summed over discrete columns. Neighbouring columns share one joint table of log terms, so that a
     row needs one look-up for several of them."""
 
@@ -143,7 +143,7 @@ class Tables(Product):
 
 
 @dataclass(frozen=True)
-class Terms(Factor):
+class TermColumns(Factor):
     """Σ_v x_v · present_cv + (1 − x_v) · absent_cv over the V terms `names`; `absent` is None where an absent term says
     nothing (counts). Both (C, V), in nats, and 0 · (−∞) = 0. `kind` is that of the rows.
 
@@ -186,13 +186,13 @@ class Terms(Factor):
             joint[_linear(X, *self._never) > 1e-12] = -np.inf
         return joint.T
 
-    def screened(self, X: Table, prior: Array) -> Screened | None:
-        """As `fixed_point.screened`, with log `prior` (C,) added; None where a term is impossible in a class, too."""
+    def argmax_in_fixed_point(self, X: Table, prior: Array) -> FixedPointArgmax | None:
+        """As in `fixed_point`, with log `prior` (C,) added; None where a term is impossible in a class, too."""
         assert isinstance(X, Matrix)
         if self.among is not None or self._never is not None:
             return None
         weight, bias = self._finite
-        return screened(X, weight, bias + prior)
+        return argmax_in_fixed_point(X, weight, bias + prior)
 
     def log_likelihood(self, stats: Statistics) -> float:
         assert stats.terms is not None
@@ -205,11 +205,11 @@ class Terms(Factor):
         both = self.present if self.absent is None else self.present + self.absent
         return float((added * both).sum())
 
-    def distance(self, other: Terms) -> float:
+    def distance(self, other: TermColumns) -> float:
         """Of a probability."""
         return float(np.abs(exp(self.present) - exp(other.present)).max(initial=0.0))
 
-    def of(self, given: Collection[str]) -> Terms:
+    def of(self, given: Collection[str]) -> TermColumns:
         """The factor with all other terms integrated out."""
         return replace(self, among=np.array([v for v, name in enumerate(self.names) if name in given], dtype=np.intp))
 

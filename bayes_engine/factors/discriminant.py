@@ -14,7 +14,7 @@ from bayes_engine.covariance import InverseRoot, inverse_root
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors import LOG_2PI, Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
-from bayes_engine.factors.columns import Sum
+from bayes_engine.factors.columns import PriorAndColumns
 from bayes_engine.factors.sources import Linear, Source, Term
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import Table
@@ -234,7 +234,7 @@ class QuadraticFactor(Factor):
 
 
 @dataclass(frozen=True)
-class Discriminant(Sum):
+class Discriminant(PriorAndColumns):
     """The class prior and a Gaussian factor."""
 
     parts: tuple[ClassPrior, LinearFactor | QuadraticFactor]

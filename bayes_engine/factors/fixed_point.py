@@ -25,19 +25,19 @@ BITS, LEAST_BITS = 24, 8
 """Bits behind the point; with fewer than the second number too many rows are close."""
 
 
-class Screened(NamedTuple):
+class FixedPointArgmax(NamedTuple):
     """For n rows: the position of the largest class, and whether the second is so near that rounding may decide."""
 
     largest: NDArray[np.intp]
     close: NDArray[np.bool_]
 
 
-def screened(X: Matrix, weight: Array, bias: Array) -> Screened | None:
+def argmax_in_fixed_point(X: Matrix, weight: Array, bias: Array) -> FixedPointArgmax | None:
     """argmax_c of x W + b for rows of whole numbers, `weight` (V, C) and `bias` (C,). None where this way is none: for
     dense rows, fractions, infinite weights, many classes, counts too large for half a word.
 
     >>> rows = Matrix.of(sparse.csr_array([[2, 0, 1], [0, 3, 0], [1, 1, 0]]))
-    >>> found = screened(rows, np.array([[0.0, 1.0], [0.0, -1.0], [0.5, 0.0]]), np.zeros(2))
+    >>> found = argmax_in_fixed_point(rows, np.array([[0.0, 1.0], [0.0, -1.0], [0.5, 0.0]]), np.zeros(2))
     >>> found.largest.tolist(), found.close.tolist()
     ([1, 0, 0], [False, False, True])
     """
@@ -68,7 +68,7 @@ def screened(X: Matrix, weight: Array, bias: Array) -> Screened | None:
         sums[1:] += bias[1:, None]
         largest[rows], gap = _first_two(sums)
         close[rows] = gap <= terms * (biggest * 2.0**-bits) + 1e-9
-    return Screened(largest, close)
+    return FixedPointArgmax(largest, close)
 
 
 def _first_two(sums: Array) -> tuple[NDArray[np.intp], Array]:

@@ -176,10 +176,10 @@ class GaussianLeaf(Leaf):
         cell, at = (self.moments, c) if stands_in else (cells, at)
         n, m2 = float(cell.weight[at]), float(cell.m2[at])
         own = n > ddof and math.isclose(v, m2 / (n - ddof), rel_tol=1e-9)
-        lent = None
+        pseudo = None
         if not stands_in and a:
-            lent = PseudoRows(a, float(cell.offset[at]) + pivot, class_mean + pivot, class_variance)
-        return Density(x, n, m + pivot, m2, ddof, v, stands_in or not own, lent, stands_in)
+            pseudo = PseudoCounts(a, float(cell.offset[at]) + pivot, class_mean + pivot, class_variance)
+        return Density(x, n, m + pivot, m2, ddof, v, stands_in or not own, pseudo, stands_in)
 
     def posterior(self, target: Variable) -> NormalPosterior:
         """A cell's pseudo-observations count as rows; where the class's own Gaussian stands in, so does its
@@ -291,7 +291,7 @@ def gaussian_likelihood(cells: ColumnMoments, mean: Array, variance: Array) -> f
 
 
 @dataclass(frozen=True)
-class PseudoRows:
+class PseudoCounts:
     """`rows` pseudo-observations with the class's mean and variance, beside the n of a cell, whose own mean is `mean`:
     μ = (n·mean + rows·class_mean)/(n + rows), and
     σ² = (m2 + rows·class_variance + n·rows/(n + rows)·(mean − class_mean)²)/(n − ddof + rows)."""
@@ -307,8 +307,8 @@ class Density:
     """N(x; mean, variance): the Gaussian fitted to the n values of one class, with their sum of squared deviations.
 
     `replaced` says that the variance is not this class's own m2/(n − ddof) but the pooled one or the floor. Of a cell
-    of the parents `lent` are the pseudo-observations it was smoothed by; `stands_in` says that too few rows were in
-    that cell, so that n, mean and m2 are those of the whole class.
+    of the parents `pseudo_counts` are those it was smoothed by; `stands_in` says that too few rows were in that cell,
+    so that n, mean and m2 are those of the whole class.
     """
 
     x: float
@@ -318,13 +318,13 @@ class Density:
     ddof: int
     variance: float
     replaced: bool
-    lent: PseudoRows | None = None
+    pseudo_counts: PseudoCounts | None = None
     stands_in: bool = False
 
     @property
     def own_mean(self) -> float:
         """The mean of the rows themselves, before any smoothing."""
-        return self.mean if self.lent is None else self.lent.mean
+        return self.mean if self.pseudo_counts is None else self.pseudo_counts.mean
 
     @property
     def sd(self) -> float:

@@ -30,7 +30,7 @@ class Fraction:
     uneven: float | None = field(default=None, repr=False)
 
     @property
-    def imagined(self) -> float:
+    def pseudo_total(self) -> float:
         """The pseudo-counts that are added to the total."""
         return self.added * self.levels if self.uneven is None else self.uneven
 

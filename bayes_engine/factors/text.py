@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, polygamma
 
 from bayes_engine.factors import Row
-from bayes_engine.factors.columns import Terms
+from bayes_engine.factors.columns import TermColumns
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Leaf, LeftOutRows, Numbers
 from bayes_engine.factors.posterior import CHUNK, JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Fraction, Source, fraction_of
@@ -72,13 +72,13 @@ class TextLeaf(Leaf):
         return self.variable.likelihood == "bernoulli"
 
     @cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> TermColumns:
         """The factor of the terms, each on its own."""
         names = self.counts.names
         if not self.presence:
-            return Terms(self.target, names, log_normalized(self.counts.sums + self.added))
+            return TermColumns(self.target, names, log_normalized(self.counts.sums + self.added))
         absent, present = np.moveaxis(log_normalized(self.counts.both + self.added), -1, 0).copy()
-        return Terms(self.target, names, present, absent)
+        return TermColumns(self.target, names, present, absent)
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         column = X[self.variable.name]

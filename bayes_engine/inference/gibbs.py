@@ -4,8 +4,9 @@ From a state that agrees with the evidence, every hidden node in turn is drawn f
 One pass over all of them is a step; of T steps n_q find Q = q. The textbook's form is one chain from a random state;
 beside it stand many chains in step, blocks of nodes drawn together, and starts resampled from likelihood weighting.
 
-What is guaranteed: every draw leaves P(hidden | e) as it is. That a chain also comes there from its start needs moves
-between all states of positive probability: `Moves` says whether that is so, and a run without is never converged.
+What is guaranteed: every draw leaves P(hidden | e) as it is. That a chain also comes there from its start needs draws
+between all states of positive probability: `Irreducibility` says whether there are, and a run without is never
+converged.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.diagnostics import autocorrelation, error_of_groups, gelman_rubin
 from bayes_engine.inference.forward import Places, bits, checked_evidence, thresholds
-from bayes_engine.inference.moves import Island, Moves, certain, moves, stuck_network, tied_blocks
+from bayes_engine.inference.irreducibility import (
+    CommunicatingClass,
+    Irreducibility,
+    certain,
+    irreducibility,
+    stuck_network,
+    tied_blocks,
+)
 from bayes_engine.inference.sweeps import (
     Blocks,
     GibbsBlock,
@@ -43,14 +51,14 @@ from bayes_engine.progress import steps
 
 __all__ = [
     "Blocks",
+    "CommunicatingClass",
     "Event",
     "GibbsBlock",
     "GibbsInfo",
     "GibbsRun",
     "GibbsSettings",
     "GibbsState",
-    "Island",
-    "Moves",
+    "Irreducibility",
     "Scan",
     "Start",
     "Status",
@@ -60,7 +68,7 @@ __all__ = [
     "conditional",
     "gibbs",
     "gibbs_step",
-    "moves",
+    "irreducibility",
     "start",
     "stuck_network",
     "tied_blocks",
@@ -169,9 +177,9 @@ def gibbs(
 ) -> GibbsRun:
     """Run the chains; `event` (d,) is Q = q as places, of several nodes at once if wished.
 
-    A run is never "converged" unless its `Moves` are known to be ergodic, there are four chains and sweeps at least,
-    every node was seen at two levels unless zeros leave it one, every R̂ is below 1.01, and every effective sample size
-    is 400 or more.
+    A run is never "converged" unless it is known to be ergodic (`Irreducibility`), there are four chains and sweeps at
+    least, every node was seen at two levels unless zeros leave it one, every R̂ is below 1.01, and every effective
+    sample size is 400 or more.
 
     >>> network = stuck_network(noise=0.2)
     >>> evidence, first = network.places({"equal": "yes"}), network.places({"first": "heads"})
@@ -355,15 +363,15 @@ def _some(names: Sequence[str]) -> str:
 def _verdict(
     kernel: TransitionKernel, chains: int, sweeps: int, rhat: Array, ess: Array, event: Event | None
 ) -> tuple[Status, Message]:
-    found = kernel.moves
+    found = kernel.irreducibility
     names = _some(found.tied)
     worst = float(np.nanmax([*rhat, -np.inf if event is None else event.rhat, -np.inf]))
     least = float(np.nanmin([*ess, np.inf if event is None else event.ess, np.inf]))
-    if found.kind == "islands":
+    if found.kind == "reducible":
         return "cannot be ergodic", Message(
             "zeros in the tables part the possible states of {nodes} into {n} islands, and no draw leads from one to "
             "another: each chain stays where it began, and n_q/T is not the posterior; draw these nodes in one block",
-            {"nodes": names, "n": len(found.islands)},
+            {"nodes": names, "n": len(found.communicating_classes)},
         )
     if found.kind == "unknown":
         return "not shown ergodic", Message(

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from bayes_engine.errors import ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.forward import Places, bits, checked_evidence, resampled, thresholds, weighted_sample
-from bayes_engine.inference.moves import (
+from bayes_engine.inference.irreducibility import (
     LARGEST,
     Family,
-    Moves,
+    Irreducibility,
     aligned,
     blanket_of,
     cells,
-    moves,
+    irreducibility,
     sliced,
     tied_blocks,
-    ties,
+    tied_nodes,
 )
 from bayes_engine.logspace import Array, log_sum, normalize
 from bayes_engine.priors import checked_word
@@ -134,9 +134,9 @@ class TransitionKernel:
         return found
 
     @cached_property
-    def moves(self) -> Moves:
+    def irreducibility(self) -> Irreducibility:
         """Whether the moves connect all states."""
-        return moves(self.network, self.evidence, [unit.members for unit in self.units])
+        return irreducibility(self.network, self.evidence, [unit.members for unit in self.units])
 
 
 def compile_gibbs(
@@ -154,12 +154,12 @@ def compile_gibbs(
 
     Raises ParameterError where a block holds a node that is not hidden, or needs a table beyond LARGEST.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network()
     >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
-    >>> kernel.moves.kind, len(kernel.moves.islands)
-    ('islands', 2)
-    >>> compile_gibbs(network, network.places({"equal": "yes"}), blocks="tied").moves.kind
+    >>> kernel.irreducibility.kind, len(kernel.irreducibility.communicating_classes)
+    ('reducible', 2)
+    >>> compile_gibbs(network, network.places({"equal": "yes"}), blocks="tied").irreducibility.kind
     'connected'
     """
     checked_word("scan", scan, SCANS)
@@ -182,7 +182,7 @@ def compile_gibbs(
 def gibbs_step(rng: np.random.Generator, state: GibbsState, kernel: TransitionKernel) -> tuple[GibbsState, GibbsInfo]:
     """One sweep of every chain.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network, rng = stuck_network(noise=0.1), np.random.default_rng(0)
     >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
     >>> state, info = gibbs_step(rng, start(kernel, rng, 100), kernel)
@@ -243,7 +243,7 @@ def conditional(network: Network, j: int, places: Places) -> Array:
 
     A row of zeros where no level is possible.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network(noise=0.1)
     >>> conditional(network, 0, np.array([[0, 1, 1]])).round(4).tolist()
     [[0.0455, 0.9545]]
@@ -260,7 +260,7 @@ def conditional(network: Network, j: int, places: Places) -> Array:
 def _consistent(kernel: TransitionKernel, rng: np.random.Generator, n: int) -> Places:
     """(d, n) uniform over the possible states, or as near to it as `start` says."""
     network = kernel.network
-    tied = ties(network, sliced(network, kernel.evidence))
+    tied = tied_nodes(network, sliced(network, kernel.evidence))
     x = np.array([rng.integers(0, size, n) for size in network.sizes], dtype=np.intp)
     seen = kernel.evidence != HIDDEN
     x[seen] = kernel.evidence[seen, None]

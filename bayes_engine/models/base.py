@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, tell
+from bayes_engine.errors import EstimationWarning, NotASubset, ParameterError, TableError, report
 from bayes_engine.factors import Factor, Row
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.language import Listing
@@ -469,16 +469,16 @@ def given_schema(schema: Any) -> Schema:
     return schema
 
 
-def say(template: str, **params: object) -> None:
-    """Tell whoever called `fit` what the estimate does that they might not expect."""
-    tell(EstimationWarning(template, **params), stacklevel=5)
+def warn(template: str, **params: object) -> None:
+    """Warn whoever called `fit` of what the estimate does that they might not expect."""
+    report(EstimationWarning(template, **params), stacklevel=5)
 
 
-def say_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:
-    """Tell of classes that are never predicted, or that no row speaks for."""
+def warn_of_classes(prior: ClassPrior, levels: tuple[Any, ...]) -> None:
+    """Warn of classes that are never predicted, or that no row speaks for."""
     never = [str(c) for c, p in zip(levels, prior.p, strict=True) if p == 0]
     if never:
-        say("class(es) {names} have the prior 0: they are never predicted", names=Listing(never))
+        warn("class(es) {names} have the prior 0: they are never predicted", names=Listing(never))
     empty = [str(c) for c, p, w in zip(levels, prior.p, prior.weight, strict=True) if p > 0 == w]
     if empty:
-        say("class(es) {names} have no row: only their prior speaks for them", names=Listing(empty))
+        warn("class(es) {names} have no row: only their prior speaks for them", names=Listing(empty))

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out, splits
 from bayes_engine.decision.loss import decide
-from bayes_engine.errors import ParameterError, TableError, hearing
+from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.ledger import CALIBRATION, Ledger, Status
 from bayes_engine.logspace import Array, log, log_normalize, log_sum, normalize
 from bayes_engine.models.base import GenerativeClassifier
@@ -285,7 +285,7 @@ class CalibratedClassifier(Deciding, MetaEstimatorMixin, ClassifierMixin, BaseEs
         inner.fit(X, y, sample_weight)
         labels = column_or_1d(y)
         asked: Any = {"folds": self.folds, "groups": groups, "sample_weight": sample_weight, "seed": self.random_state}
-        with hearing():  # what a fold's estimate does the whole table's has said
+        with listen():  # what a fold's estimate does the whole table's has said
             held = held_out(inner, X, labels, **asked)
         return self.fit_held_out(inner, held)
 

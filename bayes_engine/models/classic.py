@@ -21,13 +21,13 @@ from sklearn.utils.validation import validate_data
 
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import Factor
-from bayes_engine.factors.columns import Gaussians, Sum, Tables, Terms
+from bayes_engine.factors.columns import GaussianColumns, PriorAndColumns, TableColumns, TermColumns
 from bayes_engine.factors.gaussian import GaussianLeaf
 from bayes_engine.factors.leaf import Domain
 from bayes_engine.factors.table import TableLeaf, TableRule
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_normalize, normalize
-from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.priors import checked_alpha, checked_word, class_prior, log_normalized, log_smoothed
 from bayes_engine.stats.collect import Statistics, collect
 from bayes_engine.stats.counts import Counts
@@ -222,12 +222,12 @@ class GaussianNB(MatrixClassifier):
             used = replace(moments, offset=np.where(there, moments.offset, whole.offset))
             parts.append(GaussianLeaf(variable, stats.target.name, used, variance, ~there))
         if still:
-            say(
+            warn(
                 "column(s) {names}: a class has no spread there, and var_smoothing adds none; its variance is a "
                 "billionth of the column's",
                 names=Listing(still),
             )
-        return Sum((self._prior(stats), Gaussians(tuple(parts))))
+        return PriorAndColumns((self._prior(stats), GaussianColumns(tuple(parts))))
 
     @property
     def class_prior_(self) -> Any:
@@ -277,7 +277,7 @@ def alpha_of(model: CategoricalNB | _TermNB, stats: Statistics) -> Array:
         checked_alpha(extreme, float(stats.class_weight.sum()))
     checked = alpha.astype(float)
     if not model.force_alpha and checked.min() < LEAST_ALPHA:
-        say("alpha is below {least} and becomes that; keep it with force_alpha=True", least=f"{LEAST_ALPHA:.0e}")
+        warn("alpha is below {least} and becomes that; keep it with force_alpha=True", least=f"{LEAST_ALPHA:.0e}")
         checked = np.maximum(checked, LEAST_ALPHA)
     return checked
 
@@ -391,7 +391,7 @@ class CategoricalNB(MatrixClassifier):
             counts = stats.counts.tables[variable.name][:, 1:]
             domain = Domain(variable, smooth_unseen=self.unseen == "smooth")
             parts.append(TableLeaf(domain, stats.target.name, counts, TableRule(alpha, summed=True)))
-        return Sum((self._prior(stats), Tables(tuple(parts))))
+        return PriorAndColumns((self._prior(stats), TableColumns(tuple(parts))))
 
     @property
     def _prior_rule(self) -> Any:
@@ -442,7 +442,7 @@ class _TermNB(MatrixClassifier):
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
 
     def _largest(self, table: Table) -> NDArray[np.intp]:
-        found = self.factor_.screened(table)
+        found = self.factor_.argmax_in_fixed_point(table)
         if found is None:
             return super()._largest(table)
         if found.close.any():
@@ -465,7 +465,7 @@ class _TermNB(MatrixClassifier):
         if given is None:
             return self.factor_.rows(X)
         *prior, terms = self.factor_.parts
-        return Sum((*prior, terms.of(given))).rows(X)
+        return PriorAndColumns((*prior, terms.of(given))).rows(X)
 
     @property
     def class_log_prior_(self) -> Array:
@@ -514,7 +514,9 @@ class MultinomialNB(_TermNB):
         assert stats.terms is not None
         smoothed = stats.terms.sums + alpha_of(self, stats)
         smoothed = np.where(smoothed.sum(axis=1, keepdims=True) > 0, smoothed, 1.0)  # not one word: uniform
-        return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, log_normalized(smoothed))))
+        return PriorAndColumns(
+            (self._prior(stats), TermColumns(stats.target.name, stats.terms.names, log_normalized(smoothed)))
+        )
 
 
 class BernoulliNB(_TermNB):
@@ -565,7 +567,7 @@ class BernoulliNB(_TermNB):
         alpha, weight = alpha_of(self, stats), stats.class_weight[:, None]
         alpha = np.where(weight + alpha == 0, 1.0, alpha)  # a class without rows or pseudo-counts: one half
         present, absent = (log_smoothed(n, weight, alpha, 2) for n in (stats.terms.sums, stats.terms.absent))
-        return Sum((self._prior(stats), Terms(stats.target.name, stats.terms.names, present, absent)))
+        return PriorAndColumns((self._prior(stats), TermColumns(stats.target.name, stats.terms.names, present, absent)))
 
 
 def refuse_scores() -> NoReturn:
@@ -636,7 +638,7 @@ class ComplementNB(_TermNB):
         if self.norm:
             total = -weight.sum(axis=1, keepdims=True)
             weight = np.divide(-weight, total, out=np.zeros_like(weight), where=total != 0)
-        return Sum((Terms(stats.target.name, stats.terms.names, weight, kind="score"),))
+        return PriorAndColumns((TermColumns(stats.target.name, stats.terms.names, weight, kind="score"),))
 
     def _posterior(self, X: Any) -> tuple[Array, NDArray[np.int8]]:
         refuse_scores()

@@ -1,4 +1,4 @@
-"""What the three ways of use cost: a look-up table, lazy estimation, counts kept up to date. They give the same
+"""What the three modes of use cost: a look-up table, lazy estimation, counts kept up to date. They give the same
 posteriors; they differ in when the work is done, and in what is kept."""
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from typing import Any, Literal, NamedTuple
 
 from sklearn.base import clone
 
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.models.lazy import LazyNaiveBayes, StoredRows
 from bayes_engine.models.look_up import LookUp, tables_of
 from bayes_engine.models.naive_bayes import NaiveBayes
 
-Way = Literal["look-up", "lazy", "incremental"]
+ModeOfUse = Literal["look-up", "lazy", "incremental"]
 Moment = Literal["fit", "update", "predict"]
-WAYS: tuple[Way, ...] = ("look-up", "lazy", "incremental")
+MODES_OF_USE: tuple[ModeOfUse, ...] = ("look-up", "lazy", "incremental")
 MOMENTS: tuple[Moment, ...] = ("fit", "update", "predict")
 
 
 class Cost(NamedTuple):
-    """One way at one moment: cells of rows `read`, the class being one; table `entries` estimated, a logarithm each;
-    `additions` of log terms; `bytes` kept when it is over; `seconds` where they were measured."""
+    """One mode of use at one moment: cells of rows `read`, the class being one; table `entries` estimated, a logarithm
+    each; `additions` of log terms; `bytes` kept when it is over; `seconds` where they were measured."""
 
-    way: Way
+    mode: ModeOfUse
     moment: Moment
     read: int
     entries: int
@@ -37,8 +37,8 @@ class Cost(NamedTuple):
 def costs(
     model: NaiveBayes, X: Any, y: Any, *, sample_weight: Any = None, measure: bool = False, repeats: int = 5
 ) -> tuple[Cost, ...]:
-    """What the rows X (n, d), y (n,), with which `model` was fitted, cost in each way: all of them at the fit, one more
-    at an update, one at a prediction.
+    """What the rows X (n, d), y (n,), with which `model` was fitted, cost in each mode: all of them at the fit, one
+    more at an update, one at a prediction.
 
     With n rows, d columns, K classes and T entries of all tables (K(S_j + 2) a discrete column, 3K a Gaussian), counted
     and not measured:
@@ -54,7 +54,7 @@ def costs(
 
     >>> X, y = [["dull", "a"], ["crisp", "a"], ["dull", "b"]], ["good", "bad", "bad"]
     >>> for cost in costs(NaiveBayes().fit(X, y), X, y):
-    ...     print(cost.way, cost.moment, cost.read, cost.entries, cost.additions, cost.bytes)
+    ...     print(cost.mode, cost.moment, cost.read, cost.entries, cost.additions, cost.bytes)
     look-up fit 9 18 0 144
     look-up update 12 18 0 144
     look-up predict 2 0 4 144
@@ -89,10 +89,10 @@ def costs(
     }
     seconds = _measured(model, X, y, sample_weight, repeats) if measure else {}
     return tuple(
-        Cost(way, moment, read, taken, added, kept[way] + more, seconds.get((way, moment)))
-        for way in WAYS
+        Cost(mode, moment, read, taken, added, kept[mode] + more, seconds.get((mode, moment)))
+        for mode in MODES_OF_USE
         for moment in MOMENTS
-        for read, taken, added, more in [found[way, moment]]
+        for read, taken, added, more in [found[mode, moment]]
     )
 
 
@@ -112,8 +112,8 @@ def counts_bytes(model: NaiveBayes) -> int:
 
 
 def _measured(model: NaiveBayes, X: Any, y: Any, sample_weight: Any, repeats: int) -> dict[tuple[str, str], float]:
-    """Median seconds of every way at every moment, on these rows and their first. Encoding cells is the same in every
-    way, and not timed."""
+    """Median seconds of every mode at every moment, on these rows and their first. Encoding cells is the same in every
+    mode, and not timed."""
     frame, labels, target = model._read(X, y, sample_weight, model.target_, reset=False)
     rows = model._table(frame, model.schema_, unseen="error", missing=model.missing)
     one, of_one = rows.take(slice(0, 1)), labels.take(slice(0, 1))
@@ -131,7 +131,7 @@ def _measured(model: NaiveBayes, X: Any, y: Any, sample_weight: Any, repeats: in
         ("incremental", "update"): lambda: eager._settle(eager.stats_ + eager._count(one, of_one, target)),
         ("incremental", "predict"): lambda: eager.factor_.log(one),
     }
-    with hearing():
+    with listen():
         return {key: statistics.median(_seconds(action) for _ in range(repeats)) for key, action in actions.items()}
 
 

@@ -59,8 +59,8 @@ class MDLPDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
                 allowed=", ".join(map(repr, ENCODINGS)),
             )
         if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
-            twice = str(X.columns[X.columns.duplicated()][0])
-            raise TableError("the column name '{column}' stands twice; rename one of the columns", column=twice)
+            duplicate = str(X.columns[X.columns.duplicated()][0])
+            raise TableError("the column name '{column}' stands twice; rename one of the columns", column=duplicate)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weight = checked_weights(sample_weight, len(X))
         codes, n_classes = np.zeros(len(X), dtype=np.intp), 1

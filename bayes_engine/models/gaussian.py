@@ -24,7 +24,7 @@ from bayes_engine.covariance import (
     ILL_CONDITIONED,
     InverseRoot,
     checked_shrinkage,
-    entangled,
+    collinear,
     inverse_root,
     ledoit_wolf_amounts,
     listed,
@@ -41,7 +41,7 @@ from bayes_engine.language import Listing, Word
 from bayes_engine.ledger import Ledger, Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models import gaussian_left_out as left_out
-from bayes_engine.models.base import GenerativeClassifier, say, say_of_classes
+from bayes_engine.models.base import GenerativeClassifier, warn, warn_of_classes
 from bayes_engine.priors import checked_word
 from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.counts import Counts
@@ -126,11 +126,11 @@ class GaussianDiscriminant(GenerativeClassifier):
         constant = total <= n * (1e-14 * (np.abs(pivot) + np.abs(centre))) ** 2
         refuse_constant(stats.schema.names, constant)
         if constant.any():
-            say(
+            warn(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
                 names=Listing(np.array(stats.schema.names, dtype=object)[constant]),
             )
-        say_of_classes(prior, stats.target.levels)
+        warn_of_classes(prior, stats.target.levels)
         with one_thread():
             gaussian = self._gaussian(stats, np.flatnonzero(~constant))
         return Discriminant((prior, gaussian))
@@ -330,7 +330,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _gaussian(self, stats: Statistics, active: NDArray[np.intp]) -> LinearFactor:
         assert stats.scatter is not None
         used = _some(stats.scatter, active)
-        covariance = spanned(self._covariances(stats, active, 1.0)[0], used)
+        covariance = floored_covariance(self._covariances(stats, active, 1.0)[0], used)
         centre = used.centre
         return LinearFactor(
             used.names, active, stats.target.name, used.pivot + centre, _means(used) - centre, covariance
@@ -510,7 +510,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
             condition = float("inf")
         else:
             root = inverse_root(covariance)
-            names, condition = entangled(root.flat, used.names), root.condition
+            names, condition = collinear(root.flat, used.names), root.condition
         if names:
             raise TableError(
                 "class '{label}' ({weight:g} row(s), {d} columns) has no spread of its own in some direction of the "
@@ -522,7 +522,7 @@ class QuadraticDiscriminantAnalysis(GaussianDiscriminant):
                 names=listed(names),
             )
         if condition > ILL_CONDITIONED:
-            say(
+            warn(
                 "class '{label}': the covariance is nearly singular, with the condition number {condition:.3g}; leave "
                 "out a column that others nearly determine, or take shrinkage='auto'",
                 label=label,
@@ -615,7 +615,7 @@ def used_rounding(counted: Scatter) -> Array:
     return np.asarray((1e-14 * (np.abs(counted.pivot) + np.abs(counted.centre))) ** 2)
 
 
-def spanned(covariance: Array, counted: Scatter) -> Array:
+def floored_covariance(covariance: Array, counted: Scatter) -> Array:
     """Σ (d, d) with something in every direction in which the classes differ.
 
     In a direction without spread within classes: where the classes agree there, nothing is to be told apart, and the
@@ -636,7 +636,7 @@ def spanned(covariance: Array, counted: Scatter) -> Array:
     apart = np.einsum("jk,ji,ik->k", root.flat, between / np.outer(sd, sd), root.flat)
     rounding = 100.0 * d * np.finfo(float).eps * (d + float((np.diagonal(between) / sd**2)[~bare].sum()))
     differ = apart > rounding
-    names = entangled(np.hstack([root.flat[:, differ], np.eye(d)[:, bare]]), counted.names)
+    names = collinear(np.hstack([root.flat[:, differ], np.eye(d)[:, bare]]), counted.names)
     if names and n - present < d:
         raise TableError(
             "the classes differ in a direction of the columns {names} in which no class has any spread ({n:g} rows, "
@@ -646,7 +646,7 @@ def spanned(covariance: Array, counted: Scatter) -> Array:
             d=d,
         )
     if names:
-        say(
+        warn(
             "in a direction of the columns {names} the classes differ and no class has any spread; the variance there "
             "is {floor:g} of the variance between the classes",
             names=listed(names),
@@ -656,15 +656,15 @@ def spanned(covariance: Array, counted: Scatter) -> Array:
         mended = mended + FLOOR * (axes * apart[differ]) @ axes.T
         root = inverse_root(mended)
     if root.flat.size:
-        say(
+        warn(
             "the columns {names} determine one another within the classes (condition number {condition:.3g} or more): "
             "only the {rank} directions with spread are used",
-            names=listed(entangled(root.flat, counted.names)),
+            names=listed(collinear(root.flat, counted.names)),
             condition=root.condition,
             rank=root.rank,
         )
     elif root.condition > ILL_CONDITIONED and not names:
-        say(
+        warn(
             "the covariance within classes is nearly singular, with the condition number {condition:.3g}; leave out a "
             "column that others nearly determine, or take shrinkage='auto'",
             condition=root.condition,

@@ -114,8 +114,8 @@ class HiddenLabels:
         return alpha if np.any(alpha > 0) else None
 
     def _log_prior(self, factor: Factor) -> float:
-        """log p(Θ), the priors whose modes the smoothed estimates are: Dirichlet, Σ α log θ, and of a rate Gamma with a
-        imagined rows of the column's mean x̄, a x̄ log λ − a λ."""
+        """log p(Θ), the priors whose modes the smoothed estimates are: Dirichlet, Σ α log θ, and of a rate Gamma with
+        a pseudo-counts at the column's mean x̄, a x̄ log λ − a λ."""
         alpha = 0.0 if isinstance(self.inner, NaiveBayes) else self._smoothed
         return float(sum(part.log_prior_density(0.0 if alpha is None else alpha) for part in factor.leaves()))
 

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.em import EMTrace, memberships
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.factors import Factor
 from bayes_engine.factors.class_prior import ClassPrior
 from bayes_engine.factors.gaussian import GaussianLeaf
@@ -144,7 +144,7 @@ def hide(
     levels = tuple(y.cat.categories)
     labels = pd.Series(y.to_numpy(dtype=object), name=y.name, dtype=object)
     labels[hidden] = None
-    with hearing() as said:
+    with listen() as said:
         model = SemiSupervisedNB(estimator, classes=list(levels), **parameters).fit(X, labels, weight)
     notes = tuple(said)
     inner = model.estimator_
@@ -158,7 +158,7 @@ def ceiling(X: pd.DataFrame, y: pd.Series, hidden: NDArray[np.bool_], estimator:
     >>> ceiling(X, pd.Series(pd.Categorical(["a", "b", "a", "b"])), np.array([False, False, True, True]), NaiveBayes())
     2
     """
-    with hearing():
+    with listen():
         joint = estimator.fit(X, y).predict_joint_log_proba(X)
     guess = np.asarray(estimator.classes_, dtype=object)[joint.argmax(axis=1)]
     return int((guess[hidden] == y.to_numpy(dtype=object)[hidden]).sum())

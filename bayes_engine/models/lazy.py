@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_engine.errors import NotASubset, ParameterError, TableError, hearing
+from bayes_engine.errors import NotASubset, ParameterError, TableError, listen
 from bayes_engine.factors import Factor, Row
 from bayes_engine.logspace import Array
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -159,7 +159,7 @@ class LazyFactor(Factor):
     model: NaiveBayes
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
-        with hearing():  # no query is the place to tell of a column without spread
+        with listen():  # no query is the place to tell of a column without spread
             factor = self.model._estimate(self.stored.counted(self.touched(X)))
         yield from factor.rows(X)
 

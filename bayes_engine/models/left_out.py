@@ -1,31 +1,25 @@
-"""What stands on a naive Bayes model's factors and asks its own rows: attribute weights, a choice of columns.
+"""The terms of a naive Bayes model's own rows, each without itself: what attribute weights and a choice of columns ask.
 
-Each row is judged without itself: its terms come from the statistics without it, exactly and without a refit, so that
-nothing is flattered by rows it has seen.
+They come from the statistics without the row, exactly and without a refit, so that nothing is flattered by rows it has
+seen.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone
 
-from bayes_engine.errors import ParameterError, hearing
-from bayes_engine.factors import Factor, Product
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.progress import steps
-from bayes_engine.stats.collect import Statistics
 from bayes_engine.stats.labels import Labels
 from bayes_engine.table.encode import Table
-from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.table.schema import Schema
 
 
-class LeftOut(NamedTuple):
+class LeftOutTerms(NamedTuple):
     """`log_prior` (n, C) and, for each column by name, `terms` (n, C): log P(c) and log P(x_ij|c) without row i."""
 
     log_prior: Array
@@ -34,14 +28,14 @@ class LeftOut(NamedTuple):
     def joint(self) -> Array:
         """(n, C) log p(c, x_i) without row i.
 
-        >>> left = LeftOut(np.array([[-1.0, -2.0]]), {"size": np.array([[-0.5, 0.0]])})
+        >>> left = LeftOutTerms(np.array([[-1.0, -2.0]]), {"size": np.array([[-0.5, 0.0]])})
         >>> left.joint().tolist()
         [[-1.5, -2.0]]
         """
         return np.asarray(np.sum([self.log_prior, *self.terms.values()], axis=0))
 
 
-def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOut:
+def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOutTerms:
     """The terms of the rows of X (n, d), as `model` encodes them, each without itself: of a row that counts w > 1 times
     one is left out, as if it stood there w times.
 
@@ -59,73 +53,4 @@ def left_out_terms(model: NaiveBayes, X: Table, labels: Labels) -> LeftOut:
     for variable in steps(X.schema):
         alone.schema_ = Schema((variable,))
         terms[variable.name] = alone._leave_one_out(X, gone) - even
-    return LeftOut(log_prior, terms)
-
-
-class Through:
-    """A parameter of the `estimator` that a classifier is made with, read as if it were its own.
-
-    >>> class Careful:
-    ...     estimator = NaiveBayes(unseen="error")
-    ...     unseen = Through()
-    >>> Careful().unseen
-    'error'
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        return self if instance is None else getattr(_checked(instance), self.name)
-
-
-def _checked(owner: Any) -> NaiveBayes:
-    if owner.estimator is None:
-        return NaiveBayes()
-    if not isinstance(owner.estimator, NaiveBayes):
-        raise ParameterError(
-            "{model} takes a NaiveBayes, not {name}", model=type(owner).__name__, name=type(owner.estimator).__name__
-        )
-    return owner.estimator
-
-
-class OnNaiveBayes(GenerativeClassifier):
-    """A classifier of the factors that its `estimator`, a NaiveBayes, reads, counts and estimates."""
-
-    takes_text: ClassVar[bool] = True
-    estimator: NaiveBayes | None
-    schema: Any = Through()
-    priors: Any = Through()
-    unseen: Any = Through()
-    missing: Any = Through()
-    discretize: Any = Through()
-    bins: Any = Through()
-
-    @property
-    def _inner(self) -> NaiveBayes:
-        return NaiveBayes(**clone(_checked(self)).get_params(deep=False))  # a lazy one is hurried up
-
-    @property
-    def _declared(self) -> Schema:
-        return self._inner._declared
-
-    def _initial_schema(self, frame: pd.DataFrame, labels: Labels) -> Schema:
-        return self._inner._initial_schema(frame, labels)
-
-    def _first_read(self, frame: Any, schema: Schema) -> Table:
-        return self._inner._first_read(frame, schema)
-
-    def _count(self, X: Table, labels: Labels, target: Variable) -> Statistics:
-        return self._inner._count(X, labels, target)
-
-    def _settled(self, stats: Statistics) -> NaiveBayes:
-        """The estimator, fitted to these statistics; what it has to tell is told where they are estimated from."""
-        with hearing():
-            return self._inner._settle(stats)
-
-    def _factors(self, stats: Statistics) -> tuple[Factor, dict[str, Factor]]:
-        """The class prior, and the factors of the columns by name; a column set aside has none."""
-        whole: Any = self._inner._estimate(stats)
-        assert isinstance(whole, Product)
-        prior, *columns = whole.parts
-        return prior, {str(part.variable.name): part for part in columns}  # type: ignore[attr-defined]
+    return LeftOutTerms(log_prior, terms)

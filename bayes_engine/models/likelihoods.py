@@ -12,7 +12,7 @@ import pandas as pd
 from bayes_engine.errors import ParameterError, TableError
 from bayes_engine.factors import kernel, poisson  # noqa: F401  (which register theirs)
 from bayes_engine.factors.likelihoods import OF_VALUES
-from bayes_engine.models.base import say
+from bayes_engine.models.base import warn
 from bayes_engine.priors import checked_whole, checked_word
 from bayes_engine.table.encode import numbers
 from bayes_engine.table.likelihood_traits import traits
@@ -55,7 +55,7 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
         checked_word("likelihoods", likelihoods, every_likelihood())
         found = {v.name: likelihoods for v in schema if v.likelihood == likelihoods or likelihoods in possible(v)}
         if not found:
-            say(
+            warn(
                 "likelihoods='{likelihood}': no column can have it; the columns are {columns}",
                 likelihood=likelihoods,
                 columns=", ".join(f"'{v.name}'" for v in schema),

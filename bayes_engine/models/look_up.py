@@ -25,10 +25,10 @@ from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, normalize
 from bayes_engine.models.deciding import refuse_undefined
 from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.look_up_source import written
 from bayes_engine.models.look_up_tables import AnyTable, LevelTable, NormalTable, RateTable, ReferenceCase
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.models.target import class_array
 from bayes_engine.table.encode import Table, as_frame, encode
 from bayes_engine.table.schema import Schema, Variable
@@ -62,12 +62,12 @@ class LookUp:
     cases: tuple[ReferenceCase, ...] = ()
 
     @classmethod
-    def of(cls, model: NaiveBayes | OnNaiveBayes) -> LookUp:
+    def of(cls, model: NaiveBayes | NaiveBayesWrapper) -> LookUp:
         """The table of a fitted NaiveBayes, WeightedNaiveBayes or SelectiveNaiveBayes.
 
         Raises ParameterError for another model, and naming the column whose likelihood has no table.
         """
-        if not isinstance(model, NaiveBayes | OnNaiveBayes):
+        if not isinstance(model, NaiveBayes | NaiveBayesWrapper):
             raise ParameterError("a look-up table is made of a NaiveBayes, not of {name}", name=type(model).__name__)
         check_is_fitted(model, "stats_")
         factor = model.counted().factor_ if isinstance(model, LazyNaiveBayes) else model.factor_
@@ -250,7 +250,7 @@ def _no_table(variable: Variable, likelihood: str) -> ParameterError:
 # test vectors ---------------------------------------------------------------------------------------------------------
 
 
-def _cases(made: LookUp, model: NaiveBayes | OnNaiveBayes) -> tuple[ReferenceCase, ...]:
+def _cases(made: LookUp, model: NaiveBayes | NaiveBayesWrapper) -> tuple[ReferenceCase, ...]:
     """A case without a known cell, and as many as show every entry of every column, up to `MOST_CASES`."""
     tables = {column.variable.name: column for column in made.columns}
     choices = {v.name: _values(v, tables.get(v.name), made) for v in made.schema}

@@ -18,7 +18,7 @@ from bayes_engine.em import STOPS, Collapse, EMModel, Runs, Stop, Stopping, em, 
 from bayes_engine.errors import ParameterError, TableError, UndefinedPosterior
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log, log_sum, normalize
-from bayes_engine.models.base import say
+from bayes_engine.models.base import warn
 from bayes_engine.models.component_forms import given_seen, problem
 from bayes_engine.models.components import (
     FORMS,
@@ -142,7 +142,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.runs_ = tried
         self._settle(rows.total)
-        self._tell(collapsed)
+        self._warn(collapsed)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
@@ -277,26 +277,26 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.converged_, self.n_iter_ = self.trace_.converged, self.trace_.n_iter
         self.lower_bound_ = last.objective / n
 
-    def _tell(self, collapsed: tuple[Collapse, ...]) -> None:
+    def _warn(self, collapsed: tuple[Collapse, ...]) -> None:
         if collapsed and self.prior_ != self.prior:
-            say(
+            warn(
                 "every run collapsed ({reason}); the covariances now have an inverse-Wishart prior. Fewer components, "
                 "reg_covar or prior='inverse-wishart' avoid this",
                 reason=collapsed[0].message,
             )
         elif collapsed:
-            say("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=collapsed[0].message)
+            warn("{n} run(s) collapsed and were dropped: {reason}", n=str(len(collapsed)), reason=collapsed[0].message)
         floor = float(self.reg_covar)
         least = np.linalg.eigvalsh(self.parameters_.full())[:, 0]
         if floor and self.prior_ is None and (low := least <= 1.01 * floor).any():
-            say(
+            warn(
                 "component(s) {names} have no more variance than reg_covar={floor}: they have collapsed on a few rows, "
                 "or columns are collinear",
                 names=Listing(map(str, np.flatnonzero(low) + 1)),
                 floor=f"{floor:g}",
             )
         if not self.converged_ and self.max_iter > 0:
-            say(
+            warn(
                 "EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
                 n=str(self.n_iter_),
                 change=f"{self.trace_.last.change or 0.0:.3g}",

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayes_engine.em import Collapse, EMTrace, Runs, memberships
-from bayes_engine.errors import ParameterError, TableError, hearing
+from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import GaussianNB
@@ -65,7 +65,7 @@ def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, *
                 lost = middle
             else:
                 steps = middle
-    with hearing() as said:
+    with listen() as said:
         model = GaussianMixture(k, init=begin, max_iter=steps, **parameters).fit(X)
     if tried.best is None:
         return Climb(model, tried.collapsed[0], ())
@@ -130,11 +130,11 @@ def nearest_rows(X: Array, axes: tuple[int, int], points: Iterable[tuple[float, 
     return np.asarray(whole[away.sum(axis=2).argmin(axis=1)])
 
 
-def most_telling(X: Array, codes: NDArray[np.intp]) -> tuple[int, int]:
+def most_discriminating_columns(X: Array, codes: NDArray[np.intp]) -> tuple[int, int]:
     """The two columns of which the classes explain the largest share of the variance (η²), in their own order.
 
     >>> X = np.array([[0.0, 0.0, 1.0], [1.0, 0.1, 0.9], [0.1, 1.0, 0.0], [0.9, 1.1, 0.2]])
-    >>> most_telling(X, np.array([0, 0, 1, 1]))
+    >>> most_discriminating_columns(X, np.array([0, 0, 1, 1]))
     (1, 2)
     """
     known = ~np.isnan(X)
@@ -267,7 +267,7 @@ def bills(X: Array, most: int, **parameters: Any) -> Bills:
     lines: list[pd.DataFrame] = []
     notes: list[tuple[int, Message]] = []
     for k in steps(range(1, most + 1)):
-        with hearing() as said:
+        with listen() as said:
             try:
                 lines.append(mixture_table(X, [k], random_state=0, **parameters))
             except (TableError, Collapse):

@@ -25,7 +25,7 @@ from bayes_engine.factors.text import TextLeaf, text_leaf
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import GenerativeClassifier, given_schema, say, say_of_classes
+from bayes_engine.models.base import GenerativeClassifier, given_schema, warn, warn_of_classes
 from bayes_engine.models.likelihoods import CUTTING, Likelihood, as_texts, assigned, check_counted, of_numbers
 from bayes_engine.priors import (
     SMOOTHING,
@@ -83,7 +83,7 @@ class NaiveBayes(GenerativeClassifier):
     var_floor : the least variance, as a share of the column's own.
     likelihoods : None | a name, for all columns that can have it | {column: name}. Of a number "gaussian" (unless said
         otherwise), "kernel" (a kernel density with Silverman's bandwidth), "kernel-weka" (with Weka's), "poisson"
-        (whole numbers; the rate is smoothed by α imagined rows with the column's mean), "categorical" (its values are
+        (whole numbers; the rate is smoothed by a pseudo-count α at the column's mean), "categorical" (its values are
         levels), "bernoulli" (0 and 1), "mdlp" | "equal-width" | "quantile" (intervals between the cut points
         `schema_[column].cuts`); of levels "categorical", or
         with two of them "bernoulli"; of a text "multinomial" (how often each term stands in it; a column of strings
@@ -166,7 +166,7 @@ class NaiveBayes(GenerativeClassifier):
                 floored.append(variable.name)
             parts.append(leaf)
         self._warn(constant, floored)
-        say_of_classes(prior, stats.target.levels)
+        warn_of_classes(prior, stats.target.levels)
         return Product(tuple(parts))
 
     def _leaf(self, stats: Statistics, variable: Variable) -> Leaf:
@@ -274,12 +274,12 @@ class NaiveBayes(GenerativeClassifier):
 
     def _warn(self, constant: list[str], floored: list[str]) -> None:
         if constant:
-            say(
+            warn(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
                 names=Listing(constant),
             )
         if floored:
-            say(
+            warn(
                 "column(s) {names}: a class has one row, or no spread, there; its variance is the pooled one or the "
                 "floor var_floor × the column's variance",
                 names=Listing(floored),

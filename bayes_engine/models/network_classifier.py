@@ -21,7 +21,7 @@ from bayes_engine.factors.table import TableLeaf
 from bayes_engine.inference.directed import Directed
 from bayes_engine.inference.junction_tree import junction_tree
 from bayes_engine.logspace import Array, exp
-from bayes_engine.models.base import say
+from bayes_engine.models.base import warn
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.priors import Alpha, ClassPriors, checked_word, dirichlet
 from bayes_engine.stats.collect import Statistics
@@ -206,7 +206,7 @@ class BayesianNetworkClassifier(SemiNaive):
     def _check(self, stats: Statistics) -> None:
         super()._check(stats)
         if hasattr(self, "graph_") and not self.blanket_:
-            say("no column is in the Markov blanket of the class: the class prior alone decides")
+            warn("no column is in the Markov blanket of the class: the class prior alone decides")
 
     def _directed(self, stats: Statistics, structure: Structure) -> Directed:
         whole = super()._directed(stats, structure)

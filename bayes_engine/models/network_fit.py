@@ -21,7 +21,7 @@ from bayes_engine.factors.network import CPT, Network
 from bayes_engine.inference.completion import Completion
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log
-from bayes_engine.models.base import given_schema, say
+from bayes_engine.models.base import given_schema, warn
 from bayes_engine.priors import (
     Alpha,
     Dirichlet,
@@ -282,7 +282,7 @@ def climb(
     best = found.best
     assert best is not None
     if not best.converged:
-        say("EM stopped after {n} steps before its objective settled; raise max_iter", n=best.n_iter)
+        warn("EM stopped after {n} steps before its objective settled; raise max_iter", n=best.n_iter)
     counts = expect(best.last.parameters, False).stats
     stats = _expected(seen, graph, dict(zip(seen.schema.names, counts, strict=True)))
     networks = Runs(tuple(t.mapped(network) for t in found.traces), found.collapsed)

@@ -28,7 +28,7 @@ from bayes_engine.inference.packed import EQUAL, scores_left_out
 from bayes_engine.language import Listing
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log, log_normalize
-from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.models.naive_bayes import CHOICES
 from bayes_engine.priors import Alpha, ClassPriors, Dirichlet, checked_alphas, checked_share, checked_word, dirichlet
 from bayes_engine.progress import steps
@@ -156,13 +156,13 @@ class SemiNaive(GenerativeClassifier):
             )
         constant = sorted({v.name for v in stats.schema} - {v.name for v in _varying(stats)})
         if constant:
-            say(
+            warn(
                 "column(s) {names} have the same value in every row: they say nothing of the class and are set aside",
                 names=Listing(constant),
             )
         uncut = [v.name for v in stats.schema if v.cuts == ()]
         if uncut:
-            say(
+            warn(
                 "column(s) {names}: no cut point was found, so they say nothing of the class here; discretize them by "
                 "quantiles, or not at all, if they should",
                 names=Listing(uncut),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from bayes_engine.decision.evaluate import TINY, held_out
-from bayes_engine.errors import BayesEngineError, TableError, hearing
+from bayes_engine.errors import BayesEngineError, TableError, listen
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array
 from bayes_engine.models.classic import GaussianNB
@@ -310,7 +310,7 @@ def pooled_analysis(found: NumericRows, pooling: float, shrinkage: float = 0.0) 
     """
     frame, labels = found.frame, found.labels
     model = QuadraticDiscriminantAnalysis(priors="empirical", pooling=pooling, shrinkage=shrinkage or None)
-    with hearing():
+    with listen():
         model.fit(frame, labels, found.weight)
         held = held_out(model, frame, labels, groups=found.groups, sample_weight=found.weight)
     accuracy, log_loss = _scores(held.log_posterior, held.truth, held.weight)
@@ -418,7 +418,7 @@ def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float
 
 
 def _fitted(model: Any, found: NumericRows, X: Array | None = None) -> Any:
-    with hearing():  # collinear columns are exact in their span
+    with listen():  # collinear columns are exact in their span
         rows = found.frame if X is None else pd.DataFrame(X, columns=list(found.names))
         return model.partial_fit(rows, found.y, np.arange(len(found.classes)), found.weight)
 

@@ -22,8 +22,9 @@ from bayes_engine.factors import Factor, Product
 from bayes_engine.ledger import Status
 from bayes_engine.logspace import Array, log_normalize, normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.left_out import LeftOut, OnNaiveBayes, left_out_terms
+from bayes_engine.models.left_out import LeftOutTerms, left_out_terms
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.priors import checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
@@ -113,7 +114,7 @@ def _loss(loss: Any, classes: NDArray[Any]) -> LossMatrix:
 class _Judge:
     """Scores of sets of columns by the terms of rows left out."""
 
-    def __init__(self, left: LeftOut, labels: Labels, criterion: str, loss: LossMatrix) -> None:
+    def __init__(self, left: LeftOutTerms, labels: Labels, criterion: str, loss: LossMatrix) -> None:
         assert labels.codes is not None
         weight = np.ones(len(labels.codes)) if labels.weight is None else labels.weight
         alone = np.isneginf(left.log_prior[np.arange(len(weight)), labels.codes])
@@ -182,7 +183,7 @@ def _search(judge: _Judge, direction: str) -> Selection:
     return Selection(kept, judge.criterion, direction, tuple(trace), tried)
 
 
-class SelectiveNaiveBayes(TransformerMixin, OnNaiveBayes):  # type: ignore[misc]
+class SelectiveNaiveBayes(TransformerMixin, NaiveBayesWrapper):  # type: ignore[misc]
     """Naive Bayes with the columns that `select_features` keeps; as a transformer, the table with these columns.
 
     The first fit chooses; as rows come and go afterwards counts change and the choice stays. The other columns are

@@ -20,11 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayes_engine.decision.loss import Decision
 from bayes_engine.em import STOPS, Runs, Stop, Stopping, random_memberships, runs
-from bayes_engine.errors import ParameterError, TableError, hearing
+from bayes_engine.errors import ParameterError, TableError, listen
 from bayes_engine.factors import Factor
 from bayes_engine.ledger import Ledger
 from bayes_engine.logspace import Array
-from bayes_engine.models.base import GenerativeClassifier, say
+from bayes_engine.models.base import GenerativeClassifier, warn
 from bayes_engine.models.classic import BernoulliNB, MultinomialNB
 from bayes_engine.models.hidden_labels import HiddenLabels
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -116,7 +116,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if known.all():
             inner.fit(X, y, sample_weight)
         else:
-            with hearing():
+            with listen():
                 inner.fit(X, labels, sample_weight)
         self.estimator_ = inner
         if hasattr(inner, "feature_names_in_"):
@@ -131,7 +131,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_hidden = int(hidden.sum())
         tol = self.tol if self.stop == "parameters" else self.tol * max(work.weight.sum(), 1.0)
         stopping = Stopping(self.stop, tol, self.max_iter)
-        with hearing():  # said once, of the last estimate
+        with listen():  # said once, of the last estimate
             if not n_hidden:
                 trace = work.climb(work.inner.factor_, replace(stopping, max_iter=0), hard=bool(self.hard))
                 self.runs_ = Runs((replace(trace, converged=True),), ())
@@ -141,7 +141,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if best is None:
             raise self.runs_.collapsed[0]
         if self.runs_.collapsed:
-            say("{n} run(s) collapsed and were dropped: {reason}", n=str(len(self.runs_.collapsed)),
+            warn("{n} run(s) collapsed and were dropped: {reason}", n=str(len(self.runs_.collapsed)),
                 reason=self.runs_.collapsed[0].message)  # fmt: skip
         self.trace_ = best
         self.converged_, self.n_iter_ = best.converged, max(best.n_iter, 1)  # the supervised fit is an M step too
@@ -150,7 +150,7 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if n_hidden:
             work.inner._settle(work.behind[id(best.last.parameters)][1])
         if not best.converged:
-            say("EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
+            warn("EM has not converged after {n} iterations (last change {change}); raise max_iter or tol",
                 n=str(best.n_iter), change=f"{best.last.change or 0.0:.3g}")  # fmt: skip
 
     def _run(self, work: HiddenLabels, stopping: Stopping) -> Runs[Factor]:

@@ -19,9 +19,10 @@ from bayes_engine.factors import Factor, Product, Row
 from bayes_engine.factors.sources import Power, Source
 from bayes_engine.language import Listing
 from bayes_engine.logspace import Array, log_normalize, normalize
-from bayes_engine.models.base import say
-from bayes_engine.models.left_out import LeftOut, OnNaiveBayes, left_out_terms
+from bayes_engine.models.base import warn
+from bayes_engine.models.left_out import LeftOutTerms, left_out_terms
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.priors import checked_number, checked_whole, checked_word
 from bayes_engine.progress import tick
 from bayes_engine.stats.collect import Statistics
@@ -107,7 +108,7 @@ def squared_error(w: Array, log_prior: Array, terms: Array, truth: Any, share: A
 COSTS: dict[str, Callable[..., Objective]] = {"cll": conditional_log_loss, "mse": squared_error}
 
 
-class WeightedNaiveBayes(OnNaiveBayes):
+class WeightedNaiveBayes(NaiveBayesWrapper):
     """P(c|x) ∝ P(c) Π_j P(x_j|c)^{w_j} with w fitted to the posterior of the rows (WANBIA); w = 1 is naive Bayes.
 
     Its ledger has the class prior and w_j log P(x_j|c) of every column. These are scores, log-probabilities of nothing,
@@ -203,7 +204,7 @@ class WeightedNaiveBayes(OnNaiveBayes):
         """The iterations it took, 1 where none was needed."""
         return max(1, len(self.trace_) - 1)
 
-    def _fit_weights(self, left: LeftOut, labels: Labels) -> None:
+    def _fit_weights(self, left: LeftOutTerms, labels: Labels) -> None:
         """L-BFGS-B from w = 1 within 0 … `largest`; a row alone of its class, which no weight makes right, is passed
         over."""
         assert labels.codes is not None
@@ -236,18 +237,18 @@ class WeightedNaiveBayes(OnNaiveBayes):
             options={"maxiter": self.max_iter, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 20},
         )
         if found.nit >= self.max_iter:
-            say("the weights had not settled after {n} iterations; raise max_iter", n=self.max_iter)
+            warn("the weights had not settled after {n} iterations; raise max_iter", n=self.max_iter)
         self.learnt_, self.trace_ = dict(zip(names, found.x.tolist(), strict=True)), tuple(trace)
 
 
-def _terms(model: NaiveBayes, X: Table) -> LeftOut:
+def _terms(model: NaiveBayes, X: Table) -> LeftOutTerms:
     """The rows' terms with themselves counted in."""
     shape = (X.n, len(model.classes_))
     terms = {v.name: np.zeros(shape) for v in X.schema}
     (_, log_prior), *columns = model.factor_.rows(X)
     for row, term in columns:
         terms[row.child] = terms[row.child] + term
-    return LeftOut(np.asarray(log_prior), terms)
+    return LeftOutTerms(np.asarray(log_prior), terms)
 
 
 def _refuse_never(names: list[str], terms: Array) -> None:

@@ -99,7 +99,7 @@ class FamilyCounts:
         """(*S) the contingency table of these columns, axes as named. Raises ParameterError above MOST_CELLS cells."""
         key = tuple(names)
         if key not in self._kept:
-            ranks = [self.at(name) for name in key]
+            ranks = [self.rank_of(name) for name in key]
             sizes = [self.levels[j] for j in ranks]
             if math.prod(sizes) > MOST_CELLS:
                 raise ParameterError(
@@ -119,7 +119,7 @@ class FamilyCounts:
         child's r levels."""
         return self.table((*parents, child)).reshape(-1, self.sizes[child])
 
-    def at(self, name: str) -> int:
+    def rank_of(self, name: str) -> int:
         """The rank of a column among the sorted names. Raises ParameterError where there is none of that name."""
         if name not in self.rank:
             known = ", ".join(f"'{n}'" for n in self.names)

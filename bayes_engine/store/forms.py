@@ -37,7 +37,7 @@ from bayes_engine.models.selective import Selection, SelectiveNaiveBayes
 from bayes_engine.models.semi_supervised import SemiSupervisedNB
 from bayes_engine.models.weighted import WeightedNaiveBayes
 from bayes_engine.stats.collect import Statistics
-from bayes_engine.store.sound import (
+from bayes_engine.store.validation import (
     check_calibrator,
     check_rows,
     check_schema,

@@ -9,14 +9,13 @@ from typing import IO, Any, NoReturn
 
 import numpy as np
 
-from bayes_engine.errors import BayesEngineError, StoreError, hearing
+from bayes_engine.errors import BayesEngineError, StoreError, listen
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.store.container import MOST_BYTES, pack, read_file, unpack, write_file
 from bayes_engine.store.forms import FORMS, Form
 from bayes_engine.store.names import stored_name
-from bayes_engine.store.sound import check_look_up
-from bayes_engine.store.trial import check_answers
 from bayes_engine.store.type_hints import fits
+from bayes_engine.store.validation import check_answers, check_look_up
 from bayes_engine.store.values import MOST_TEXTS, ValueReader, ValueWriter
 
 
@@ -64,7 +63,7 @@ def load_model(
     """
     content, blobs = unpack(read_file(path_or_bytes, limit), "model", limit=limit)
     try:
-        with hearing(), np.errstate(all="ignore"):  # what an estimate has to tell was told at the fit
+        with listen(), np.errstate(all="ignore"):  # what an estimate has to tell was told at the fit
             model = ValueReader(blobs, _READERS).read(content)
             if isinstance(model, LookUp):
                 check_look_up(model)

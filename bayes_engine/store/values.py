@@ -41,8 +41,8 @@ from bayes_engine.stats.terms import TermCounts, TextTerms
 from bayes_engine.stats.values import ColumnValues, Values
 from bayes_engine.store.container import DTYPES, Blob
 from bayes_engine.store.names import stored_name
-from bayes_engine.store.sound import check_record
 from bayes_engine.store.type_hints import field_hints, fits
+from bayes_engine.store.validation import check_record
 from bayes_engine.structure.graph import DAG
 from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.trace import Candidate, Search, SearchStep, SearchTrace

@@ -141,10 +141,10 @@ def k2(
     status: Status = "local optimum"
     total = bill(counts, first, scorer).score
     for i, child in enumerate(steps(order)):
-        c = counts.at(child)
-        mask = sum(1 << counts.at(p) for p in first.parents[child])
+        c = counts.rank_of(child)
+        mask = sum(1 << counts.rank_of(p) for p in first.parents[child])
         while (stop := limits.reached()) is None and mask.bit_count() < most:
-            free = [p for p in map(counts.at, order[:i]) if allowed[p, c] and not mask >> p & 1]
+            free = [p for p in map(counts.rank_of, order[:i]) if allowed[p, c] and not mask >> p & 1]
             deltas = np.full(len(counts.names), -np.inf)
             deltas[free] = scorer.widened(c, mask)[free] - scorer.value(c, mask)
             chosen = _chosen(deltas, scorer.tolerance)
@@ -219,7 +219,7 @@ class _Climb:
         self.arcs = np.zeros((d, d), dtype=bool)
         for matrix, arcs in ((self.required, constraints.required), (self.arcs, start.arcs)):
             for a, b in arcs:
-                matrix[counts.at(a), counts.at(b)] = True
+                matrix[counts.rank_of(a), counts.rank_of(b)] = True
         self.add = np.full((d, d), -np.inf)
         self.drop = np.full((d, d), -np.inf)
         self.score = math.fsum(scorer.value(c, self.mask(c)) for c in range(d))

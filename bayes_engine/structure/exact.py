@@ -59,7 +59,7 @@ def exact(
     scorer, limits = scorer_of(counts, score, sample_size), control.limits()
     constraints.checked(counts.names)
     d, names = len(counts.names), counts.sorted_names
-    must = [sum(1 << counts.at(a) for a, b in constraints.required if b == name) for name in names]
+    must = [sum(1 << counts.rank_of(a) for a, b in constraints.required if b == name) for name in names]
     may = [sum(1 << p for p in np.flatnonzero(above).tolist()) for above in constraints.allowed(names).T]
     most = _affordable(scorer, must, constraints.max_parents)
     best = np.full((d, 1 << d), -np.inf)

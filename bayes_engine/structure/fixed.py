@@ -36,7 +36,7 @@ def naive_graph(counts: FamilyCounts, target: str) -> DAG:
     >>> naive_graph(counts, "c").arcs
     (('c', 'a'), ('c', 'b'))
     """
-    counts.at(target)
+    counts.rank_of(target)
     return DAG(counts.names, [(target, name) for name in counts.names if name != target])
 
 

@@ -215,7 +215,7 @@ class Scorer:
     def family(self, child: str, parents: Iterable[str] = ()) -> FamilyScore:
         """The line of one family; `parents` in any order."""
         parents = frozenset(parents)
-        c, mask = self.counts.at(child), sum(1 << self.counts.at(p) for p in parents)
+        c, mask = self.counts.rank_of(child), sum(1 << self.counts.rank_of(p) for p in parents)
         score, free = self.value(c, mask), self.free(c, mask)
         if self._plain is None:
             penalty = self.price * free

@@ -87,7 +87,7 @@ def gaussian_information(cells: ColumnMoments, n_classes: int, floor: float) -> 
     """I(x; s | c) of a column of numbers and a discrete one with a Gaussian in each cell (c, s), cells in C order:
     Σ_c P(c) [½ log σ²_c − Σ_s P(s|c) ½ log σ²_cs], with the likelihood-ratio test of one Gaussian a class.
 
-    Each cell has one imagined row with its class's variance, without which a cell of one row would be certain of it.
+    Each cell has a pseudo-count of 1 with its class's variance, without which a cell of one row would be certain of it.
     `floor` is the least variance, as a share of the column's: a class without spread tells of nothing.
 
     >>> halves = ColumnMoments(np.array([50.0, 50.0]), np.array([-1.0, 1.0]), np.array([50.0, 50.0]), 0.0)

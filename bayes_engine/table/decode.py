@@ -84,8 +84,8 @@ def first_lines(source: bytes, encoding: str, n: int = 4) -> list[tuple[int, str
     """
     packed = source.startswith(b"\x1f\x8b")
     head = gzip.GzipFile(fileobj=io.BytesIO(source)).read(MOST) if packed else source[:MOST]
-    text = head.decode("utf-8" if encoding == TWICE else encoding, "replace").removeprefix("\ufeff")
-    if encoding == TWICE:
+    text = head.decode("utf-8" if encoding == DOUBLE_ENCODED else encoding, "replace").removeprefix("\ufeff")
+    if encoding == DOUBLE_ENCODED:
         with suppress(UnicodeError):
             text = _undo_double_encoding(text)
     lines = list(enumerate(re.split(r"\r\n|\n|\r", text), 1))
@@ -184,7 +184,7 @@ _SEVEN_BITS = (
     (rb"\+[A-Za-z0-9+/]{3,}", "utf-7"),
 )  # fmt: skip
 """Plain ASCII that means another script, and the marks by which it switches to it."""
-TWICE = "utf-8-twice"
+DOUBLE_ENCODED = "utf-8-twice"
 """What is called the encoding of UTF-8 that some program took for cp1252 and wrote as UTF-8 again: 'Ã©' is 'é'."""
 
 
@@ -418,7 +418,7 @@ def _double_encoding_note(data: bytes) -> list[Note]:
     cell = next(m[0].decode() for m in re.finditer(rb"[^,;\t|\r\n]+", data) if not m[0].isascii())
     return [note("the text seems to have been encoded twice before it was saved: '{cell}' may mean '{meant}'",
                  "warning", cell=cell[:40], meant=_undo_double_encoding(cell)[:40])
-            .offering(offer("Undo it: '{meant}'", "encoding", TWICE,
+            .offering(offer("Undo it: '{meant}'", "encoding", DOUBLE_ENCODED,
                             meant=_undo_double_encoding(cell)[:24]))]  # fmt: skip
 
 
@@ -443,7 +443,7 @@ def _others(data: bytes, read: Mapping[str, tuple[bytes, str]]) -> list[Offer]:
 
 def _strictly(data: bytes, encoding: str) -> bytes:
     try:
-        if encoding != TWICE:
+        if encoding != DOUBLE_ENCODED:
             return _utf8(data, encoding)
         out = io.BytesIO()
         out.writelines(_undo_double_encoding(line[0].decode()).encode() for line in _LINE.finditer(data))
@@ -460,8 +460,8 @@ def _strictly(data: bytes, encoding: str) -> bytes:
 def _fault(data: bytes, encoding: str) -> int:
     """Where the first byte stands that is no text in this encoding."""
     try:
-        text = data.decode("utf-8" if encoding == TWICE else encoding)
-        if encoding == TWICE:
+        text = data.decode("utf-8" if encoding == DOUBLE_ENCODED else encoding)
+        if encoding == DOUBLE_ENCODED:
             _undo_double_encoding(text)
     except UnicodeError as error:
         return int(getattr(error, "start", 0))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from bayes_engine.decision.evaluate import TINY, HeldOut, held_out
 from bayes_engine.decision.loss import LossMatrix
-from bayes_engine.errors import ParameterError, hearing
+from bayes_engine.errors import ParameterError, listen
 from bayes_engine.language import Listing, Message, _
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.models.calibrated import METHODS as CALIBRATORS
@@ -332,7 +332,7 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
 @lasting(Message("calibrating the model"))
 def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
     made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
-    with hearing():
+    with listen():
         made.fit_held_out(_own.model, _held)
     return replace(_own, spec=spec, calibrated=made)
 
@@ -345,7 +345,7 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     estimating = set() if by_rows else set(family.estimation_parameters)
     estimating -= {"priors"} if spec.family == "network" else set()  # a stated prior leaves the class no parents
     counting = {k: v for k, v in chosen.items() if k not in estimating}
-    with hearing() as said:
+    with listen() as said:
         model = _count(key, spec.family, repr(sorted(counting.items())), counting, _parts).with_params(
             **{k: v for k, v in chosen.items() if k in estimating}
         )
@@ -355,7 +355,7 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
 @kept(max_entries=16)
 @lasting(Message("fitting the model"))
 def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
-    with hearing():
+    with listen():
         model = _made(family, _parts.schema, _counting)
         return model.fit(_parts.X, _parts.y, None if _parts.weight is None else _parts.weight.to_numpy())
 
@@ -388,7 +388,7 @@ def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
 @kept(max_entries=32)
 @lasting(Message("judging the model on rows held out"))
 def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
-    with hearing():
+    with listen():
         held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
         return held.in_order(_parts.target.levels)
 
@@ -421,6 +421,6 @@ def held_anew(table: FittableTable, fitted: Fitted) -> HeldOut:
 @kept(max_entries=32)
 @lasting(Message("judging the model on rows held out"))
 def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
-    with hearing():
+    with listen():
         held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)
         return held.in_order(_parts.target.levels)

@@ -61,7 +61,7 @@ def with_prior(spec: Spec, kind: str) -> Spec:
 
 
 def with_rows(spec: Spec, value: Any) -> Spec:
-    """The model with so many imagined rows; where there were none, there are some now."""
+    """The model with this pseudo-count; where there was none, there are some now."""
     if active.settings(spec).get("smoothing") == "none" and value != 0:
         spec = with_knob(spec, "smoothing", "all")
     return with_knob(spec, "alpha", value)
@@ -73,7 +73,7 @@ def prior_kind(spec: Spec) -> str:
     return str(rule) if rule in ("none", "zero-only") else prior_choice.kind_of(active.setting(spec, "alpha"))
 
 
-def rows_imagined(spec: Spec) -> Any:
+def pseudo_count(spec: Spec) -> Any:
     """The prior of all columns that have none of their own, as the knob has it."""
     return 0.0 if active.settings(spec).get("smoothing") == "none" else active.setting(spec, "alpha")
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.table.convert import ReadAs
-from bayes_engine.table.decode import TWICE
+from bayes_engine.table.decode import DOUBLE_ENCODED
 from bayes_engine.table.read import Reading, read_table
 from pages.runtime.cache import hold
 from pages.runtime.state import State
@@ -108,7 +108,7 @@ def overrides(state: State, key: str = "read") -> Overrides:
     """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
     value. What a forged link may hold besides counts as not said."""
     fits: Mapping[str, Callable[[Any], bool]] = {
-        "encoding": lambda v: v in (*ENCODINGS, TWICE) or (isinstance(v, str) and _known(v)),
+        "encoding": lambda v: v in (*ENCODINGS, DOUBLE_ENCODED) or (isinstance(v, str) and _known(v)),
         "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
         "quote": lambda v: isinstance(v, str) and len(v) <= 1,
         "decimal": lambda v: v in (".", ","),

@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.table.read import read_table
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
@@ -375,7 +375,7 @@ def test_the_average_over_cut_numbers_is_taken_as_it_was_judged(held: Callable[[
     [place] = [k for k, s in enumerate(suggestions) if s.model.family == "aode"]
     at.button(key=f"take_{place}").click().run()
     state = at.session_state["state"]
-    with hearing():
+    with listen():
         model = active.fit(here, state.shelf[state.active]).model
     assert (type(model).__name__, model.discretize) == ("AODE", "mdlp")
     left_out = model.leave_one_out_log_proba(here.parts.X, here.parts.y).argmax(axis=1)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
 from bayes_engine.inference.gibbs import GibbsSettings
-from bayes_engine.workbench.derivation.walking import compared, exact, row_of, walk
+from bayes_engine.workbench.derivation.gibbs_walk import compared, exact, row_of, walk
 from pages.runtime.state import State
 from pages.views.network import gibbs_walk
 from tests.apptest.opened import opened

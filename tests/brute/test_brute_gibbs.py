@@ -9,8 +9,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference import moves as ways
-from bayes_engine.inference import sweeps
+from bayes_engine.inference import irreducibility, sweeps
 from bayes_engine.inference.forward import thresholds
 from bayes_engine.inference.gibbs import (
     GibbsSettings,
@@ -204,9 +203,9 @@ def test_islands_are_found_where_there_are_any(seed: int) -> None:
     e = evidence(net, seed, given=seed % 3)
     kernel = compile_gibbs(net, e)
     connected = is_connected(kernel)
-    assert kernel.moves.ergodic == connected
-    assert (kernel.moves.kind == "islands") != connected
-    assert compile_gibbs(net, e, blocks="tied").moves.ergodic
+    assert kernel.irreducibility.ergodic == connected
+    assert (kernel.irreducibility.kind == "reducible") != connected
+    assert compile_gibbs(net, e, blocks="tied").irreducibility.ergodic
     if connected:
         assert tied_blocks(net, e) == ()
 
@@ -222,14 +221,14 @@ def test_nodes_in_nobodys_way_are_taken_out_rightly(block: bool, monkeypatch: py
         blocks = [hidden[:2], hidden[1:3]] if block else None
         with monkeypatch.context() as patch:
             kernel = compile_gibbs(net, e, blocks=blocks)
-            whole = kernel.moves.kind
-            patch.setattr(ways, "ENUMERATED", 6)
-            few = compile_gibbs(net, e, blocks=blocks).moves.kind
+            whole = kernel.irreducibility.kind
+            patch.setattr(irreducibility, "ENUMERATED", 6)
+            few = compile_gibbs(net, e, blocks=blocks).irreducibility.kind
         if few != "unknown":
             assert few == whole
-            assert (few != "islands") == is_connected(kernel)
+            assert (few != "reducible") == is_connected(kernel)
             decided.append(few)
-    assert {"islands", "connected"} <= set(decided)
+    assert {"reducible", "connected"} <= set(decided)
 
 
 def possible_at(possible: np.ndarray, states: np.ndarray) -> np.ndarray:
@@ -241,15 +240,15 @@ def test_both_kinds_of_networks_were_among_them() -> None:
     kinds = set()
     for seed in range(40):
         net = network(seed, 0.35)
-        kinds.add(compile_gibbs(net, evidence(net, seed, given=seed % 3)).moves.kind)
-    assert {"islands", "connected"} <= kinds
+        kinds.add(compile_gibbs(net, evidence(net, seed, given=seed % 3)).irreducibility.kind)
+    assert {"reducible", "connected"} <= kinds
 
 
 def test_too_many_states_are_not_called_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     net = stuck_network()
     e = net.places({"equal": "yes"})
-    monkeypatch.setattr(ways, "ENUMERATED", 1)
-    found = compile_gibbs(net, e).moves
+    monkeypatch.setattr(irreducibility, "ENUMERATED", 1)
+    found = compile_gibbs(net, e).irreducibility
     assert found.kind == "unknown" and not found.ergodic and found.tied == ("first", "second")
 
 
@@ -281,7 +280,7 @@ def test_a_consistent_start_is_uniform_over_the_possible_states() -> None:
 def test_a_start_without_enumeration_finds_possible_states(monkeypatch: pytest.MonkeyPatch) -> None:
     net = network(2, 0.3)
     e = evidence(net, 2)
-    monkeypatch.setattr(ways, "ENUMERATED", 1)
+    monkeypatch.setattr(irreducibility, "ENUMERATED", 1)
     kernel = compile_gibbs(net, e)
     found = kernel.places(start(kernel, np.random.default_rng(0), 50, "consistent"))
     assert np.isfinite(net.log_joint(found)).all()

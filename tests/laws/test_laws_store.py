@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays, integer_dtypes
 from sklearn.isotonic import IsotonicRegression
 
 from bayes_engine import NaiveBayes, StoreError, load_model, save_model
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.store import pack, unpack
 from bayes_engine.store.values import ValueReader, ValueWriter
 from tests.conftest import examples
@@ -76,7 +76,7 @@ def test_a_model_of_any_labels_and_columns_says_the_same(labels: list[str], colu
     cells = data.draw(st.lists(st.lists(st.sampled_from(["a", "", None, "瓜"]), min_size=n, max_size=n),
                                min_size=len(columns), max_size=len(columns)))  # fmt: skip
     X = pd.DataFrame(dict(zip(columns, cells, strict=True)), dtype=object)
-    with hearing():
+    with listen():
         model = NaiveBayes(missing="marginalize").fit(X, y)
         saved = save_model(model)
         assert saved is not None

@@ -542,14 +542,20 @@ def test_a_smoothed_cell_says_what_it_was_smoothed_by() -> None:
     model = TAN(discretize=None, alpha=2.0, schema=parts.schema.features).fit(parts.X, parts.y)
     found = derive(model, parts.X.iloc[[0]], classes=CLASSES)
     d = next(s.sources[0] for s in found.steps if s.row.child == "密度")
-    assert isinstance(d, Density) and d.lent is not None
-    n, a = d.n, d.lent.rows
-    assert d.mean == pytest.approx((n * d.lent.mean + a * d.lent.class_mean) / (n + a))
-    spread = d.m2 + a * d.lent.class_variance + n * a / (n + a) * (d.lent.mean - d.lent.class_mean) ** 2
+    assert isinstance(d, Density) and d.pseudo_counts is not None
+    n, a = d.n, d.pseudo_counts.rows
+    assert d.mean == pytest.approx((n * d.pseudo_counts.mean + a * d.pseudo_counts.class_mean) / (n + a))
+    spread = (
+        d.m2
+        + a * d.pseudo_counts.class_variance
+        + n * a / (n + a) * (d.pseudo_counts.mean - d.pseudo_counts.class_mean) ** 2
+    )
     assert d.variance == pytest.approx(spread / (n - d.ddof + a))
     good = parts.X["密度"][parts.y == "是"]
-    assert (d.lent.class_mean, d.lent.class_variance) == pytest.approx((good.mean(), good.var(ddof=0)))
-    assert variance_from(next(s for s in found.steps if s.row.child == "密度"), 0) == "lent"
+    assert (d.pseudo_counts.class_mean, d.pseudo_counts.class_variance) == pytest.approx(
+        (good.mean(), good.var(ddof=0))
+    )
+    assert variance_from(next(s for s in found.steps if s.row.child == "密度"), 0) == "smoothed"
 
 
 def test_intervals_are_written_as_inequalities() -> None:

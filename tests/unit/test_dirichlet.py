@@ -207,7 +207,7 @@ def test_the_working_shows_what_was_added_to_count_and_total() -> None:
     model = NaiveBayes(alpha=Dirichlet.m_estimate(2)).fit(X, Y)
     source = derive(model, ROW, classes=["y", "n"]).steps[1].sources[0]
     assert isinstance(source, Fraction)
-    assert (source.count, source.total, source.added, source.imagined) == (2.0, 4.0, 0.75, 2.0)
+    assert (source.count, source.total, source.added, source.pseudo_total) == (2.0, 4.0, 0.75, 2.0)
     assert fraction(source) == "(2+0.75)/(4+2)"
     tree = derive(TAN(alpha=Dirichlet.m_estimate(2), discretize=None).fit(X, Y), ROW, classes=["y", "n"])
     for step in tree.steps:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.models.one_dependence import AODE
 from bayes_engine.progress import Cancelled, watching
 from bayes_engine.table.schema import Schema, recast
@@ -489,7 +489,7 @@ def test_numbers_that_are_cut_are_parents_in_turn() -> None:
     [averaged] = [s for s in examine(frame, schema).suggestions if s.model.family == "aode"]
     assert averaged.model == AddModel("aode")
     X = frame.drop(columns="y")
-    with hearing():
+    with listen():
         left_out = AODE(schema=schema.features).fit(X, frame["y"]).leave_one_out_log_proba(X, frame["y"])
     assert averaged.error == pytest.approx((left_out.argmax(axis=1) != np.arange(300) % 3).mean())
 

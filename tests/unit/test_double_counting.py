@@ -19,9 +19,9 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.models.one_dependence import AODE, TAN
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.derivation.double_counting import (
+    DoubleCounting,
     Example,
     TrainingRows,
-    Twice,
     copied,
     counted_twice,
     held_out_alone,
@@ -55,7 +55,7 @@ class Study:
         self.tree = TAN(**shared).fit(self.X, self.y)
         self.mean = AODE(**shared).fit(self.X, self.y)
 
-    def of(self, case: pd.DataFrame, **use: Any) -> Twice:
+    def of(self, case: pd.DataFrame, **use: Any) -> DoubleCounting:
         found = counted_twice(self.naive, self.tree, self.mean, case, **use)
         assert found is not None
         return found
@@ -153,9 +153,9 @@ def test_the_guilty_pair_pulls_where_the_sum_goes() -> None:
     study = Study("watermelon2")
     for i in range(17):
         found = study.of(study.X.iloc[[i]])
-        guilty = found.guilty
-        assert guilty is not None and guilty.nats * found.nats > 0
-        assert all(abs(e.nats) <= abs(guilty.nats) for e in found.edges if e.nats * found.nats > 0)
+        largest = found.largest_pair
+        assert largest is not None and largest.nats * found.nats > 0
+        assert all(abs(e.nats) <= abs(largest.nats) for e in found.edges if e.nats * found.nats > 0)
     row, nats = most_counted_twice(study.naive, study.tree, study.X) or (-1, 0.0)
     assert nats == pytest.approx(max(study.of(study.X.iloc[[i]]).nats for i in range(17)))
     assert nats == pytest.approx(study.of(study.X.iloc[[row]]).nats)

@@ -10,7 +10,7 @@ import pytest
 
 from bayes_engine.errors import ImpossibleEvidence, ParameterError
 from bayes_engine.factors.network import CPT, HIDDEN, Network
-from bayes_engine.inference import moves as ways
+from bayes_engine.inference import irreducibility
 from bayes_engine.inference.diagnostics import autocorrelation, gelman_rubin
 from bayes_engine.inference.gibbs import (
     GibbsRun,
@@ -101,24 +101,24 @@ def test_NF39_asia_one_node_at_a_time_is_never_converged() -> None:
     net = asia()
     e = net.places({"dysp": "yes"})
     run = gibbs(net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=40, sweeps=2000))
-    assert run.kernel.moves.kind == "islands"
+    assert run.kernel.irreducibility.kind == "reducible"
     assert run.status == "cannot be ergodic"
     assert str(run.message).startswith(
         "zeros in the tables part the possible states of 'tub', 'lung', 'either' into 2 "
     )
     assert tied_blocks(net, e) == (("lung", "either"), ("tub", "either"))
-    assert sum(island.states for island in run.kernel.moves.islands) == 4
-    assert run.kernel.moves.islands[1].example == {"tub": "no", "lung": "no", "either": "no"}
+    assert sum(island.states for island in run.kernel.irreducibility.communicating_classes) == 4
+    assert run.kernel.irreducibility.communicating_classes[1].example == {"tub": "no", "lung": "no", "either": "no"}
 
 
 def test_zeros_that_the_evidence_takes_away_do_no_harm() -> None:
     net = asia()
     given = net.places({"lung": "yes"})  # either is certain, tub free
     run = gibbs(net, given, rng=np.random.default_rng(1), settings=GibbsSettings(chains=40, sweeps=3000))
-    assert run.kernel.moves.kind == "connected" and run.status == "converged"
+    assert run.kernel.irreducibility.kind == "connected" and run.status == "converged"
     assert run["either"].tolist() == [0.0, 1.0] and math.isnan(run.rhat[5])
     assert close(run, net, given)
-    assert compile_gibbs(stuck_network(noise=0.1), np.full(3, HIDDEN)).moves.kind == "positive"
+    assert compile_gibbs(stuck_network(noise=0.1), np.full(3, HIDDEN)).irreducibility.kind == "positive"
 
 
 @pytest.mark.parametrize("scan", ["sequential", "textbook", "random"])
@@ -213,7 +213,7 @@ def test_the_stuck_net_is_stuck_and_the_block_frees_it() -> None:
     assert (run.walk == run.walk[0]).all()  # no chain ever moves
     assert run.rhat[0] == math.inf and run.event.rhat == math.inf
     assert run.event.autocorrelation == pytest.approx(1.0)
-    assert [island.example for island in run.kernel.moves.islands] == [
+    assert [island.example for island in run.kernel.irreducibility.communicating_classes] == [
         {"first": "tails", "second": "tails"},
         {"first": "heads", "second": "heads"},
     ]
@@ -224,7 +224,7 @@ def test_the_stuck_net_is_stuck_and_the_block_frees_it() -> None:
         settings=GibbsSettings(blocks=[("first", "second")], begin="consistent"),
         event=heads,
     )
-    assert free.status == "converged" and free.kernel.moves.kind == "connected"
+    assert free.status == "converged" and free.kernel.irreducibility.kind == "connected"
     assert free.event is not None and abs(free.event.estimate - 0.7) <= 4 * free.event.mc_error
 
 
@@ -246,7 +246,7 @@ def test_NF40_slow_is_not_yet() -> None:
     net = stuck_network(noise=0.001)
     e = net.places({"equal": "yes"})
     run = gibbs(net, e, rng=np.random.default_rng(0), settings=GibbsSettings(chains=16, sweeps=300, begin="consistent"))
-    assert run.kernel.moves.kind == "positive" and run.status == "not yet"
+    assert run.kernel.irreducibility.kind == "positive" and run.status == "not yet"
     assert "the largest R̂ is" in str(run.message)
     few = gibbs(stuck_network(0.3), e, rng=np.random.default_rng(5), settings=GibbsSettings(chains=4, sweeps=60))
     assert few.status == "not yet"
@@ -261,15 +261,15 @@ def test_NF40_chains_that_all_stand_still_are_not_converged() -> None:
             net, e, rng=np.random.default_rng(seed), settings=GibbsSettings(chains=4, sweeps=500, begin="consistent")
         )
         if np.isnan(run.rhat).all():
-            assert run.kernel.moves.ergodic and run.status == "not yet"
+            assert run.kernel.irreducibility.ergodic and run.status == "not yet"
             assert str(run.message).startswith("all draws of 'first', 'second' agree")
             return
     pytest.fail("no seed left all chains on one side")
 
 
 def test_too_many_states_to_look_through_are_never_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "ENUMERATED", 1)
-    monkeypatch.setattr(ways, "MERGED", 1)
+    monkeypatch.setattr(irreducibility, "ENUMERATED", 1)
+    monkeypatch.setattr(irreducibility, "MERGED", 1)
     net = asia()
     run = gibbs(
         net, net.places({"lung": "yes"}), rng=np.random.default_rng(0), settings=GibbsSettings(chains=40, sweeps=2000)
@@ -298,13 +298,13 @@ def test_what_is_too_large_to_write_out_is_decided_by_parts(monkeypatch: pytest.
     slowly = [[0.5, 0.5, 0.0], [0.2, 0.6, 0.2], [0.0, 0.5, 0.5]]
     cpts = [CPT(days[0], (), [0.3, 0.3, 0.4]), *(CPT(b, (a,), slowly) for a, b in itertools.pairwise(days))]
     copy = CPT(Variable("copy", "categorical", ("rain", "cloud", "sun")), (days[4],), np.eye(3))
-    monkeypatch.setattr(ways, "ENUMERATED", 100)
+    monkeypatch.setattr(irreducibility, "ENUMERATED", 100)
     free, held = Network(cpts), Network([*cpts, copy])
-    assert compile_gibbs(free, np.full(12, HIDDEN)).moves.kind == "connected"
-    assert compile_gibbs(held, np.full(13, HIDDEN)).moves.kind == "islands"
+    assert compile_gibbs(free, np.full(12, HIDDEN)).irreducibility.kind == "connected"
+    assert compile_gibbs(held, np.full(13, HIDDEN)).irreducibility.kind == "reducible"
     assert ("day4", "copy") in tied_blocks(held, np.full(13, HIDDEN))
-    assert compile_gibbs(held, np.full(13, HIDDEN), blocks="tied").moves.kind == "connected"
-    assert compile_gibbs(held, held.places({"copy": "sun"})).moves.kind == "connected"
+    assert compile_gibbs(held, np.full(13, HIDDEN), blocks="tied").irreducibility.kind == "connected"
+    assert compile_gibbs(held, held.places({"copy": "sun"})).irreducibility.kind == "connected"
 
 
 def test_burn_in_is_not_counted() -> None:

@@ -340,7 +340,7 @@ def test_what_is_believed_of_a_column(table: Any) -> None:
     np.testing.assert_allclose(np.trapezoid(curves.values, curves.x), 1.0, atol=1e-3)
     assert sum(curves.missing) == 5 and len(curves.points[0][0]) == (y[5:] == "spam").sum()
     np.testing.assert_allclose(rates.observed.sum(axis=1), 1.0)
-    assert words.telling(3)["nats"].is_monotonic_decreasing
+    assert words.discriminating(3)["nats"].is_monotonic_decreasing
     assert set(words.terms) == {"win", "a", "free", "prize", "lunch", "at", "noon"}
     nats = information(model)
     assert 0 < nats["hour"] < np.log(2) and 0 < nats["links"] < np.log(2)

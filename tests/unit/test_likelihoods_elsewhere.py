@@ -25,7 +25,7 @@ from bayes_engine.workbench.derivation.check import hint
 from bayes_engine.workbench.derivation.conditionals import model_size
 from bayes_engine.workbench.derivation.derive import derive, rounded
 from bayes_engine.workbench.derivation.latex import to_latex
-from bayes_engine.workbench.derivation.render import behind, telling, to_markdown, to_text
+from bayes_engine.workbench.derivation.render import behind, most_discriminating, to_markdown, to_text
 from bayes_engine.workbench.incoming.batch import results
 from tests.answered import as_csv, receive, score
 
@@ -171,7 +171,7 @@ def test_every_number_is_written_out(model: NaiveBayes, table: Any) -> None:
     nats = -2 * np.log((n + 1) / (4 * n + v))
     assert f"free × 2: 2 log ({n}+1)/({4 * n}+{v}) = −{nats:.4f}" in lines
     assert {line.split(":")[0].split(" ")[0] for line in lines} == {"free", "prize", "at"}
-    assert words.terms[telling(steps["text"])[-1]].term == "free"  # which stands in every text
+    assert words.terms[most_discriminating(steps["text"])[-1]].term == "free"  # which stands in every text
     (values,) = behind(working, steps["hour"], 0)
     assert values.startswith("x_i: ") and values.count("%") >= 2
     for said in (to_text(working), to_markdown(working), to_latex(working)):

@@ -19,7 +19,7 @@ from bayes_engine import AODE, NaiveBayes, Schema, load_dataset
 from bayes_engine.errors import NotASubset, ParameterError, TableError, UndefinedPosterior, UnseenLevel
 from bayes_engine.factors import LOG_2PI
 from bayes_engine.models import lazy as lazy_module
-from bayes_engine.models.costs import MOMENTS, WAYS, costs
+from bayes_engine.models.costs import MODES_OF_USE, MOMENTS, costs
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.look_up_source import literal
@@ -352,8 +352,8 @@ def test_what_lazy_refuses() -> None:
 def test_costs_are_what_they_say() -> None:
     X, y, schema = melons()
     model = NaiveBayes(schema=schema).fit(X, y)
-    found = {(c.way, c.moment): c for c in costs(model, X, y, measure=True, repeats=2)}
-    assert list(found) == [(way, moment) for way in WAYS for moment in MOMENTS]
+    found = {(c.mode, c.moment): c for c in costs(model, X, y, measure=True, repeats=2)}
+    assert list(found) == [(way, moment) for way in MODES_OF_USE for moment in MOMENTS]
     n, d, K = 17, 8, 2
     entries = sum(K * (len(v.levels) + 2) if v.discrete else 3 * K for v in model.schema_)
     for way in ("look-up", "incremental"):

@@ -10,7 +10,7 @@ import pytest
 
 from bayes_engine import NaiveBayes, costs
 from bayes_engine.errors import NotASubset
-from bayes_engine.models.costs import WAYS
+from bayes_engine.models.costs import MODES_OF_USE
 from bayes_engine.workbench.derivation import modes_of_use
 from bayes_engine.workbench.figures.modes_of_use import work_lines
 
@@ -31,7 +31,7 @@ def test_the_ways_agree_on_weighted_rows_with_gaps() -> None:
     assert found.difference < 1e-12
     assert (found.rows, found.without) == (60, 0)
     expected = model.predict_proba(X[4:5])[0]
-    for way in WAYS:
+    for way in MODES_OF_USE:
         np.testing.assert_allclose(found.of_case[way], expected, rtol=0, atol=1e-12)
 
 
@@ -83,13 +83,13 @@ def test_the_work_is_that_of_one_update_and_the_predictions() -> None:
     X, y, weight = table()
     bill = costs(NaiveBayes().fit(X, y, weight), X, y, sample_weight=weight)
     unit, lines = modes_of_use.work(bill, [0.0, 2.0])
-    at = {(c.way, c.moment): c.read + c.entries + c.additions for c in bill}
+    at = {(c.mode, c.moment): c.read + c.entries + c.additions for c in bill}
     assert unit == "steps"
     assert lines["lazy"] == [at["lazy", "update"], at["lazy", "update"] + 2 * at["lazy", "predict"]]
     assert lines["lazy"][0] < lines["incremental"][0] < lines["look-up"][0]
     assert lines["incremental"][1] < lines["lazy"][1]
-    stored = {c.moment: c.bytes for c in costs(NaiveBayes().fit(X, y), X, y) if c.way == "lazy"}
-    assert next(c.bytes for c in bill if c.way == "lazy") == stored["fit"] + weight.nbytes
+    stored = {c.moment: c.bytes for c in costs(NaiveBayes().fit(X, y), X, y) if c.mode == "lazy"}
+    assert next(c.bytes for c in bill if c.mode == "lazy") == stored["fit"] + weight.nbytes
     timed, seconds = modes_of_use.work(costs(NaiveBayes().fit(X, y), X, y, measure=True, repeats=1), [1.0])
     assert timed == "s"
     assert all(0 < line[0] < 5 for line in seconds.values())
@@ -97,7 +97,7 @@ def test_the_work_is_that_of_one_update_and_the_predictions() -> None:
 
 def test_the_figure_has_a_line_for_each_way() -> None:
     names: Any = {"look-up": "table", "lazy": "lazy &lt;b&gt;", "incremental": "counts"}
-    figure = work_lines([0.1, 10.0], {way: [1.0, 2.0] for way in WAYS}, names=names, measured=True)
+    figure = work_lines([0.1, 10.0], {way: [1.0, 2.0] for way in MODES_OF_USE}, names=names, measured=True)
     assert [trace.name for trace in figure.data] == list(names.values())
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("log", "log")
     assert len({trace.line.dash for trace in figure.data}) == 3

@@ -15,7 +15,7 @@ import pytest
 
 from bayes_engine import AODE, SPODE, TAN, BayesianNetwork, GaussianMixture, NaiveBayes, SemiSupervisedNB, progress
 from bayes_engine.decision.evaluate import held_out
-from bayes_engine.errors import EstimationWarning, hearing, tell
+from bayes_engine.errors import EstimationWarning, listen, report
 from bayes_engine.inference.gibbs import GibbsSettings, gibbs
 from bayes_engine.models.discriminative import discriminative_counterpart
 from bayes_engine.models.selective import SelectiveNaiveBayes
@@ -206,9 +206,9 @@ def test_a_gibbs_chain_tells_its_sweeps() -> None:
 
 def test_hearing_is_of_one_thread_and_leaves_the_filters_alone() -> None:
     before = list(warnings.filters)
-    with hearing() as notes:
-        tell(EstimationWarning("column '{column}' is set aside", column="a"))
+    with listen() as notes:
+        report(EstimationWarning("column '{column}' is set aside", column="a"))
         assert list(warnings.filters) == before
     assert [str(note) for note in notes] == ["column 'a' is set aside"]
     with pytest.warns(EstimationWarning, match="set aside"):
-        tell(EstimationWarning("column '{column}' is set aside", column="a"))
+        report(EstimationWarning("column '{column}' is set aside", column="a"))

@@ -22,7 +22,7 @@ from bayes_engine.decision.loss import decide
 from bayes_engine.errors import LossError, NotASubset, ParameterError
 from bayes_engine.logspace import log_normalize
 from bayes_engine.models.lazy import LazyNaiveBayes
-from bayes_engine.models.left_out import LeftOut
+from bayes_engine.models.left_out import LeftOutTerms
 from bayes_engine.models.selective import CRITERIA, DIRECTIONS, SelectiveNaiveBayes, select_features
 from tests.conftest import examples, slowly
 
@@ -182,7 +182,7 @@ def test_impossible_rows_and_lone_classes_are_counted_as_said() -> None:
     assert 0.0 <= found.trace[0].score <= 1.0  # of the four rows whose class has another
     assert found.trace[0].score * 4 == pytest.approx(round(found.trace[0].score * 4))
     assert select_features(model, X, y, criterion="log_loss").kept == ("a",)
-    assert np.isfinite(LeftOut(np.zeros((1, 2)), {}).joint()).all()
+    assert np.isfinite(LeftOutTerms(np.zeros((1, 2)), {}).joint()).all()
 
 
 def test_what_is_refused() -> None:

@@ -57,7 +57,7 @@ from bayes_engine import (
     load_model,
     save_model,
 )
-from bayes_engine.errors import BayesEngineError, hearing
+from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import set_language
 from bayes_engine.models.base import GenerativeClassifier
 from bayes_engine.stats.collect import Statistics
@@ -147,7 +147,7 @@ def fitted(name: str) -> tuple[Any, Any, Any]:
     if name == "read":
         return BayesianNetwork.of(fitted("network")[0].network_), DISCRETE, None
     model, X, y = ZOO[name]
-    with hearing():
+    with listen():
         return (model.fit(X) if y is None else model.fit(X, y)), X, y
 
 
@@ -221,7 +221,7 @@ def test_a_loaded_model_goes_on_as_the_saved_one(name: str) -> None:
     model, X, y = fitted(name)
     some = slice(0, 20)
     rows, labels = X[some], y[some]
-    with hearing():
+    with listen():
         for change in (
             lambda m: m.partial_fit(rows, labels),
             lambda m: m.forget(rows, labels),

@@ -24,14 +24,14 @@ from bayes_engine.workbench.derivation.likelihoods import WordTable, likelihood
 from bayes_engine.workbench.derivation.texts import (
     TextRead,
     absent_terms,
+    discriminating_terms,
     look_up,
     opened,
     read_text,
-    telling_for,
     text_steps,
     weights_of_evidence,
 )
-from bayes_engine.workbench.figures.words import telling_words
+from bayes_engine.workbench.figures.discriminating_words import discriminating_words
 from tests.conftest import crossed, examples
 
 SMS = load_dataset("sms-spam").frame
@@ -185,10 +185,10 @@ def test_the_weight_of_evidence_of_two_classes_is_the_log_ratio() -> None:
     found = table(fitted())
     weight = weights_of_evidence(found)
     assert np.allclose(weight[0], found.log_p[0] - found.log_p[1]) and np.allclose(weight[0], -weight[1])
-    spam, ham = telling_for(found, 12)
+    spam, ham = discriminating_terms(found, 12)
     assert {"call", "free", "claim"} <= {found.terms[v] for v in spam} and "my" in {found.terms[v] for v in ham}
     labels = {v: found.terms[v] for v in (*spam, *ham)}
-    figure = telling_words(weight, (spam, ham), labels, labels, ["spam", "ham"], asked=spam[3])
+    figure = discriminating_words(weight, (spam, ham), labels, labels, ["spam", "ham"], asked=spam[3])
     (bars,) = figure.data
     assert sorted(bars.x) == list(bars.x) and len(bars.x) == 24
     assert sum(width == 2 for width in bars.marker.line.width) == 1
@@ -199,11 +199,11 @@ def test_three_classes_and_a_word_without_end() -> None:
     model = NaiveBayes(likelihoods={"message": "multinomial"}, text={"columns": ["message"]}, alpha=0.0)
     found = likelihood(model.fit(frame[["message"]], frame["label"]), "message")
     assert isinstance(found, WordTable)
-    weight, chosen = weights_of_evidence(found), telling_for(found, 3)
+    weight, chosen = weights_of_evidence(found), discriminating_terms(found, 3)
     assert [found.terms[v] for of_class in chosen for v in of_class] == ["red", "green", "blue"]
     assert weight[0, found.terms.index("red")] == math.inf
     labels = {v: found.terms[v] for v in range(3)}
-    figure = telling_words(weight, chosen, labels, labels, list("abc"))
+    figure = discriminating_words(weight, chosen, labels, labels, list("abc"))
     assert len(figure.data) == 3 and all(np.isfinite(bar.x).all() for bar in figure.data)
 
 

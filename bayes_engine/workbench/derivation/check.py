@@ -113,20 +113,20 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
             {"weight": f"{source.weight:.6g}"},
         )
     if isinstance(source, Fraction):
-        extra = {"added": f"{source.added:g}", "extra": f"{source.imagined:g}", "levels": source.levels}
+        extra = {"added": f"{source.added:g}", "extra": f"{source.pseudo_total:g}", "levels": source.levels}
         if step.alike or (step.row.kind == "prior" and step.given):
             own = {"among": _among(step, names), "cell": _own_cell(working, step, k, names)}
             return Message(
                 "Take {among}; count those with {cell} and add {added}; divide by their number plus {extra}.",
                 own | extra,
             )
-        if step.joint and source.imagined and source.total and same(value, source.count / source.total):
+        if step.joint and source.pseudo_total and source.total and same(value, source.count / source.total):
             return Message(
                 "That is the plain share. Here {added} is added to the count, and {extra} ({levels} pairs of a class "
                 "and a value) to the total.",
                 extra,
             )
-        if source.imagined and source.total and same(value, source.count / source.total):
+        if source.pseudo_total and source.total and same(value, source.count / source.total):
             return Message(
                 "That is the plain share. Here {added} is added to the count, and {extra} ({levels} levels) to the "
                 "total.",
@@ -147,7 +147,7 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
                 "{target} = {label}, the share that has {column} = {value}.",
                 said,
             )
-        if source.imagined:
+        if source.pseudo_total:
             return Message(
                 "Take the rows with {target} = {label}; count those with {column} = {value} and add {added}; divide by "
                 "their number plus {extra}.",
@@ -158,12 +158,12 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
         )
     if isinstance(source, Density):
         other_ddof = 1 - source.ddof
-        if source.lent is not None:
+        if source.pseudo_counts is not None:
             return Message(
                 "Take the values of {column} in the rows with {target} = {label}, and {added} imagined rows with the "
                 "mean and the variance of the whole class: their mean and variance, its root; then the normal density "
                 "at {value}.",
-                said | {"added": f"{source.lent.rows:g}"},
+                said | {"added": f"{source.pseudo_counts.rows:g}"},
             )
         if source.stands_in:
             said["label"] = names.level(working.target, working.classes[k])

@@ -28,7 +28,7 @@ from bayes_engine.inference.averaged import Averaged, JointLeaf
 from bayes_engine.inference.directed import Directed
 from bayes_engine.logspace import Array, exp, log
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.left_out import OnNaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.models.one_dependence import SemiNaive
 from bayes_engine.models.selective import SelectiveNaiveBayes
 from bayes_engine.models.weighted import WeightedNaiveBayes
@@ -67,7 +67,7 @@ class LevelConditionals:
     @property
     def smoothed(self) -> bool:
         """Whether anything was added to a count here."""
-        return any(f.imagined > 0 for f in self.fractions(0))
+        return any(f.pseudo_total > 0 for f in self.fractions(0))
 
     def fractions(self, s: int) -> tuple[Fraction, ...]:
         """Where P(level s | class) was counted, for each class."""
@@ -82,7 +82,7 @@ class LevelConditionals:
 
 class Smoothed(NamedTuple):
     """A class's Gaussian in a cell of the parents: the `mean` of the rows there alone, and the Gaussian of the `whole`
-    class, which `alpha` imagined rows have; `borrowed` where that one stands in, as the cell has too few rows."""
+    class, which the pseudo-count `alpha` has; `borrowed` where that one stands in, as the cell has too few rows."""
 
     mean: float
     whole: Density
@@ -520,7 +520,7 @@ def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
         naive = factor.naive if isinstance(factor, Averaged) else SemiNaive._directed(model, model.stats_, {})
         return (naive.prior, *naive.families)
     assert isinstance(factor, Product)
-    if isinstance(model, OnNaiveBayes):
+    if isinstance(model, NaiveBayesWrapper):
         return (factor.parts[0], *column_factors(model).values())
     return (factor.parts[0], *_marginals(model, factor)) if isinstance(factor, Discriminant) else tuple(factor.leaves())
 

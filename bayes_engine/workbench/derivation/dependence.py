@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.logspace import Array, log
 from bayes_engine.models.one_dependence import TAN, SemiNaive
 from bayes_engine.progress import steps
@@ -326,7 +326,7 @@ def posteriors_by_root(model: TAN, case: pd.DataFrame, roots: Sequence[str]) -> 
     >>> posteriors_by_root(TAN(alpha=0).fit(X, list("nynynynn")), X[:1], ["a", "b"]).round(4).tolist()
     [[1.0, 0.0], [1.0, 0.0]]
     """
-    with hearing():
+    with listen():
         return np.stack([model.with_params(root=name).predict_proba(case)[0] for name in roots])
 
 

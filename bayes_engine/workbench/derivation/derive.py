@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bayes_engine.decision.loss import LossMatrix, decide
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.factors import Row
 from bayes_engine.factors.gaussian import Density
 from bayes_engine.factors.sources import Estimated, Linear, Power, Shift, Source, Term
@@ -364,17 +364,17 @@ def without(model: GenerativeClassifier, X: pd.DataFrame, y: pd.Series, weight: 
     >>> without(NaiveBayes().fit(X, y), X.iloc[[0]], y.iloc[[0]]).stats_.class_weight.tolist()
     [1.0, 1.0]
     """
-    with hearing():
+    with listen():
         return copy.deepcopy(model).forget(X, y, weight)
 
 
-def variance_from(step: WorkingStep, k: int) -> Literal["own", "lent", "pooled", "replaced"]:
-    """What the k-th class's variance is: its own m2/(n − ddof), that of a cell of the parents smoothed by imagined
-    rows, the classes' together Σm2/(Σn − ddof·K), or neither (the floor, or the whole column's)."""
+def variance_from(step: WorkingStep, k: int) -> Literal["own", "smoothed", "pooled", "replaced"]:
+    """What the k-th class's variance is: its own m2/(n − ddof), that of a cell of the parents smoothed by
+    pseudo-counts, the classes' together Σm2/(Σn − ddof·K), or neither (the floor, or the whole column's)."""
     density = step.sources[k]
-    if isinstance(density, Density) and density.lent is not None:
-        return "lent"
-    all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0 and s.lent is None]
+    if isinstance(density, Density) and density.pseudo_counts is not None:
+        return "smoothed"
+    all_of = [s for s in step.sources if isinstance(s, Density) and s.n > 0 and s.pseudo_counts is None]
     assert isinstance(density, Density)
     left = density.n - density.ddof
     if left > 0 and math.isclose(density.variance, density.m2 / left, rel_tol=1e-9):

@@ -42,7 +42,7 @@ class SharedEvidence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Twice:
+class DoubleCounting:
     """The log-odds of `for_` against `against`, in nats, by naive Bayes and by a tree, and all between the two.
 
     `edges` are the tree's in order of size, `rest` what is left (cells not known; classes with a prior of their own):
@@ -63,7 +63,7 @@ class Twice:
         return self.naive - self.tree
 
     @property
-    def guilty(self) -> SharedEvidence | None:
+    def largest_pair(self) -> SharedEvidence | None:
         """The edge that does most of it."""
         same = [e for e in self.edges if e.nats * self.nats > 0]
         return max(same, key=lambda e: abs(e.nats), default=None)
@@ -83,7 +83,7 @@ def counted_twice(
     case: pd.DataFrame,
     *,
     prior_of_use: Mapping[Any, float] | None = None,
-) -> Twice | None:
+) -> DoubleCounting | None:
     """What `naive` counts twice of a case (a frame of one row) by the light of `tree`, for its likeliest class against
     the next; `mean` gives the pairs that are no edge. All three are fitted to the same rows, with the same smoothing.
 
@@ -107,7 +107,7 @@ def counted_twice(
     edges = tuple(SharedEvidence(p, c, own[c] - treed[c], True) for p, c in arcs)
     totals = [float(j[best] - j[other]) for j in joints]
     classes = naive.classes_.tolist()
-    return Twice(
+    return DoubleCounting(
         for_=classes[best],
         against=classes[other],
         naive=totals[0],

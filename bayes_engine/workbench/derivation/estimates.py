@@ -15,7 +15,7 @@ from bayes_engine.factors.posterior import Interval
 from bayes_engine.factors.table import DirichletPosterior
 from bayes_engine.logspace import Array
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.left_out import OnNaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.numerals import number
 from bayes_engine.uncertainty.credible import credible
 from bayes_engine.workbench.derivation.conditionals import choices
@@ -172,7 +172,7 @@ def plain_model(model: GenerativeClassifier) -> GenerativeClassifier:
     >>> plain_model(SelectiveNaiveBayes(NaiveBayes(alpha=2.0)).fit([["a"], ["b"]], ["n", "y"])).alpha
     2.0
     """
-    return model._settled(model.stats_) if isinstance(model, OnNaiveBayes) else model
+    return model._settled(model.stats_) if isinstance(model, NaiveBayesWrapper) else model
 
 
 def _column(factor: Any) -> str | None:

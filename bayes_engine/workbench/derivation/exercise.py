@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from bayes_engine.errors import TableError, hearing
+from bayes_engine.errors import TableError, listen
 from bayes_engine.ledger import Status
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.left_out import OnNaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 
@@ -51,7 +51,7 @@ def exercise(parts: Parts, model: GenerativeClassifier, rng: np.random.Generator
     for _attempt in range(TRIES):
         drawn = _drawn(parts, rng)
         fresh = _reading(clone(model), drawn.schema)
-        with hearing():
+        with listen():
             fresh.fit(drawn.X, drawn.y, None if drawn.weight is None else drawn.weight.to_numpy())
         cases = _cases(drawn.X, rng)
         if len(cases) and (fine := fresh.explain(cases).status == Status.OK).any():
@@ -106,6 +106,6 @@ def _drawn(parts: Parts, rng: np.random.Generator) -> Parts:
 
 def _reading(model: GenerativeClassifier, schema: Schema) -> GenerativeClassifier:
     """The model, not fitted, with these columns; of one on a naive Bayes that one reads them."""
-    if isinstance(model, OnNaiveBayes):
+    if isinstance(model, NaiveBayesWrapper):
         return model.set_params(estimator=model._inner.set_params(schema=schema))  # type: ignore[no-any-return]
     return model.set_params(schema=schema)  # type: ignore[no-any-return]

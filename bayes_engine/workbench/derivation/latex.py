@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayes_engine.factors.gaussian import Density, PseudoRows
+from bayes_engine.factors.gaussian import Density, PseudoCounts
 from bayes_engine.factors.kernel import KernelEstimate
 from bayes_engine.factors.poisson import Rate
 from bayes_engine.factors.sources import Fraction, Given, Linear, Parametric, Power, Quotient, Shift, Source, Term
@@ -27,13 +27,13 @@ from bayes_engine.workbench.derivation.render import (
     factor,
     function_of,
     given_of,
-    imagined_rows,
     joint,
     letter_of,
     log_joint,
     moment_of,
     one_line,
     posterior,
+    pseudo_count,
     row_word,
     weight_mark,
 )
@@ -91,7 +91,7 @@ def latex_behind(working: Working, step: WorkingStep, k: int) -> list[str]:
     if isinstance(source, Rate):
         up, down = count(source.total), count(source.n)
         if source.added:
-            added = imagined_rows(source.added)
+            added = pseudo_count(source.added)
             up, down = rf"{up}+{added}\times {power(moment_of(working, source.mean))}", f"{down}+{added}"
         return [rf"\lambda &= \frac{{{up}}}{{{down}}} = {power(moment_of(working, source.rate))}"]
     if isinstance(source, Parametric):
@@ -119,8 +119,8 @@ def latex_moments(working: Working, step: WorkingStep, k: int) -> list[str]:
         return power(moment_of(working, value))
 
     own = variance_from(step, k)
-    if d.lent is not None:
-        return _latex_lent(d, d.lent, show)
+    if d.pseudo_counts is not None:
+        return _latex_pseudo_counts(d, d.pseudo_counts, show)
     over = rf"\frac{{\sum (x-\bar x)^2}}{{{'n-1' if d.ddof else 'n'}}}"
     total = rf"\frac{{{power(plain(d.mean * d.n))}}}{{{count(d.n)}}}"
     lines = [rf"\bar x &= \frac{{\sum x}}{{n}} = {total} = {show(d.mean)}"]
@@ -137,14 +137,14 @@ def latex_moments(working: Working, step: WorkingStep, k: int) -> list[str]:
     return [*lines, rf"s &= {show(d.sd)}"]
 
 
-def _latex_lent(d: Density, lent: PseudoRows, show: Callable[[float], str]) -> list[str]:
-    """The mean and the variance of a cell smoothed by imagined rows."""
-    n, a, own = count(d.n), count(lent.rows), show(lent.mean)
-    apart = f"({own}-{show(lent.class_mean)})^2".replace("--", "+")
-    up = rf"{power(plain(d.m2))} + {a}\times {show(lent.class_variance)} + \frac{{{n}\times {a}}}{{{n}+{a}}}{apart}"
+def _latex_pseudo_counts(d: Density, added: PseudoCounts, show: Callable[[float], str]) -> list[str]:
+    """The mean and the variance of a cell smoothed by pseudo-counts."""
+    n, a, own = count(d.n), count(added.rows), show(added.mean)
+    apart = f"({own}-{show(added.class_mean)})^2".replace("--", "+")
+    up = rf"{power(plain(d.m2))} + {a}\times {show(added.class_variance)} + \frac{{{n}\times {a}}}{{{n}+{a}}}{apart}"
     down = f"{n}{'-1' if d.ddof else ''}+{a}"
     return [
-        rf"\mu &= \frac{{{n}\times {own} + {a}\times {show(lent.class_mean)}}}{{{n}+{a}}} = {show(d.mean)}",
+        rf"\mu &= \frac{{{n}\times {own} + {a}\times {show(added.class_mean)}}}{{{n}+{a}}} = {show(d.mean)}",
         rf"s^2 &= \frac{{{up}}}{{{down}}} = {show(d.variance)}",
         rf"s &= {show(d.sd)}",
     ]
@@ -223,8 +223,8 @@ def _latex_name(working: Working, step: WorkingStep, k: int, names: DisplayNames
 
 def _latex_fraction(source: Fraction) -> str:
     up, down = count(source.count), count(source.total)
-    if source.imagined:
-        up, down = f"{up}+{imagined_rows(source.added)}", f"{down}+{imagined_rows(source.imagined)}"
+    if source.pseudo_total:
+        up, down = f"{up}+{pseudo_count(source.added)}", f"{down}+{pseudo_count(source.pseudo_total)}"
     return rf"\frac{{{up}}}{{{down}}}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from bayes_engine.errors import BayesEngineError, ParameterError, hearing
+from bayes_engine.errors import BayesEngineError, ParameterError, listen
 from bayes_engine.factors.kernel import KernelLeaf, log_kernel_density
 from bayes_engine.factors.leaf import Leaf
 from bayes_engine.factors.poisson import PoissonLeaf
@@ -20,9 +20,9 @@ from bayes_engine.factors.values import ValuesLeaf
 from bayes_engine.language import Message
 from bayes_engine.logspace import Array, exp, log_sum
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.left_out import OnNaiveBayes
 from bayes_engine.models.likelihoods import Likelihood, possible
 from bayes_engine.models.naive_bayes import NaiveBayes
+from bayes_engine.models.naive_bayes_wrapper import NaiveBayesWrapper
 from bayes_engine.stats.values import ColumnValues
 from bayes_engine.table.schema import Schema, Variable
 
@@ -153,7 +153,7 @@ class WordTable:
         added = np.broadcast_to(self.added[k][v] if self.presence else self.added[k], (width,))
         return fraction_of(float(self.counts[k, v]), self.total[k], added, 1 if self.presence else v)
 
-    def telling(self, n: int = 20) -> pd.DataFrame:
+    def discriminating(self, n: int = 20) -> pd.DataFrame:
         """The n terms that say most of the class, one a row: counts by class, log p by class, `nats`.
 
         `nats` is I(class; term) with classes alike in weight: of a multinomial the term's part of what one word says,
@@ -184,7 +184,7 @@ def likelihood(model: GenerativeClassifier, column: str, classes: Sequence[Any] 
     >>> model = NaiveBayes(likelihoods=kinds).fit(mails, ["spam", "ham", "spam"])
     >>> likelihood(model, "links", ["spam", "ham"]).rate
     (3.111111111111111, 1.1666666666666667)
-    >>> likelihood(model, "text").telling(3)["term"].tolist()
+    >>> likelihood(model, "text").discriminating(3)["term"].tolist()
     ['at', 'lunch', 'noon']
     """
     own = list(model.target_.levels)
@@ -271,8 +271,8 @@ def column_factors(model: GenerativeClassifier) -> dict[str, Any]:
     >>> [row.name for row, _term in model.explain(X).rows], list(column_factors(model))
     (['class', 'sound'], ['noise', 'sound'])
     """
-    if isinstance(model, OnNaiveBayes):
-        with hearing():
+    if isinstance(model, NaiveBayesWrapper):
+        with listen():
             return dict(model._factors(model.stats_)[1])
     parts = getattr(model.factor_, "parts", ())
     return {f.variable.name: f for f in parts if getattr(f, "variable", None) is not None}
@@ -295,7 +295,7 @@ def suits(variable: Variable, x: pd.Series, y: pd.Series) -> dict[str, Message |
 def _against(likelihood: Likelihood, variable: Variable, x: pd.Series, y: pd.Series) -> Message | None:
     model = NaiveBayes(likelihoods={variable.name: likelihood}, schema=Schema((variable,)))
     try:
-        with hearing():
+        with listen():
             model.fit(x.to_frame(variable.name), y)
     except BayesEngineError as error:
         return error.message

@@ -1,5 +1,5 @@
-"""The three ways to use naive Bayes (Zhou, Machine Learning, §7.3) held against each other: the same posteriors from
-each, the work of each as rows and questions come, and what a row that goes takes with it."""
+"""The three modes of use of naive Bayes (Zhou, Machine Learning, §7.3) held against each other: the same posteriors
+from each, the work of each as rows and questions come, and what a row that goes takes with it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.logspace import Array, normalize
 from bayes_engine.models.base import GenerativeClassifier
-from bayes_engine.models.costs import WAYS, Cost, Way
+from bayes_engine.models.costs import MODES_OF_USE, Cost, ModeOfUse
 from bayes_engine.models.lazy import LazyNaiveBayes
 from bayes_engine.models.look_up import LookUp
 from bayes_engine.models.naive_bayes import NaiveBayes
@@ -20,21 +20,21 @@ from bayes_engine.stats.collect import Statistics
 
 
 class Agreement(NamedTuple):
-    """`of_case` P(c|case) (C,) by way, None where there is none; over the `rows` of the table the largest `difference`
-    of a posterior between any two ways, and how many rows are `without` one in all of them."""
+    """`of_case` P(c|case) (C,) by mode, None where there is none; over the `rows` of the table the largest `difference`
+    of a posterior between any two modes, and how many rows are `without` one in all of them."""
 
-    of_case: dict[Way, tuple[float, ...] | None]
+    of_case: dict[ModeOfUse, tuple[float, ...] | None]
     rows: int
     without: int
     difference: float
 
 
 def agreement(model: NaiveBayes, X: Any, y: Any, case: Any, sample_weight: Any = None) -> Agreement:
-    """The posteriors of the rows X (n, d), with which `model` was fitted, and of one case, in each way: from the table
+    """The posteriors of the rows X (n, d), with which `model` was fitted, and of one case, in each mode: from the table
     compiled of the model; from the rows, when asked; from the counts after every other row was taken away and put back.
 
-    A row that has a posterior in one way and none in another makes the difference infinite. Raises ParameterError where
-    a column's likelihood has no table.
+    A row that has a posterior in one mode and none in another makes the difference infinite. Raises ParameterError
+    where a column's likelihood has no table.
 
     >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
     >>> found = agreement(NaiveBayes().fit(X, y), X, y, X[:1])
@@ -43,14 +43,18 @@ def agreement(model: NaiveBayes, X: Any, y: Any, case: Any, sample_weight: Any =
     """
     weight = None if sample_weight is None else np.asarray(sample_weight)
     every_other = slice(0, len(X), 2)
-    with hearing():
+    with listen():
         moved = without_rows(model, X, y, every_other, weight)
         moved.partial_fit(
             X.iloc[every_other], y.iloc[every_other], sample_weight=None if weight is None else weight[every_other]
         )
-        used: dict[Way, Any] = {"look-up": LookUp.of(model), "lazy": _lazy(model, X, y, weight), "incremental": moved}
-        of_case = {way: posterior_of(used[way], case) for way in WAYS}
-        joints = [used[way].predict_joint_log_proba(X) for way in WAYS]
+        used: dict[ModeOfUse, Any] = {
+            "look-up": LookUp.of(model),
+            "lazy": _lazy(model, X, y, weight),
+            "incremental": moved,
+        }
+        of_case = {mode: posterior_of(used[mode], case) for mode in MODES_OF_USE}
+        joints = [used[mode].predict_joint_log_proba(X) for mode in MODES_OF_USE]
     nowhere = [np.isneginf(joint).all(axis=1) for joint in joints]
     tables = [normalize(joint) for joint in joints]
     alike = all((none == nowhere[0]).all() for none in nowhere)
@@ -87,7 +91,7 @@ def without_rows(
     [1.0, 1.0]
     """
     weight = None if sample_weight is None else np.asarray(sample_weight)[rows]
-    with hearing():
+    with listen():
         return model.with_params().forget(X.iloc[rows], y.iloc[rows], weight)
 
 
@@ -104,7 +108,7 @@ class Without(NamedTuple):
 def each_without(
     model: NaiveBayes, X: Any, y: Any, rows: Sequence[int], case: Any, sample_weight: Any = None
 ) -> Without:
-    """What each way says of a case when `rows` of the table X, y are gone.
+    """What each mode of use says of a case when `rows` of the table X, y are gone.
 
     >>> X, y = pd.DataFrame({"sound": ["dull", "crisp", "dull"]}), pd.Series(["good", "bad", "bad"])
     >>> found = each_without(NaiveBayes().fit(X, y), X, y, [2], X[:1])
@@ -114,7 +118,7 @@ def each_without(
     weight = None if sample_weight is None else np.asarray(sample_weight)
     gone = list(rows)
     less: Any = without_rows(model, X, y, gone, weight)
-    with hearing():
+    with listen():
         lazy = _lazy(model, X, y, weight).forget(X.iloc[gone], y.iloc[gone], None if weight is None else weight[gone])
         used = (less, lazy, LookUp.of(less), LookUp.of(model))
         return Without(*(posterior_of(one, case) for one in used))
@@ -159,8 +163,8 @@ def moved_numbers(before: Statistics, after: Statistics) -> pd.DataFrame:
 # the work ---------------------------------------------------------------------------------------------------------
 
 
-def work(costs: Sequence[Cost], ratios: Sequence[float]) -> tuple[str, dict[Way, list[float]]]:
-    """By way, the work of one update and r predictions for every r in `ratios`; and its unit: "s" where all was
+def work(costs: Sequence[Cost], ratios: Sequence[float]) -> tuple[str, dict[ModeOfUse, list[float]]]:
+    """By mode, the work of one update and r predictions for every r in `ratios`; and its unit: "s" where all was
     measured, otherwise "steps", cells read, entries estimated and terms added together.
 
     >>> from bayes_engine.models.costs import costs
@@ -173,8 +177,8 @@ def work(costs: Sequence[Cost], ratios: Sequence[float]) -> tuple[str, dict[Way,
     def of(cost: Cost) -> float:
         return float(cost.seconds or 0.0) if measured else float(cost.read + cost.entries + cost.additions)
 
-    at = {(cost.way, cost.moment): of(cost) for cost in costs}
+    at = {(cost.mode, cost.moment): of(cost) for cost in costs}
     return (
         "s" if measured else "steps",
-        {way: [at[way, "update"] + r * at[way, "predict"] for r in ratios] for way in WAYS},
+        {mode: [at[mode, "update"] + r * at[mode, "predict"] for r in ratios] for mode in MODES_OF_USE},
     )

@@ -290,10 +290,10 @@ def fraction(source: Source, digits: int | None = None) -> str:
     ('(3+1)/(8+3)', '3/8', '0.3/0.470588')
     """
     if isinstance(source, Fraction):
-        if source.imagined == 0:
+        if source.pseudo_total == 0:
             return f"{count(source.count)}/{count(source.total)}"
-        up = f"({count(source.count)}+{imagined_rows(source.added)})"
-        return f"{up}/({count(source.total)}+{imagined_rows(source.imagined)})"
+        up = f"({count(source.count)}+{pseudo_count(source.added)})"
+        return f"{up}/({count(source.total)}+{pseudo_count(source.pseudo_total)})"
     if isinstance(source, Density | Shift):
         pair = (source.mean, source.sd) if isinstance(source, Density) else (source.use, source.model)
         first, second = (plain(v if digits is None else by_hand(v, digits)) for v in pair)
@@ -374,9 +374,9 @@ def moments(working: Working, step: WorkingStep, k: int) -> str:
         return moment_of(working, value)
 
     over = f" = {plain(d.m2)}/{degrees_of(d)}" if variance_from(step, k) == "own" else ""
-    if d.lent is not None:
-        more = f" + {count(d.lent.rows)}"
-        return (f"n = {count(d.n)}{more}, x̄ = {show(d.lent.mean)} → {show(d.mean)}, s² = {show(d.variance)}, "
+    if d.pseudo_counts is not None:
+        more = f" + {count(d.pseudo_counts.rows)}"
+        return (f"n = {count(d.n)}{more}, x̄ = {show(d.pseudo_counts.mean)} → {show(d.mean)}, s² = {show(d.variance)}, "
                 f"s = {show(d.sd)}")  # fmt: skip
     return f"n = {count(d.n)}, x̄ = {show(d.mean)}, s²{over} = {show(d.variance)}, s = {show(d.sd)}"
 
@@ -402,8 +402,8 @@ def behind(
         return ["x_i" + _(": ") + ", ".join([*(said for said, _share in shares), *more])] if shares else []
     if isinstance(source, Words):
         lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
-                 for t in (source.terms[v] for v in telling(step)[:most])]  # fmt: skip
-        rest = sum(source.terms[v].log_value for v in telling(step)[most:])
+                 for t in (source.terms[v] for v in most_discriminating(step)[:most])]  # fmt: skip
+        rest = sum(source.terms[v].log_value for v in most_discriminating(step)[most:])
         if len(source.terms) > most:
             lines.append(_("{n} other terms: {nats}").format(n=len(source.terms) - most, nats=signed(rest, DIGITS)))
         if source.absent:
@@ -422,14 +422,15 @@ def loudest(source: KernelEstimate) -> list[Bump]:
     return sorted((b for b in source.bumps if b.share >= 0.0005), key=lambda b: -b.share)
 
 
-def telling(step: WorkingStep) -> list[int]:
+def most_discriminating(step: WorkingStep) -> list[int]:
     """The places of the terms of a text, those first whose contributions differ most between the classes; of equals in
     their order.
 
     >>> from bayes_engine.factors.text import WordTerm
     >>> hi, free = (WordTerm(t, 1.0, v, Fraction(1.0, 2.0, 0.0, 2)) for t, v in (("hi", -0.7), ("free", -0.7)))
     >>> texts = (Words(-1.4, (hi, free)), Words(-3.0, (hi, free._replace(log_value=-2.3))))
-    >>> telling(WorkingStep(Row("note", "note", ("kind",), "log-probability"), "hi free", (0.2, 0.05), texts))
+    >>> row = Row("note", "note", ("kind",), "log-probability")
+    >>> most_discriminating(WorkingStep(row, "hi free", (0.2, 0.05), texts))
     [1, 0]
     """
     each = [s.terms for s in step.sources if isinstance(s, Words)]
@@ -449,8 +450,8 @@ def _rate(source: Rate) -> str:
     """(total + a · mean)/(n + a) with its numbers."""
     if not source.added:
         return f"{count(source.total)}/{count(source.n)}"
-    up = f"({count(source.total)}+{imagined_rows(source.added)}×{plain(source.mean)})"
-    return f"{up}/({count(source.n)}+{imagined_rows(source.added)})"
+    up = f"({count(source.total)}+{pseudo_count(source.added)}×{plain(source.mean)})"
+    return f"{up}/({count(source.n)}+{pseudo_count(source.added)})"
 
 
 def quotient(of: Quotient) -> str:
@@ -558,7 +559,7 @@ def letter_of(step: WorkingStep) -> str:
     return "p" if dense or step.row.kind == "log-density" else "P"
 
 
-def imagined_rows(rows: float) -> str:
+def pseudo_count(rows: float) -> str:
     """What is added to a count: as it was set, or where it is a share of that, to four digits."""
     exact = count(rows)
     return exact if len(exact) <= 8 else f"{rows:.4g}"

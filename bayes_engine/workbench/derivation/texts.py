@@ -264,7 +264,7 @@ def weights_of_evidence(found: WordTable) -> Array:
     return np.asarray(_difference(found.log_p, np.stack(rest), 1.0))
 
 
-def telling_for(found: WordTable, n: int) -> list[list[int]]:
+def discriminating_terms(found: WordTable, n: int) -> list[list[int]]:
     """For each class the places of the n terms that speak for it most, by what a text of the class gets from each on
     average: P(w|c) times the weight of evidence. Rare words have large weights and seldom come; this is what tells.
 
@@ -272,7 +272,7 @@ def telling_for(found: WordTable, n: int) -> list[list[int]]:
     >>> from bayes_engine.workbench.derivation.likelihoods import likelihood
     >>> mails = pd.DataFrame({"text": ["a prize", "lunch", "a prize"]})
     >>> table = likelihood(NaiveBayes(likelihoods={"text": "multinomial"}).fit(mails, list("shs")), "text")
-    >>> [[table.terms[v] for v in places] for places in telling_for(table, 2)]
+    >>> [[table.terms[v] for v in places] for places in discriminating_terms(table, 2)]
     [['lunch'], ['a', 'prize']]
     """
     weight = weights_of_evidence(found)

@@ -29,7 +29,7 @@ LINEAR = 1e-4
 """1 − r² of two columns that are one in other units: what rounding to a hundredth of the standard deviation leaves."""
 NEARLY_LINEAR = 0.05
 """1 − r² beyond which, around the means of all their cells, two columns with gaps are not looked at again."""
-TWICE, BEYOND_CHANCE = 0.01, 10.0
+DUPLICATED, BEYOND_CHANCE = 0.01, 10.0
 """A share of rows that stand a second time, and how many times more such pairs there are than the columns make by
 themselves: rounded measurements meet by chance."""
 VIF = 10.0
@@ -156,7 +156,7 @@ def duplicate_rows(look: ExaminedTable) -> Iterator[Finding]:
         met_in = np.bincount(cells % k, counts * (counts - 1.0), minlength=k)
         alike += log(met_in / np.maximum(pairs, 1.0))
     by_chance = float(pairs @ exp(alike)) / 2.0
-    if again >= TWICE * look.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
+    if again >= DUPLICATED * look.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
         second = pd.Series(group).duplicated().to_numpy()
         yield Finding(
             "duplicate-rows", "note", (),

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bayes_engine.language import _
-from bayes_engine.workbench.derivation.double_counting import Example, Twice
+from bayes_engine.workbench.derivation.double_counting import DoubleCounting, Example
 from bayes_engine.workbench.figures.contributions import ClassStyle, waterfall
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS, EXTRA_COLOURS, GROUND, INK, template
 
@@ -133,7 +133,7 @@ def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = Fals
 
 
 def recount(
-    found: Twice,
+    found: DoubleCounting,
     labels: Sequence[str],
     sides: tuple[ClassStyle, ClassStyle],
     *,

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from bayes_engine.inference.gibbs import GibbsRun
 from bayes_engine.language import _
 from bayes_engine.logspace import Array
-from bayes_engine.workbench.derivation.walking import RunningEstimate, SamplerComparison, line_of, shares
+from bayes_engine.workbench.derivation.gibbs_walk import RunningEstimate, SamplerComparison, line_of, shares
 from bayes_engine.workbench.figures.theme import GROUND, INK, colour_of, template
 
 TEXTBOOK, IMPROVED, WEIGHTED = 1, 0, 2

@@ -1,4 +1,4 @@
-"""What the three ways to use a naive Bayes cost as questions and rows come."""
+"""What the three modes of use of naive Bayes cost as questions and rows come."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from bayes_engine.language import _
-from bayes_engine.models.costs import WAYS, Way
+from bayes_engine.models.costs import MODES_OF_USE, ModeOfUse
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, template
 
 DASHES = ("solid", "dash", "dot")
-"""The ways are told apart without colour too: some of their lines lie on one another."""
+"""The modes differ without colour too: some of their lines lie on one another."""
 
 
 def work_lines(
     ratios: Sequence[float],
-    work: Mapping[Way, Sequence[float]],
+    work: Mapping[ModeOfUse, Sequence[float]],
     *,
-    names: Mapping[Way, str],
+    names: Mapping[ModeOfUse, str],
     measured: bool = False,
     dark: bool = False,
 ) -> go.Figure:
-    """The work of one row more and r predictions (`work` by way, as `working.ways.work` gives it) against r, both axes
-    in powers of ten; `names` are escaped."""
+    """The work of one row more and r predictions (`work` by mode, as `modes_of_use.work` gives it) against r, both
+    axes in powers of ten; `names` are escaped."""
     figure = go.Figure()
-    for k, way in enumerate(WAYS):
+    for k, mode in enumerate(MODES_OF_USE):
         figure.add_scatter(
             x=list(ratios),
-            y=list(work[way]),
+            y=list(work[mode]),
             mode="lines",
-            name=names[way],
+            name=names[mode],
             line={"color": EXTRA_COLOURS[k][dark], "width": 2.6, "dash": DASHES[k]},
-            hovertemplate=f"{names[way]}<br>%{{x:.3g}} : %{{y:.3s}}{'s' if measured else ''}<extra></extra>",
+            hovertemplate=f"{names[mode]}<br>%{{x:.3g}} : %{{y:.3s}}{'s' if measured else ''}<extra></extra>",
         )
     figure.update_xaxes(type="log", title=_("predictions for each row that comes"), dtick=1)
     figure.update_yaxes(

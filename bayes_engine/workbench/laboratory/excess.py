@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.rule import LogPosterior, log_posterior
-from bayes_engine.errors import BayesEngineError, hearing
+from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.logspace import Array
 from bayes_engine.progress import steps
 from bayes_engine.workbench.laboratory.truth import (
@@ -122,7 +122,7 @@ def fitted_to_population(truth: Truth, estimator: Any) -> Any:
 
 def _fitted(estimator: Any, X: Any, y: NDArray[Any]) -> Any:
     """A clone, fitted; what few rows make it say of its estimates is no news where the true risk is known."""
-    with hearing():
+    with listen():
         return clone(estimator).fit(X, y)
 
 

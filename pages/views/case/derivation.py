@@ -375,7 +375,7 @@ def _said(one: Study, working: Working, step: WorkingStep, k: int) -> str:
     said = text.format(
         count=count(source.count), total=count(source.total), target=target, name=name, column=column, value=value
     )
-    if source.imagined:
+    if source.pseudo_total:
         said += " " + _said_of_smoothing(source, joint=step.joint)
     return said
 
@@ -385,7 +385,7 @@ def _said_of_smoothing(source: Fraction, *, joint: bool = False) -> str:
     if source.uneven is not None:
         more = _("Smoothing imagines {imagined} rows more and shares them out among the {levels} values as the whole "
                  "column does: this one gets {added}.")  # fmt: skip
-        return more.format(imagined=count(source.imagined), added=number(source.added), levels=source.levels)
+        return more.format(imagined=count(source.pseudo_total), added=number(source.added), levels=source.levels)
     more = _("Smoothing adds {added} to the count of each of the {levels} pairs of a class and a value.") if (
         joint) else _("Smoothing adds {added} to the count of each of the {levels} values.")  # fmt: skip
     return more.format(added=count(source.added), levels=source.levels)
@@ -402,7 +402,7 @@ def _said_of_network(one: Study, step: WorkingStep, source: Fraction, cell: str)
         text = _("{count} of the {total} rows have {cell}.")
     said = [text.format(count=count(source.count), total=count(source.total), given=given, cell=cell,
                         levels=source.levels)]  # fmt: skip
-    if source.imagined and source.total:
+    if source.pseudo_total and source.total:
         said.append(_said_of_smoothing(source))
     if step.alike:
         said.append(_("The class is no parent of this column: the factor is the same for every class and cancels."))
@@ -412,15 +412,15 @@ def _said_of_network(one: Study, step: WorkingStep, source: Fraction, cell: str)
 def _said_of_density(one: Study, step: WorkingStep, k: int, source: Density, target: str, name: str) -> str:
     origin = {
         "own": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}."),
-        "lent": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
-                  "smoothed by imagined rows (α = {lent}) with the mean and the variance of the whole class."),
+        "smoothed": _("A normal density is fitted to the {n} values of {column} in the rows with {target} = {name}, "
+                      "smoothed by imagined rows (α = {added}) with the mean and the variance of the whole class."),
         "pooled": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; the "
                     "variance is common to all classes."),
         "replaced": _("The mean is that of the {n} values of {column} in the rows with {target} = {name}; they "
                       "have no spread of their own, so the variance is the pooled one or the least allowed."),
     }[variance_from(step, k)]  # fmt: skip
     said = origin.format(n=count(source.n), column=md(one.table.column(step.row.child), 40), target=target, name=name,
-                         lent=count(source.lent.rows) if source.lent else "")  # fmt: skip
+                         added=count(source.pseudo_counts.rows) if source.pseudo_counts else "")  # fmt: skip
     if source.stands_in:
         beyond = _(", ").join(md(r.spaced, 40) for r in render.given_of(step, one.table))
         short = _("Too few of its rows have {cells} to fit a density to them, so that of the whole class stands in.")
@@ -507,7 +507,7 @@ def _said_of_words(step: WorkingStep, source: Words) -> str:
               "not stand here.") if asked else
             _("The product of the words' probabilities in this class, each as often as it stands in the "
               "text.")]  # fmt: skip
-    terms = [source.terms[v] for v in render.telling(step)]
+    terms = [source.terms[v] for v in render.most_discriminating(step)]
     if terms:
         listed = [f"{md(t.term, 40)}{f' × {count(t.times)}' if t.times != 1 else ''} "
                   f"({render.fraction(t.source)})" for t in terms[: render.MOST_OPENED]]  # fmt: skip

@@ -14,7 +14,7 @@ import streamlit as st
 from bayes_engine.decision.compare import score
 from bayes_engine.decision.evaluate import HeldOut
 from bayes_engine.decision.loss import judge
-from bayes_engine.errors import BayesEngineError, hearing
+from bayes_engine.errors import BayesEngineError, listen
 from bayes_engine.language import Message, _
 from bayes_engine.ledger import Ledger
 from bayes_engine.models.base import GenerativeClassifier
@@ -23,9 +23,9 @@ from bayes_engine.numerals import certain, signed
 from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.derivation.balance import odds_needed
 from bayes_engine.workbench.derivation.double_counting import (
+    DoubleCounting,
     Example,
     TrainingRows,
-    Twice,
     held_out_alone,
     held_out_with_copies,
     most_counted_twice,
@@ -90,9 +90,9 @@ def counted_twice(table: active.InUse) -> None:
         _pairs(table, found)
 
 
-def _sentence(table: active.InUse, found: Twice) -> str:
+def _sentence(table: active.InUse, found: DoubleCounting) -> str:
     name, other = (md(table.class_(c), 24) for c in (found.for_, found.against))
-    if abs(found.nats) < 0.005 or found.guilty is None:
+    if abs(found.nats) < 0.005 or found.largest_pair is None:
         return _("Of this case naive Bayes counts nothing twice.")
     text = (
         _("Of this case naive Bayes counts {nats} nats twice, for {name} against {other}; the guilty pair is {one} and "
@@ -101,12 +101,12 @@ def _sentence(table: active.InUse, found: Twice) -> str:
         else _("Of this case naive Bayes overlooks {nats} nats for {name} against {other}; above all it takes {one} "
                "and {two} for independent ({share} of them).")
     )  # fmt: skip
-    one, two = (md(table.column(n), 24) for n in (found.guilty.parent, found.guilty.child))
-    share = f"{abs(found.guilty.nats):.2f}"
+    one, two = (md(table.column(n), 24) for n in (found.largest_pair.parent, found.largest_pair.child))
+    share = f"{abs(found.largest_pair.nats):.2f}"
     return text.format(nats=f"{abs(found.nats):.2f}", name=name, other=other, one=one, two=two, share=share)
 
 
-def _waterfall(table: active.InUse, found: Twice) -> None:
+def _waterfall(table: active.InUse, found: DoubleCounting) -> None:
     edges = found.edges
     if len(edges) > MOST_EDGES:  # the smallest become one with what is left
         small = sum(e.nats for e in edges[MOST_EDGES:])
@@ -164,7 +164,7 @@ def _both(table: active.InUse, ledgers: list[Ledger]) -> None:
         )
 
 
-def _pairs(table: active.InUse, found: Twice) -> None:
+def _pairs(table: active.InUse, found: DoubleCounting) -> None:
     """All pairs, the most misjudged first."""
     listed = found.pairs[:MOST_PAIRS]
     frame = pd.DataFrame(
@@ -408,5 +408,5 @@ def _rows(parts: Parts) -> TrainingRows:
 @contextmanager
 def _quietly() -> Iterator[None]:
     """What an estimate replaces is said where the model is shown."""
-    with hearing():
+    with listen():
         yield

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayes_engine.errors import hearing
+from bayes_engine.errors import listen
 from bayes_engine.language import Message
 from bayes_engine.models.components import Conditional
 from bayes_engine.models.hiding import Hiding, ceiling, hidden_rows, hide
@@ -19,7 +19,7 @@ from bayes_engine.models.mixture_climb import (
     at_step,
     bills,
     climb,
-    most_telling,
+    most_discriminating_columns,
     nearest_rows,
     one_hot,
     reached,
@@ -83,7 +83,7 @@ def axes(table: active.InUse) -> tuple[int, int]:
 @kept(max_entries=64)
 def _telling(key: str, _parts: Parts) -> tuple[int, int]:
     n = sum(v.numeric for v in _parts.schema.features)
-    return most_telling(_matrix(_parts, tuple(range(n)))[0], _parts.y.cat.codes.to_numpy())
+    return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _parts.y.cat.codes.to_numpy())
 
 
 def chosen(table: active.InUse) -> Run:
@@ -366,7 +366,7 @@ def _missing(key: str, row: int, column: int, k: int, form: str, _parts: Parts) 
     true = float(x[row, column])
     x[row, column] = float("nan")
     frame = pd.DataFrame(x, columns=names)
-    with hearing() as said:
+    with listen() as said:
         model = GaussianMixture(k, covariance=form, n_init=3, random_state=0, max_iter=MAX_ITER)
         found = model.fit(frame).conditional(frame.iloc[[row]])
     notes = tuple(said)

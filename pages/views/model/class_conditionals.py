@@ -488,7 +488,7 @@ def _moments(table: active.InUse, found: GaussianConditionals) -> tuple[WorkingS
 
 
 def _drawn(found: GaussianConditionals, k: int) -> bool:
-    """Whether imagined rows draw the k-th class's Gaussian towards that of the whole class."""
+    """Whether pseudo-counts draw the k-th class's Gaussian towards that of the whole class."""
     return bool(found.smoothed) and not found.smoothed[k].borrowed and found.smoothed[k].alpha > 0
 
 
@@ -512,7 +512,7 @@ def _variance_line(found: GaussianConditionals, k: int) -> None:
 
 
 def _smoothed_line(d: Density, s: Smoothed) -> None:
-    """Mean and variance with α imagined rows of the class's own."""
+    """Mean and variance with a pseudo-count α of the class's own."""
     a, n, whole = f"{s.alpha:g}", count(d.n), s.whole
     mean, of_class = near(s.mean, d.sd), near(whole.mean, whole.sd)
     share = d.n * s.alpha / (d.n + s.alpha)

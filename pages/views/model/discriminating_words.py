@@ -11,8 +11,8 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.derivation.likelihoods import WordTable
 from bayes_engine.workbench.derivation.render import fraction
-from bayes_engine.workbench.derivation.texts import LookedUp, look_up, telling_for, weights_of_evidence
-from bayes_engine.workbench.figures.words import telling_words
+from bayes_engine.workbench.derivation.texts import LookedUp, discriminating_terms, look_up, weights_of_evidence
+from bayes_engine.workbench.figures.discriminating_words import discriminating_words
 from pages import active
 from pages.active.text_terms import quoted, shown
 from pages.components.chart import chart
@@ -33,14 +33,16 @@ TYPED = 60
 def figure(table: active.InUse, found: WordTable) -> None:
     """The words that tell most for each class, with the one looked up among them."""
     classes = [plotly_text(table.class_(c), 24) for c in found.classes][:DRAWN]
-    chosen = telling_for(found, OF_TWO if len(found.classes) == 2 else OF_MORE)[:DRAWN]
+    chosen = discriminating_terms(found, OF_TWO if len(found.classes) == 2 else OF_MORE)[:DRAWN]
     asked = looked_up(table, found)
     place = -1 if asked is None else asked.place
     drawn = {v for of_class in chosen for v in of_class} | ({place} if place >= 0 else set())
     labels = {v: plotly_text(shown(found.terms[v]), 24) for v in drawn}
     hover = {v: _hover(table, found, v) for v in drawn}
     if drawn:
-        made = telling_words(weights_of_evidence(found), chosen, labels, hover, classes, asked=place, dark=dark())
+        made = discriminating_words(
+            weights_of_evidence(found), chosen, labels, hover, classes, asked=place, dark=dark()
+        )
         chart(made, key="telling", alt=_("the words that tell the classes apart, in nats"))
     one = _("log P(w | {other}) / P(w | {name})") if len(found.classes) == 2 else (
         _("log P(w | class) over the mean of the other classes"))  # fmt: skip

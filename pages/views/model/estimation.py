@@ -104,7 +104,7 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
         shown = state.showing(keys.PRIOR_OF.to(which))
         return shown if which == "one" else edit_own(None)(shown)
 
-    value = own.get(position, shelf.rows_imagined(spec))
+    value = own.get(position, shelf.pseudo_count(spec))
     stands = prior_choice.kind_of(own[position]) if position in own else "" if alone else shelf.prior_kind(spec)
     whose = {"all": _("all columns"), "one": _("this one")}
     zeros = ("zero-only",) if spec.family in active.NAIVE else ()
@@ -170,7 +170,7 @@ def _levels(table: active.InUse, spec: Spec, found: LevelConditionals, known: Es
             height=TALLEST,
         )
     position = table.features.position[found.variable.name]
-    prior = dict(active.setting(spec, "alphas")).get(position, shelf.rows_imagined(spec))
+    prior = dict(active.setting(spec, "alphas")).get(position, shelf.pseudo_count(spec))
     said = [_("The prior in use: {prior}.").format(prior=prior_choice.says(prior))]
     if known.bare:
         said = [_("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "

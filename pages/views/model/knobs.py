@@ -18,7 +18,7 @@ from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
-from pages.active.shelf import on_active, prior_kind, rows_imagined, with_knob, with_prior, with_rows
+from pages.active.shelf import on_active, prior_kind, pseudo_count, with_knob, with_prior, with_rows
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec, State, bound, bound_to, change
@@ -118,7 +118,7 @@ def _widgets(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> list[
         "max_parents": lambda: _most_parents(table, spec),
         "alpha_kind": lambda: _prior_kind(table, spec, off=not on.counted),
         "smoothing": lambda: _joint_or_not(table, spec, off=not on.counted),
-        "alpha": lambda: prior_choice.slide("knob_alpha", rows_imagined(spec), rows, off=not on.counted),
+        "alpha": lambda: prior_choice.slide("knob_alpha", pseudo_count(spec), rows, off=not on.counted),
         "alpha_exact": lambda: _alpha_exact(table, spec, rows, off=not on.counted),
         "priors": lambda: _prior_rule(table, spec, prior),
         "shrinkage": lambda: _shrinkage(table, spec),
@@ -232,7 +232,7 @@ def _joint_or_not(table: active.InUse, spec: Spec, *, off: bool) -> None:
 
 def _alpha_exact(table: active.InUse, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
-    prior_choice.exact("knob_alpha", rows_imagined(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases)
+    prior_choice.exact("knob_alpha", pseudo_count(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases)
 
 
 def _column(table: active.InUse, spec: Spec, name: str, about: str) -> None:

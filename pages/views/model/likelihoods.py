@@ -156,7 +156,7 @@ def _words(table: active.InUse, found: WordTable) -> None:
     discriminating_words.search(table, found)
     terms = _listed(found)
     place = {term: v for v, term in enumerate(found.terms)}
-    nats = found.telling(WORDS)["nats"].tolist()
+    nats = found.discriminating(WORDS)["nats"].tolist()
     row, k = _chosen(len(terms), len(found.classes))
 
     def choose(at: int, column: int) -> None:
@@ -187,7 +187,7 @@ def _words(table: active.InUse, found: WordTable) -> None:
 
 
 def _listed(found: WordTable) -> list[str]:
-    return [str(term) for term in found.telling(WORDS)["term"]]
+    return [str(term) for term in found.discriminating(WORDS)["term"]]
 
 
 def _span(found: Other) -> range:

@@ -7,12 +7,19 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError, TooLarge
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain
-from bayes_engine.workbench.derivation.walking import Archipelago, SamplerComparison, Walk, archipelago, exact, walk
+from bayes_engine.workbench.derivation.gibbs_walk import (
+    CommunicatingClasses,
+    SamplerComparison,
+    Walk,
+    communicating_classes,
+    exact,
+    walk,
+)
 from pages.runtime.cache import kept
 from pages.runtime.escape import md
 from pages.runtime.jobs import lasting
 from pages.runtime.state import change, current
-from pages.views.network.gibbs_communicating_classes import islands
+from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
 from pages.views.network.gibbs_runs import Knobs, comparison, controls, diagnostics, knobs, results
 from pages.views.network.gibbs_walk import player
@@ -20,7 +27,7 @@ from pages.views.network.source import Source
 
 
 def gibbs(source: Source) -> None:
-    """The question, the walk, the islands, the comparison and its diagnostics."""
+    """The question, the walk, the communicating classes, the comparison and its diagnostics."""
     asked = question(source)
     try:
         truth = _exact(asked.key, asked)
@@ -40,15 +47,15 @@ def gibbs(source: Source) -> None:
     now = knobs(asked)
     try:
         found = results(asked, truth, now)
-        sea = _sea(asked.key, now, asked, found)
+        classes = _classes(asked.key, now, asked, found)
     except BayesEngineError as error:
         st.subheader(_("The same question, three ways"))
         controls(asked, now)
         st.error(error.message.local(md))
         return
-    stuck = found.textbook.kernel.moves
-    if stuck.kind == "islands":
-        islands(asked, stuck, sea, found.improved.kernel.moves)
+    stuck = found.textbook.kernel.irreducibility
+    if stuck.kind == "reducible":
+        show_classes(asked, stuck, classes, found.improved.kernel.irreducibility)
     st.subheader(_("The same question, three ways"))
     controls(asked, now)
     comparison(asked, found)
@@ -78,6 +85,6 @@ def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
 
 
 @kept(max_entries=64)
-def _sea(key: str, with_: Knobs, _asked: Question, _found: SamplerComparison) -> Archipelago | None:
+def _classes(key: str, with_: Knobs, _asked: Question, _found: SamplerComparison) -> CommunicatingClasses | None:
     members = [unit.members for unit in _found.improved.kernel.units]
-    return archipelago(_found.textbook.kernel, _asked.event, members)
+    return communicating_classes(_found.textbook.kernel, _asked.event, members)

@@ -9,7 +9,7 @@ import streamlit as st
 from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward import Places
 from bayes_engine.language import _
-from bayes_engine.workbench.derivation.walking import has_zeros, row_of, softened
+from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
 from pages.runtime.cache import kept
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current

@@ -12,7 +12,7 @@ import streamlit as st
 from bayes_engine.inference.gibbs import GibbsRun, GibbsSettings, Scan, Start
 from bayes_engine.language import Message, _
 from bayes_engine.numerals import number
-from bayes_engine.workbench.derivation.walking import SamplerComparison, compared, event_of
+from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compared, event_of
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 from pages.components.chart import chart
 from pages.runtime.cache import kept

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from bayes_engine.language import _
-from bayes_engine.models.costs import WAYS, Cost, Moment, Way, costs
+from bayes_engine.models.costs import MODES_OF_USE, Cost, ModeOfUse, Moment, costs
 from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.workbench.derivation.modes_of_use import Agreement, agreement, work
 from bayes_engine.workbench.figures.modes_of_use import work_lines
@@ -26,7 +26,7 @@ DIGITS = 12
 """A posterior is shown to so many decimals, where it shall be seen that three are the same."""
 
 
-def way_name(way: Way) -> str:
+def way_name(way: ModeOfUse) -> str:
     """A way of use on screen."""
     return {
         "look-up": _("Look-up table"),
@@ -35,7 +35,7 @@ def way_name(way: Way) -> str:
     }[way]
 
 
-def _way_told(way: Way) -> str:
+def _way_told(way: ModeOfUse) -> str:
     """What a way does, and when it is the one to take."""
     return {
         "look-up": _(
@@ -60,7 +60,7 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
     """
     timed = current().seen(keys.TIMED)
     bill = _costs(table.key, fitted.spec, timed, table, fitted)
-    for way, cell in zip(WAYS, st.columns(3, gap="medium"), strict=True):
+    for way, cell in zip(MODES_OF_USE, st.columns(3, gap="medium"), strict=True):
         with cell:
             st.markdown(f"**{way_name(way)}**")
             st.caption(_way_told(way))
@@ -89,16 +89,16 @@ def _costs(key: str, spec: Spec, timed: int, _table: active.InUse, _fitted: acti
 
 def _bill(table: active.InUse, bill: Sequence[Cost]) -> None:
     """What is read, estimated and added, by moment and way."""
-    at = {(cost.way, cost.moment): cost for cost in bill}
+    at = {(cost.mode, cost.moment): cost for cost in bill}
     moments: dict[Moment, str] = {
         "fit": _("all {n} rows come").format(n=len(table.parts.X)),
         "update": _("one row more"),
         "predict": _("one prediction"),
     }
-    lines = [["", *map(way_name, WAYS)]]
+    lines = [["", *map(way_name, MODES_OF_USE)]]
     for moment, named in moments.items():
-        lines.append([f"**{named}**", *(_done(at[way, moment]) for way in WAYS)])
-    lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in WAYS)])
+        lines.append([f"**{named}**", *(_done(at[way, moment]) for way in MODES_OF_USE)])
+    lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in MODES_OF_USE)])
     written(lines, left=len(lines[0]))
     st.caption(
         _(
@@ -114,7 +114,7 @@ def _done(cost: Cost) -> str:
         ("lazy", "update"): _("{n} cells stored"),
         ("look-up", "predict"): _("{n} look-ups"),
         ("incremental", "predict"): _("{n} look-ups"),
-    }.get((cost.way, cost.moment), _("{n} cells read"))
+    }.get((cost.mode, cost.moment), _("{n} cells read"))
     said = [
         *([read.format(n=cost.read)] if cost.read else []),
         *([_("{n} entries estimated").format(n=cost.entries)] if cost.entries else []),
@@ -124,7 +124,7 @@ def _done(cost: Cost) -> str:
     return (_(", ").join(said) or _("nothing")) + time
 
 
-def _kept(n: int, way: Way) -> str:
+def _kept(n: int, way: ModeOfUse) -> str:
     what = {"look-up": _("the table"), "lazy": _("the rows"), "incremental": _("table and counts")}[way]
     return f"{what}, {_size(n)}"
 
@@ -151,7 +151,7 @@ def _time(seconds: float) -> str:
 def _figure(bill: Sequence[Cost]) -> None:
     """The work against how often questions come for each row."""
     unit, lines = work(bill, RATIOS)
-    names = {way: plotly_text(way_name(way)) for way in WAYS}
+    names = {way: plotly_text(way_name(way)) for way in MODES_OF_USE}
     st.subheader(_("How often is it asked?"))
     figure = work_lines(RATIOS, lines, names=names, measured=unit == "s", dark=dark())
     chart(figure, key="ways_work", alt=_("the work of each way against the number of predictions for each new row"))
@@ -181,7 +181,7 @@ def _same(table: active.InUse, fitted: active.Fitted) -> None:
     """The posterior of the case in each way, and the largest difference over the table."""
     st.subheader(_("Three ways, one posterior"))
     found = _agreement(table.key, fitted.spec, active.case_codes(table, active.case_values(table)), table, fitted)
-    posteriors(table, fitted, [(way_name(way), found.of_case[way]) for way in WAYS], key="ways_same")
+    posteriors(table, fitted, [(way_name(way), found.of_case[way]) for way in MODES_OF_USE], key="ways_same")
     said = _(
         "The case of the page One case, under the model's own class prior, to {digits} digits. Over all {n} rows of "
         "the table the largest difference between any two ways is **{difference}**; for incremental learning every "

@@ -12,8 +12,8 @@ from bayes_engine.errors import ImpossibleEvidence
 from bayes_engine.factors.network import HIDDEN, Network
 from bayes_engine.inference.forward import likelihood_weighting
 from bayes_engine.inference.gibbs import GibbsSettings, compile_gibbs, conditional, stuck_network
-from bayes_engine.workbench.derivation.walking import (
-    archipelago,
+from bayes_engine.workbench.derivation.gibbs_walk import (
+    communicating_classes,
     compared,
     exact,
     has_zeros,
@@ -98,9 +98,9 @@ def test_asia_has_two_islands_whose_mean_is_the_exact_answer() -> None:
     stored = load_network("asia")
     network, evidence = stored.network, stored.network.places({"dysp": "yes"})
     event = network.places({"lung": "yes"})
-    found = archipelago(compile_gibbs(network, evidence, scan="textbook"), event)
+    found = communicating_classes(compile_gibbs(network, evidence, scan="textbook"), event)
     assert found is not None and found.nodes == ("tub", "lung", "either") and found.alone
-    assert sorted(np.bincount(found.island).tolist()) == [1, 3] and found.joined == ()
+    assert sorted(np.bincount(found.class_of).tolist()) == [1, 3] and found.joined == ()
     assert found.p.sum() == pytest.approx(1.0, abs=1e-12)
     assert float(found.weight @ found.answer) == pytest.approx(by_hand(network, evidence, event), abs=1e-12)
 
@@ -108,7 +108,7 @@ def test_asia_has_two_islands_whose_mean_is_the_exact_answer() -> None:
 def test_an_islands_answer_may_ask_for_nodes_outside_it() -> None:
     network = load_network("asia").network
     evidence, event = network.places({"dysp": "yes"}), network.places({"bronc": "yes", "lung": "no"})
-    found = archipelago(compile_gibbs(network, evidence), event)
+    found = communicating_classes(compile_gibbs(network, evidence), event)
     assert found is not None
     assert float(found.weight @ found.answer) == pytest.approx(by_hand(network, evidence, event), abs=1e-12)
 

@@ -1,4 +1,5 @@
-"""Gibbs sampling to be looked at: the textbook's walk update by update, its estimate beside better ones, islands.
+"""Gibbs sampling to be looked at: the textbook's walk update by update, its estimate beside better ones,
+communicating classes.
 
 A question is two rows of places, HIDDEN where they say nothing: `evidence` e, and `event` Q = q, of one node or more.
 """
@@ -16,8 +17,8 @@ from scipy.sparse.csgraph import connected_components
 from bayes_engine.factors.network import CPT, HIDDEN, Network
 from bayes_engine.inference.forward import Places, weighted_sample
 from bayes_engine.inference.gibbs import Event, GibbsRun, GibbsSettings, Update, gibbs, updates
+from bayes_engine.inference.irreducibility import irreducibility, sliced, tied_nodes
 from bayes_engine.inference.junction_tree import junction_tree
-from bayes_engine.inference.moves import moves, sliced, ties
 from bayes_engine.inference.sweeps import TransitionKernel, compile_gibbs, start
 from bayes_engine.logspace import Array, exp
 
@@ -26,7 +27,7 @@ SHOWN = 1200
 ROWS = 100_000
 """Rows of likelihood weighting, at most."""
 DRAWN = 24
-"""States of an archipelago that is drawn, at most."""
+"""States of the communicating classes that are drawn, at most."""
 POINTS = 200
 """Places of a curve."""
 
@@ -34,7 +35,7 @@ POINTS = 200
 def row_of(network: Network, pairs: Iterable[tuple[int, int]]) -> Places:
     """(d,) places from (node, level), both as positions.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> row_of(stuck_network(), [(2, 1)]).tolist()
     [-1, -1, 1]
     """
@@ -53,7 +54,7 @@ def softened(network: Network, noise: float) -> Network:
     """The network without zeros: where a row of a table has some, they share the probability `noise` in equal parts,
     and its other entries are (1 − noise) times what they were.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> bool((softened(stuck_network(), 0.1)["equal"].p == stuck_network(noise=0.1)["equal"].p).all())
     True
     """
@@ -71,7 +72,7 @@ def softened(network: Network, noise: float) -> Network:
 def exact(network: Network, evidence: Places, event: Places) -> float:
     """P(Q = q | e). Raises ImpossibleEvidence where P(e) = 0, TooLarge where the sum is out of reach.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network()
     >>> round(exact(network, network.places({"equal": "yes"}), network.places({"first": "heads"})), 12)
     0.7
@@ -111,7 +112,7 @@ class Walk:
 def walk(network: Network, evidence: Places, event: Places, sweeps: int, seed: int) -> Walk:
     """The textbook's chain of `compared` with this seed, as far as SHOWN updates go; whole sweeps.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network()
     >>> shown = walk(network, network.places({"equal": "yes"}), network.places({"first": "heads"}), 50, seed=0)
     >>> len(shown.updates), sorted(set(shown.hits.tolist()))  # it stays where it began
@@ -206,7 +207,7 @@ def weighted(
     """Likelihood weighting of an event: p̂ = Σ w 1[Q = q] / Σ w over the first 1, 2, … rows, with the standard error
     √(Σ w² (1[Q = q] − p̂)²) / Σ w (delta method); NaN as long as every weight is 0.
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network()
     >>> places = network.places({"equal": "yes"}), network.places({"first": "heads"})
     >>> round(weighted(network, *places, 20_000, np.random.default_rng(0)).estimate, 2)
@@ -238,20 +239,21 @@ def shares(draws: NDArray[np.bool_], chains: int = 8, spans: int = 120) -> Array
     return np.array([part.mean(axis=0) for part in parts]).T
 
 
-# islands --------------------------------------------------------------------------------------------------------------
+# communicating classes ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Archipelago:
-    """The possible states of nodes that zeros tie. `states` (n, k) are their places, `p` (n,) P(state | e), `island`
-    (n,) the number of a state's island. `single` are pairs of states that a draw of one node leads between, `joined`
-    those that only a block does. For each island `weight` is its probability and `answer` P(Q = q | e, island): where
-    n_q / T of a chain that starts there goes, as long as `alone` (no other zeros part states)."""
+class CommunicatingClasses:
+    """The possible states of nodes that zeros tie. `states` (n, k) are their places, `p` (n,) P(state | e), `class_of`
+    (n,) the number of a state's communicating class. `single` are pairs of states that a draw of one node leads
+    between, `joined` those that only a block does. For each communicating class `weight` is its probability and
+    `answer` P(Q = q | e, class): where n_q / T of a chain that starts there goes, as long as `alone` (no other zeros
+    part states)."""
 
     nodes: tuple[str, ...]
     states: Places
     p: Array
-    island: NDArray[np.intp]
+    class_of: NDArray[np.intp]
     single: tuple[tuple[int, int], ...]
     joined: tuple[tuple[int, int], ...]
     weight: Array
@@ -259,28 +261,30 @@ class Archipelago:
     alone: bool
 
 
-def archipelago(kernel: TransitionKernel, event: Places, blocks: Iterable[Iterable[int]] = ()) -> Archipelago | None:
-    """The islands on which draws of single nodes keep a chain, and the bridges that `blocks` (columns) build; None
-    where nothing is parted, or the states are more than can be drawn (DRAWN).
+def communicating_classes(
+    kernel: TransitionKernel, event: Places, blocks: Iterable[Iterable[int]] = ()
+) -> CommunicatingClasses | None:
+    """The communicating classes in which draws of single nodes keep a chain, and what `blocks` (columns) join; None
+    where all states communicate, or the states are more than can be drawn (DRAWN).
 
-    >>> from bayes_engine.inference.moves import stuck_network
+    >>> from bayes_engine.inference.irreducibility import stuck_network
     >>> network = stuck_network()
     >>> kernel = compile_gibbs(network, network.places({"equal": "yes"}))
-    >>> found = archipelago(kernel, network.places({"first": "heads"}), [(0, 1)])
+    >>> found = communicating_classes(kernel, network.places({"first": "heads"}), [(0, 1)])
     >>> found.states.tolist(), found.weight.round(2).tolist(), found.answer.tolist(), found.joined
     ([[0, 0], [1, 1]], [0.3, 0.7], [0.0, 1.0], ((0, 1),))
     """
     network, evidence = kernel.network, kernel.evidence
     lone = [(j,) for j in kernel.hidden]
-    parted = moves(network, evidence, lone)
+    parted = irreducibility(network, evidence, lone)
     columns = network.axes(parted.tied)
-    tie = next((t for t in ties(network, sliced(network, evidence)) if t.nodes == tuple(sorted(columns))), None)
-    if parted.kind != "islands" or tie is None or tie.possible is None or len(tie.possible) > DRAWN:
+    tie = next((t for t in tied_nodes(network, sliced(network, evidence)) if t.nodes == tuple(sorted(columns))), None)
+    if parted.kind != "reducible" or tie is None or tie.possible is None or len(tie.possible) > DRAWN:
         return None
     states = np.array([tie.digits(k) for k in range(len(tie.possible))])
     differ = states[:, None] != states[None]
     near = differ.sum(axis=-1) == 1
-    _count, island = connected_components(near, directed=False)
+    _count, class_of = connected_components(near, directed=False)
     nodes = tie.nodes
     reach = np.zeros_like(near)
     for block in blocks:
@@ -295,10 +299,10 @@ def archipelago(kernel: TransitionKernel, event: Places, blocks: Iterable[Iterab
     seen = evidence != HIDDEN
     holds &= bool(((event[seen] == evidence[seen]) | (event[seen] == HIDDEN)).all())
     hit = np.where(holds, at[(slice(None), *event[further])], 0.0)
-    weight: Array = np.bincount(island, p).astype(float)
-    return Archipelago(
-        names, states, p, island.astype(np.intp), _pairs(near), _pairs(reach & ~near), weight,
-        np.asarray(np.bincount(island, hit) / weight), moves(network, evidence, [nodes, *lone]).ergodic,
+    weight: Array = np.bincount(class_of, p).astype(float)
+    return CommunicatingClasses(
+        names, states, p, class_of.astype(np.intp), _pairs(near), _pairs(reach & ~near), weight,
+        np.asarray(np.bincount(class_of, hit) / weight), irreducibility(network, evidence, [nodes, *lone]).ergodic,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ class Bar(NamedTuple):
     asked: bool = False
 
 
-def telling_words(
+def discriminating_words(
     weight: Array,
     chosen: Sequence[Sequence[int]],
     labels: Mapping[int, str],

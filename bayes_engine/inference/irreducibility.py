@@ -1,4 +1,4 @@
-"""Which states a Gibbs chain can come to: what zeros in the tables tie together, and blocks that set it free.
+"""Which states a Gibbs chain can come to: what zeros in the tables tie together, and blocks that connect them.
 
 Zhou (§7.5.3) warns that with probabilities of 0 or 1 the chain may have no single stationary distribution, and n_q / T
 is then wrong. Here that is decided, not guessed, wherever the tied nodes are few enough to write out their states, or
@@ -26,7 +26,7 @@ from bayes_engine.table.schema import Variable
 LARGEST = 2**18
 """Cells of one table at most: a node with a larger blanket is drawn from its families' rows instead."""
 ENUMERATED = 2**18
-"""Joint states of tied nodes that are looked through for islands."""
+"""Joint states of tied nodes that are looked through for communicating classes."""
 MERGED = 2**14
 """Joint places of a node and all that zeros tie it to directly, at most, for it to be taken out."""
 
@@ -38,7 +38,7 @@ class Family(NamedTuple):
     log: Array
 
 
-class Island(NamedTuple):
+class CommunicatingClass(NamedTuple):
     """States that the moves connect: how many, and one of them, {node: level}."""
 
     states: int
@@ -46,18 +46,18 @@ class Island(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Moves:
+class Irreducibility:
     """Whether a chain can come from any possible state to any other.
 
     `kind` is "positive": no zero is in the way of any draw; "connected": there are zeros, but looking through the joint
-    places of the nodes they tie has shown a way between any two; "islands": there is none between the `islands` of the
-    nodes `tied`; "unknown": the nodes `tied` have more than ENUMERATED joint places, which were not looked through. The
-    first three are exact.
+    places of the nodes they tie has shown a way between any two; "reducible": there is none between the
+    `communicating_classes` of the nodes `tied`; "unknown": the nodes `tied` have more than
+    ENUMERATED joint places, which were not looked through. The first three are exact.
     """
 
-    kind: Literal["positive", "connected", "islands", "unknown"]
+    kind: Literal["positive", "connected", "reducible", "unknown"]
     tied: tuple[str, ...] = ()
-    islands: tuple[Island, ...] = ()
+    communicating_classes: tuple[CommunicatingClass, ...] = ()
 
     @property
     def ergodic(self) -> bool:
@@ -65,7 +65,7 @@ class Moves:
         return self.kind in ("positive", "connected")
 
 
-def moves(network: Network, evidence: Places, members: Iterable[Sequence[int]]) -> Moves:
+def irreducibility(network: Network, evidence: Places, members: Iterable[Sequence[int]]) -> Irreducibility:
     """Whether draws of these units (columns) connect all possible states.
 
     Only a zero in a table can separate states. Nodes in no table with a zero (evidence sliced out) can take any level
@@ -75,17 +75,17 @@ def moves(network: Network, evidence: Places, members: Iterable[Sequence[int]]) 
     Raises ImpossibleEvidence where a set has no possible state: then the evidence has none.
 
     >>> network = stuck_network()
-    >>> found = moves(network, network.places({"equal": "yes"}), [[0], [1]])
-    >>> found.kind, found.tied, len(found.islands)
-    ('islands', ('first', 'second'), 2)
-    >>> moves(network, network.places({"equal": "yes"}), [[0, 1]]).kind
+    >>> found = irreducibility(network, network.places({"equal": "yes"}), [[0], [1]])
+    >>> found.kind, found.tied, len(found.communicating_classes)
+    ('reducible', ('first', 'second'), 2)
+    >>> irreducibility(network, network.places({"equal": "yes"}), [[0, 1]]).kind
     'connected'
     """
     evidence = checked_evidence(network, evidence)
     units = [tuple(m) for m in members]
     kind: Literal["positive", "connected", "unknown"] = "positive"
     unknown: tuple[str, ...] = ()
-    found = ties(network, sliced(network, evidence))
+    found = tied_nodes(network, sliced(network, evidence))
     if found:
         kind = "connected"
     for tie in (piece for whole in found for piece in _smaller(network, whole, units)):
@@ -93,20 +93,23 @@ def moves(network: Network, evidence: Places, members: Iterable[Sequence[int]]) 
         if tie.possible is None:
             kind, unknown = "unknown", unknown or names
             continue
-        label = _islands(tie, units)
-        islands = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
-        if len(islands) > 1:
-            first = [(len(at), tie.digits(at[0])) for at in sorted(islands, key=len, reverse=True)]
+        label = _communicating_classes(tie, units)
+        classes = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
+        if len(classes) > 1:
+            first = [(len(at), tie.digits(at[0])) for at in sorted(classes, key=len, reverse=True)]
             levels = [network[name].variable.levels for name in names]
-            shown = (Island(n, {k: v[i] for k, v, i in zip(names, levels, at, strict=True)}) for n, at in first)
-            return Moves("islands", names, tuple(shown))
-    return Moves(kind, unknown)
+            shown = (
+                CommunicatingClass(n, {k: v[i] for k, v, i in zip(names, levels, at, strict=True)}) for n, at in first
+            )
+            return Irreducibility("reducible", names, tuple(shown))
+    return Irreducibility(kind, unknown)
 
 
 def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ...]:
     """Blocks that connect the states of every set of tied nodes that single draws leave apart: the first that are seen
-    to do it of each parent with its child where islands are; all nodes that islands part; each parent with its child in
-    all tables with zeros; the whole of such tables; the whole set. Where none is, the first, which may help a little.
+    to do it of each parent with its child where states do not communicate; all nodes whose states do not; each parent
+    with its child in all tables with zeros; the whole of such tables; the whole set. Where none is, the first, which
+    may help a little.
 
     >>> network = stuck_network()
     >>> tied_blocks(network, network.places({}))
@@ -115,11 +118,15 @@ def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ..
     evidence = checked_evidence(network, evidence)
     families = sliced(network, evidence)
     found: list[tuple[int, ...]] = []
-    for tie in ties(network, families):
+    for tie in tied_nodes(network, families):
         single = [(j,) for j in tie.nodes]
         if _connected(network, tie, single):
             continue
-        parted = [p.nodes for p in _smaller(network, tie, single) if p.possible is None or _islands(p, single).max()]
+        parted = [
+            p.nodes
+            for p in _smaller(network, tie, single)
+            if p.possible is None or _communicating_classes(p, single).max()
+        ]
         scopes = [f.scope for f in tie.families if len(f.scope) > 1]
         pairs = [(parent, scope[-1]) for scope in scopes for parent in scope[:-1]]
         near = [pair for pair in pairs if any(set(pair) <= set(nodes) for nodes in parted)]
@@ -133,7 +140,7 @@ def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ..
 
 
 @dataclass(frozen=True, eq=False)
-class Tie:
+class TiedNodes:
     """Nodes that zeros tie: `possible` are their joint places of positive probability, as numbers; None: too many."""
 
     nodes: tuple[int, ...]
@@ -147,7 +154,7 @@ class Tie:
         return np.array(np.unravel_index(self.possible[at], self.sizes), dtype=np.intp)
 
 
-def ties(network: Network, families: Sequence[Family]) -> list[Tie]:
+def tied_nodes(network: Network, families: Sequence[Family]) -> list[TiedNodes]:
     """The sets of hidden nodes that zeros tie; raises where one of them has no possible state."""
     zero = [f for f in families if np.isneginf(f.log).any()]
     sets: list[set[int]] = []
@@ -169,7 +176,7 @@ def ties(network: Network, families: Sequence[Family]) -> list[Tie]:
                     "the evidence is impossible: no state of {nodes} agrees with it",
                     nodes=", ".join(f"'{network.names[j]}'" for j in nodes) or "the network",
                 )
-        found.append(Tie(tuple(nodes), sizes, mine, possible))
+        found.append(TiedNodes(tuple(nodes), sizes, mine, possible))
     return found
 
 
@@ -181,21 +188,22 @@ def certain(network: Network, evidence: Places) -> frozenset[int]:
     [1]
     """
     found = {j for j, size in enumerate(network.sizes) if size == 1}
-    for tie in ties(network, sliced(network, evidence)):
+    for tie in tied_nodes(network, sliced(network, evidence)):
         if tie.possible is not None and tie.nodes:
             places = np.unravel_index(tie.possible, tie.sizes)
             found |= {j for j, place in zip(tie.nodes, places, strict=True) if np.ptp(place) == 0}
     return frozenset(found)
 
 
-def _connected(network: Network, tie: Tie, units: Sequence[Sequence[int]]) -> bool:
+def _connected(network: Network, tie: TiedNodes, units: Sequence[Sequence[int]]) -> bool:
     """Whether the units are known to connect the states of the tie."""
     return all(
-        piece.possible is not None and _islands(piece, units).max() == 0 for piece in _smaller(network, tie, units)
+        piece.possible is not None and _communicating_classes(piece, units).max() == 0
+        for piece in _smaller(network, tie, units)
     )
 
 
-def _smaller(network: Network, tie: Tie, units: Sequence[Sequence[int]]) -> list[Tie]:
+def _smaller(network: Network, tie: TiedNodes, units: Sequence[Sequence[int]]) -> list[TiedNodes]:
     """The tie; of one too large to write out, what is left when nodes in nobody's way are taken out, cheapest first.
 
     A node v is in nobody's way if for any two states of the others that are neighbours and possible (with some level of
@@ -213,7 +221,7 @@ def _smaller(network: Network, tie: Tie, units: Sequence[Sequence[int]]) -> list
         if left is None:
             break
         families = left
-        pieces = ties(network, families)
+        pieces = tied_nodes(network, families)
     return pieces
 
 
@@ -239,8 +247,8 @@ def _without(
     return [*(f for f in families if v not in f.scope), Family(others, log(left))]
 
 
-def _islands(tie: Tie, units: Iterable[Sequence[int]]) -> NDArray[np.intp]:
-    """(n,) for each possible state the number of its island."""
+def _communicating_classes(tie: TiedNodes, units: Iterable[Sequence[int]]) -> NDArray[np.intp]:
+    """(n,) for each possible state the number of its communicating class."""
     assert tie.possible is not None
     n = len(tie.possible)
     places = np.unravel_index(tie.possible, tie.sizes) if tie.nodes else ()
@@ -289,7 +297,7 @@ def stuck_network(noise: float = 0.0) -> Network:
     """Two coins and whether they fell alike: given that they did, turning one of them alone is impossible.
 
     P(first = heads) = 0.7, the second coin is fair; 'equal' is wrong with probability `noise`. Without noise a chain
-    that draws one coin at a time stays where it began for ever, on one of two islands; with a little it is slow.
+    that draws one coin at a time stays for ever in one of two communicating classes; with a little it is slow.
 
     >>> stuck_network(0.1)["equal"].p[0].tolist()  # the first coin fell tails
     [[0.1, 0.9], [0.9, 0.1]]
