@@ -1,30 +1,24 @@
-"""The running app and the browser. Tests in tests/browser are marked `browser`, those in tests/bench `bench`."""
+"""The running app. Tests in tests/browser are marked `browser`, those in tests/bench `bench`."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import hypothesis
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[1]
-PROBES = ("/_stcore/health", "/_stcore/host-config")
-"""On a deep link Streamlit's front end asks below the page's own path first, and takes a 404 for «one level up»."""
-OWN_HOSTS = {"localhost", "127.0.0.1"}
 CHROMIUM_FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -33,7 +27,6 @@ CHROMIUM_FLAGS = [
 
 PATIENCE = 90.0
 """Seconds that whatever must come is waited for. A shared machine may be slow; what is wrong stays wrong."""
-expect.set_options(timeout=1000 * PATIENCE)
 slowly = partial(pytest.param, marks=pytest.mark.slow)
 """Parameters of one case more of the same, which runs apart (`pytest -m slow`)."""
 
@@ -147,81 +140,3 @@ def _wait_for_health(url: str, process: subprocess.Popen[bytes], log: Path) -> N
         except OSError:
             time.sleep(0.1)
     pytest.fail(f"the app did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
-
-
-@pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """The app, one server for all tests."""
-    with running_app(tmp_path_factory.mktemp("app")) as server:
-        yield server
-
-
-@pytest.fixture
-def fresh_app(tmp_path: Path) -> Iterator[App]:
-    """The app in a process that nobody has visited."""
-    with running_app(tmp_path) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """The system's Chromium; where there is none, tests that need it skip, or fail if BAYES_REQUIRE_BROWSER=1."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        missing = "Chromium not found: install Debian's packages chromium and fonts-noto-cjk"
-        if os.environ.get("BAYES_REQUIRE_BROWSER") == "1":
-            pytest.fail(missing)
-        pytest.skip(missing)
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        yield running
-        running.close()
-
-
-@pytest.fixture
-def new_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
-    """Opens pages, each in a context of its own: `new_page(locale="zh-CN", color_scheme="dark")`.
-
-    At the end of the test nothing may stand against them: no error on the console or in the server's log, no request
-    to another host.
-    """
-    contexts: list[BrowserContext] = []
-    faults: list[str] = []
-    read = app.log.stat().st_size
-
-    def request(url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("data", "blob") and parts.hostname not in OWN_HOSTS:
-            faults.append(f"a request to a foreign host: {url}")
-
-    def console(said: ConsoleMessage) -> None:
-        probing = urlsplit(said.location.get("url", "")).path.endswith(PROBES)
-        if said.type == "error" and not probing:
-            faults.append(f"console: {said.text}")
-
-    def watch(page: Page) -> None:
-        page.on("console", console)
-        page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
-        page.on("request", lambda sent: request(sent.url))
-        page.on("websocket", lambda opened: request(opened.url))
-
-    def open_page(**options: Any) -> Page:
-        context = browser.new_context(**{"locale": "en-GB", "viewport": {"width": 1440, "height": 900}, **options})
-        context.set_default_timeout(1000 * PATIENCE)
-        context.on("page", watch)
-        contexts.append(context)
-        return context.new_page()
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    log = app.log.read_bytes()[read:].decode("utf-8", "replace")
-    if "Traceback" in log:
-        faults.append(f"the server's log:\n{log}")
-    assert not faults, "\n".join(faults)
-
-
-@pytest.fixture
-def page(new_page: Callable[..., Page]) -> Page:
-    """An empty page in English, light, 1440 × 900."""
-    return new_page()

@@ -6,7 +6,7 @@ import io
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +18,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages.runtime.state import State, encode
 from tests.browser import looking
-from tests.classrooms import classroom
 from tests.conftest import App, slowly
 
 FIRST_LOAD = 2_500_000
@@ -26,12 +25,6 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile":
                          "device_scale_factor": 2}  # fmt: skip
 THUMB = 40
 EITHER = pytest.mark.parametrize("path", ["decisions", slowly("")])
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    with classroom(tmp_path_factory.mktemp("room"), "127.0.0.1") as room:
-        yield room
 
 
 def visit(page: Page, url: str) -> None:

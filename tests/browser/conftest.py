@@ -1,0 +1,117 @@
+"""One server, one Chromium and one profile for all browser tests: the app's scripts are fetched and compiled once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+
+from tests.classrooms import classroom
+from tests.conftest import CHROMIUM_FLAGS, PATIENCE, App
+
+PROBES = ("/_stcore/health", "/_stcore/host-config")
+"""On a deep link Streamlit's front end asks below the page's own path first, and takes a 404 for «one level up»."""
+OWN_HOSTS = {"localhost", "127.0.0.1"}
+DESK: dict[str, Any] = {"locale": "en-GB", "viewport": {"width": 1440, "height": 900}}
+expect.set_options(timeout=1000 * PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium; where there is none, tests that need it skip, or fail if BAYES_REQUIRE_BROWSER=1."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        missing = "Chromium not found: install Debian's packages chromium and fonts-noto-cjk"
+        if os.environ.get("BAYES_REQUIRE_BROWSER") == "1":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def app(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """The app, started for a classroom; it saves no workspace."""
+    with classroom(tmp_path_factory.mktemp("room"), "127.0.0.1") as room:
+        yield room
+
+
+@pytest.fixture(scope="session")
+def context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """The browser context with these options."""
+    made: list[tuple[dict[str, Any], BrowserContext]] = []
+
+    def find(**options: Any) -> BrowserContext:
+        for known, context in made:
+            if known == options:
+                return context
+        context = browser.new_context(**options)
+        context.set_default_timeout(1000 * PATIENCE)
+        made.append((options, context))
+        return context
+
+    yield find
+    for _options, context in made:
+        context.close()
+
+
+@pytest.fixture
+def new_page(context_of: Callable[..., BrowserContext], app: App) -> Iterator[Callable[..., Page]]:
+    """Opens pages: `new_page(locale="zh-CN", color_scheme="dark")`. What a test has stored in the browser goes with it,
+    but for the cache.
+
+    At the end of the test nothing may stand against them: no error on the console or in the server's log, no request
+    to another host.
+    """
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+    read = app.log.stat().st_size
+
+    def request(url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob") and parts.hostname not in OWN_HOSTS:
+            faults.append(f"a request to a foreign host: {url}")
+
+    def console(said: ConsoleMessage) -> None:
+        probing = urlsplit(said.location.get("url", "")).path.endswith(PROBES)
+        if said.type == "error" and not probing:
+            faults.append(f"console: {said.text}")
+
+    def watch(page: Page) -> None:
+        page.on("console", console)
+        page.on("pageerror", lambda error: faults.append(f"page error: {error}"))
+        page.on("request", lambda sent: request(sent.url))
+        page.on("websocket", lambda opened: request(opened.url))
+
+    def open_page(**options: Any) -> Page:
+        context = context_of(**DESK | options)
+        if context not in contexts:
+            context.on("page", watch)
+            contexts.append(context)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        for page in context.pages:
+            if page.url.startswith("http"):
+                page.evaluate("localStorage.clear()")
+            page.close()
+        context.clear_cookies()
+        context.remove_listener("page", watch)
+    log = app.log.read_bytes()[read:].decode("utf-8", "replace")
+    if "Traceback" in log:
+        faults.append(f"the server's log:\n{log}")
+    assert not faults, "\n".join(faults)
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """An empty page in English, light, 1440 × 900."""
+    return new_page()
