@@ -24,8 +24,10 @@ def components_looked_for_once() -> Iterator[None]:
 
 
 def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that."""
+    """On a busy machine any work may take longer than a person would wait; only the tests of jobs look at that. Nobody
+    else is at the door."""
     monkeypatch.setattr(jobs, "GRACE", PATIENT)
+    monkeypatch.setattr(jobs, "DOORS", 0.0)
     monkeypatch.setattr(learn_run, "GRACE", PATIENT)
     monkeypatch.setattr(state, "UNHEARD", 0.0)  # no hand takes a value back as fast as a test
 

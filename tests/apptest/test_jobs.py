@@ -27,6 +27,8 @@ from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE
 
 SAID = "Judging the model on rows held out"
+AT_LEAST = 400
+"""Milliseconds that slow work takes, twice what a page waits for it."""
 alphas = iter(range(1, 1000))
 
 
@@ -46,10 +48,11 @@ class Slow:
     def __call__(self, *args: object, **more: object) -> object:
         self.begun += 1
         try:
-            for step in steps(range(3000)):
-                if self.go.is_set() and step >= 1500:
+            for step in steps(range(2 * AT_LEAST)):
+                if step < AT_LEAST:
+                    time.sleep(0.001)
+                elif self.go.wait(0.05):
                     break
-                time.sleep(0.001 if step < 1500 else 0.01)
         except Cancelled:
             self.stopped += 1
             raise
@@ -78,7 +81,10 @@ def slow_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 
 def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(where, name, work)
-    monkeypatch.setattr(jobs, "GRACE", 0.3)
+    monkeypatch.setattr(jobs, "GRACE", 0.2)
+    monkeypatch.setattr(jobs, "LOOK", 0.02)
+    monkeypatch.setattr(jobs, "SWEEP", 0.02)
+    monkeypatch.setattr(jobs, "PATIENCE", 0.05)
     monkeypatch.setattr(jobs, "LIGHT", 0)
     yield work
     work.go.set()
@@ -125,7 +131,7 @@ def share(app: AppTest) -> str:
 
 def test_a_page_says_how_far_it_is_and_is_drawn_once_it_is_done(slow: Slow) -> None:
     app = at_work(state())
-    until(lambda: job().far is not None and job().far[0] > 900)
+    until(lambda: job().far is not None and job().far[0] > 0.6 * AT_LEAST)
     app.run()
     assert 30 <= int(share(app).rstrip("%")) <= 100
     slow.go.set()
@@ -149,8 +155,8 @@ def test_it_is_cancelled_and_begun_again(slow: Slow) -> None:
 
 def test_an_error_is_raised_in_the_page(slow: Slow) -> None:
     slow.error = TableError("a class has one row only")
-    slow.go.set()
     app = at_work(state())
+    slow.go.set()
     finished(app)  # the page shows what the model refuses
     assert "a class has one row only" in "\n".join(str(e.value) for e in [*app.error, *app.info, *app.warning])
 
@@ -236,6 +242,7 @@ def test_nothing_is_seen_of_what_takes_a_moment(monkeypatch: pytest.MonkeyPatch)
 def noted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """When a job was at work that is no longer young; it ends with the test."""
     monkeypatch.setattr(jobs, "GIVE_WAY", 30.0)
+    monkeypatch.setattr(jobs, "PACE", 0.0)  # it looks at every step whether to go on
     noted: list[float] = []
 
     def work() -> None:
@@ -260,7 +267,7 @@ def steps_between(noted: list[float], since: float, till: float) -> int:
 def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(noted: list[float]) -> None:
     with jobs.attended():
         began = time.monotonic()
-        time.sleep(0.4)
+        time.sleep(0.2)
         ended = time.monotonic()
     until(lambda: noted[-1] > ended)
     assert steps_between(noted, began, ended) <= 1  # the one it was in
@@ -302,7 +309,7 @@ def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None
     before = opened("data")
     app = dropped("data", "upload_file", FILE)
     assert table(app) == table(before) and app.subheader[0].value == before.subheader[0].value
-    until(lambda: job().far is not None and job().far[0] > 900)
+    until(lambda: job().far is not None and job().far[0] > 0.6 * AT_LEAST)
     assert 30 <= int(share(app.run()).rstrip("%")) <= 100
     slow_table.go.set()
     read = job()
@@ -327,8 +334,8 @@ def test_a_file_is_read_while_the_page_has_work_of_its_own(slow: Slow) -> None:
 
 
 def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
-    slow_table.go.set()
     app = dropped("data", "upload_file", FILE)
+    slow_table.go.set()
     until(job().done.is_set)
     finished(app)
     slow_table.go.clear()

@@ -44,8 +44,9 @@ def app(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """The browser context with these options."""
+def context_of(browser: Browser, app: App) -> Iterator[Callable[..., BrowserContext]]:
+    """The browser context with these options. A tab of it stays open, so that its process does: the next page finds the
+    scripts compiled there."""
     made: list[tuple[dict[str, Any], BrowserContext]] = []
 
     def find(**options: Any) -> BrowserContext:
@@ -54,6 +55,7 @@ def context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
                 return context
         context = browser.new_context(**options)
         context.set_default_timeout(1000 * PATIENCE)
+        context.new_page().goto(f"{app.url}/_stcore/health")
         made.append((options, context))
         return context
 
@@ -99,7 +101,7 @@ def new_page(context_of: Callable[..., BrowserContext], app: App) -> Iterator[Ca
 
     yield open_page
     for context in contexts:
-        for page in context.pages:
+        for page in context.pages[1:]:
             if page.url.startswith("http"):
                 page.evaluate("localStorage.clear()")
             page.close()
