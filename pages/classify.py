@@ -33,7 +33,7 @@ try:
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
-    reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)
+    reading.reading_choices(upload, "read_second", lambda state, _before, _after: state, typed=False)
     finish()
 
 # what was decided, to be taken along
@@ -49,5 +49,5 @@ results.write_if_asked(result)
 rows.row_table(judged)
 rows.against_truth(judged)
 rows.bad_cells(judged)
-reading.notes((*upload.reading.report, *judged.rows.notes), upload, "read_second", typed=False)
-reading.how_read(upload, "read_second", lambda state, _before, _after: state, typed=False)
+reading.reading_notes((*upload.reading.report, *judged.rows.notes), upload, "read_second", typed=False)
+reading.reading_choices(upload, "read_second", lambda state, _before, _after: state, typed=False)

@@ -15,7 +15,7 @@ from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, no_axes, region_controls, region_plane, slice_control
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.views.decisions.consequences import choose_three, consequences
 from pages.views.decisions.refusal import refuse_by_error
 from pages.views.decisions.stories import stories
@@ -57,4 +57,4 @@ if decision.position[0] >= 0:
 with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
     if held is not None and ours is not None:
         refuse_by_error(table, held)
-    go("pages/case.py", _("See the working"), ":material/search:")
+    page_link("pages/case.py", _("See the working"), ":material/search:")

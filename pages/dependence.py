@@ -9,7 +9,7 @@ from bayes_engine.language import _
 from pages import active
 from pages.active import required
 from pages.runtime.escape import md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import finish
 from pages.views import dependence
 from pages.views.dependence import dial, double_counting
@@ -23,13 +23,13 @@ if texts := active.text_columns(table):
           "the posterior is bolder than it should be; a calibration (Model, Knobs) takes that back. Set the text aside "
           "to look at the other columns.").format(column=md(table.column(texts[0]), 40))
     )  # fmt: skip
-    go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     finish()
 try:
     found = dependence.study(table)
 except BayesEngineError as error:
     st.error(error.message.local(md))
-    go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     finish()
 dependence.answer(table, found)
 matters = st.container()  # filled last: it takes the longest

@@ -7,7 +7,7 @@ import streamlit as st
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages.runtime.escape import clean, md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import bound, current, finish
 from pages.views.network import source
 from pages.views.network.ask import ask
@@ -53,6 +53,6 @@ try:
         network = source.source()
 except BayesEngineError as error:
     st.error(error.message.local(md))
-    go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+    page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
     finish()
 show(network)

@@ -12,7 +12,7 @@ from pages.components.losses import loss_editor
 from pages.components.regions import axes_in_use, explain_case, no_axes, region_plane
 from pages.components.verdict import verdict
 from pages.runtime.escape import md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import change
 
 opened = active.table_in_use()
@@ -36,7 +36,7 @@ with picture:
         )
 with knobs:
     loss_editor(table, fitted, ledger, bus="start_plane")
-    go("pages/case.py", _("See the working behind this posterior"), ":material/search:")
+    page_link("pages/case.py", _("See the working behind this posterior"), ":material/search:")
 
 st.subheader(_("Five worked examples"))
 EXAMPLES = [n for n in dataset_names() if dataset_info(n).group == "worked-example" and n != "watermelon2"][:5]
@@ -47,4 +47,4 @@ for cell, name in zip(st.columns(len(EXAMPLES)), EXAMPLES, strict=True):
             st.markdown(f"**{md(info.text('title', current_language()), 60)}**")
             st.caption(md(info.text("question", current_language()), 90))
         st.button(_("Open"), key=f"open_{name}", on_click=change, args=(lambda s, name=name: s.on_table(name),))
-go("pages/data.py", _("Upload my table"), ":material/upload_file:")
+page_link("pages/data.py", _("Upload my table"), ":material/upload_file:")

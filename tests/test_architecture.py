@@ -190,7 +190,7 @@ def test_no_two_public_classes_share_a_name() -> None:
 
 MOST_PARAMETERS = 8
 """Of a function that is not public; what belongs together is an object with a name."""
-GIVEN = {"pages/runtime/logs.py Clean.__init__"}
+GIVEN = {"pages/runtime/logs.py CleanRecord.__init__"}
 """Functions whose parameters are those of a library's method that they override."""
 
 

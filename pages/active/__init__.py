@@ -1,34 +1,11 @@
-"""What the pages show, in four rooms: `tables` (the one in use), `uploads`, `models` (the shelf, its fits), `question`
-(case, losses, prior of use).
+"""What the pages show, in four rooms: `tables` (the one in use), `uploads`, `models` (the shelf, its fits),
+`case_and_losses` (and the prior of use).
 
 Caches are keyed by a digest of the content and by parameters, hold immutable results, and hold neither words nor
 colours.
 """
 
-from pages.active.models import (
-    CALIBRATIONS,
-    COLUMN_KNOBS,
-    COUNTING,
-    DENSITIES,
-    EXACT,
-    FAMILIES,
-    NAIVE,
-    STRUCTURES,
-    TERMS,
-    Fitted,
-    active_model,
-    fit,
-    held_anew,
-    held_out_rows,
-    is_tiny,
-    likelihood_of,
-    notes_of,
-    setting,
-    settings,
-    shelf_of,
-    uncalibrated,
-)
-from pages.active.question import (
+from pages.active.case_and_losses import (
     case_amount,
     case_codes,
     case_frame,
@@ -43,20 +20,43 @@ from pages.active.question import (
     story_losses,
     text_columns,
 )
+from pages.active.models import (
+    CALIBRATIONS,
+    COLUMN_KNOBS,
+    COUNTING,
+    DENSITIES,
+    EXACT,
+    FAMILIES,
+    NAIVE,
+    STRUCTURES,
+    TERMS,
+    Fitted,
+    active_model,
+    fit,
+    held_out_refitted,
+    held_out_rows,
+    is_tiny,
+    likelihood_of,
+    notes_of,
+    setting,
+    settings,
+    shelf_of,
+    uncalibrated,
+)
 from pages.active.tables import (
     OF_LEVELS,
     FittableTable,
     TableInUse,
     UnfittableTable,
-    as_read,
+    cells_as_read,
+    dataset_choices,
     embedded,
     fittable,
     in_use,
-    offered,
     shown_rows,
     summaries,
     table_in_use,
-    treated,
+    treatments_in_use,
 )
 from pages.active.uploads import ENCODINGS, Overrides, Upload, digest, keep_upload, look, overrides, upload_in, uploaded
 
@@ -82,17 +82,18 @@ __all__ = [
     "UnfittableTable",
     "Upload",
     "active_model",
-    "as_read",
     "case_amount",
     "case_codes",
     "case_frame",
     "case_losses",
     "case_values",
+    "cells_as_read",
+    "dataset_choices",
     "digest",
     "embedded",
     "fit",
     "fittable",
-    "held_anew",
+    "held_out_refitted",
     "held_out_rows",
     "in_use",
     "is_tiny",
@@ -101,7 +102,6 @@ __all__ = [
     "look",
     "losses",
     "notes_of",
-    "offered",
     "overrides",
     "pick_row",
     "prior_of_use",
@@ -116,7 +116,7 @@ __all__ = [
     "summaries",
     "table_in_use",
     "text_columns",
-    "treated",
+    "treatments_in_use",
     "uncalibrated",
     "upload_in",
     "uploaded",

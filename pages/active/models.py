@@ -32,8 +32,8 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.incoming.batch import free_names
 from pages.active.tables import REFUSE, FittableTable
-from pages.runtime.cache import kept
-from pages.runtime.jobs import lasting
+from pages.runtime.cache import cached
+from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, current
 
 FAMILIES: Mapping[str, type[GenerativeClassifier]] = MappingProxyType({
@@ -328,8 +328,8 @@ def fit(table: FittableTable, spec: Spec) -> Fitted:
         return _calibrated(table.key, spec, own, held)
 
 
-@kept(max_entries=16)
-@lasting(Message("calibrating the model"))
+@cached(max_entries=16)
+@long_running(Message("calibrating the model"))
 def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
     made = CalibratedClassifier(_own.model, method=setting(spec, "calibration"))
     with listen():
@@ -337,7 +337,7 @@ def _calibrated(key: str, spec: Spec, _own: Fitted, _held: HeldOut) -> Fitted:
     return replace(_own, spec=spec, calibrated=made)
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     chosen, family = _parameters(spec, _parts), FAMILIES[spec.family]
     # what is chosen from the rows (a super-parent by leave-one-out, Ledoit and Wolf's amount) is part of the fit
@@ -352,8 +352,8 @@ def _fit(key: str, spec: Spec, _parts: Parts) -> Fitted:
     return Fitted(spec, model, tuple(said))
 
 
-@kept(max_entries=16)
-@lasting(Message("fitting the model"))
+@cached(max_entries=16)
+@long_running(Message("fitting the model"))
 def _count(key: str, family: str, parameters: str, _counting: Mapping[str, Any], _parts: Parts) -> GenerativeClassifier:
     with listen():
         model = _made(family, _parts.schema, _counting)
@@ -379,14 +379,14 @@ def held_out_rows(table: FittableTable, fitted: Fitted) -> HeldOut:
         return _held_calibrated(table.key, fitted.spec, own)
 
 
-@kept(max_entries=16)
-@lasting(Message("calibrating the model"))
+@cached(max_entries=16)
+@long_running(Message("calibrating the model"))
 def _held_calibrated(key: str, spec: Spec, _held: HeldOut) -> HeldOut:
     return calibrate(_held, setting(spec, "calibration"))
 
 
-@kept(max_entries=32)
-@lasting(Message("judging the model on rows held out"))
+@cached(max_entries=32)
+@long_running(Message("judging the model on rows held out"))
 def _held_out(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
     with listen():
         held = held_out(_model, _parts.X, _parts.y, groups=_parts.groups, sample_weight=_parts.weight)
@@ -413,13 +413,13 @@ def is_tiny(table: FittableTable) -> bool:
     return table.parts.groups is None and len(table.parts.y) <= TINY
 
 
-def held_anew(table: FittableTable, fitted: Fitted) -> HeldOut:
+def held_out_refitted(table: FittableTable, fitted: Fitted) -> HeldOut:
     """Posteriors of every row by models that were learnt without it, structure and cut points too."""
     return _anew(table.key, fitted.spec, fitted.model, table.parts)
 
 
-@kept(max_entries=32)
-@lasting(Message("judging the model on rows held out"))
+@cached(max_entries=32)
+@long_running(Message("judging the model on rows held out"))
 def _anew(key: str, spec: Spec, _model: GenerativeClassifier, _parts: Parts) -> HeldOut:
     with listen():
         held = held_out(_model, _parts.X, _parts.y, sample_weight=_parts.weight, refit=True)

@@ -29,7 +29,7 @@ def kind_of(value: Value) -> str:
     return next((kind for kind, alpha in BY_LEVEL.items() if alpha == value), "lidstone")
 
 
-def opening(kind: str) -> Value:
+def default_of(kind: str) -> Value:
     """The prior that a kind starts with."""
     return {**BY_LEVEL, "lidstone": 0.1, "m-estimate": ("m", 2.0, "marginal"), "ess": ("ess", 10.0)}[kind]
 
@@ -47,7 +47,7 @@ def kind_name(kind: str) -> str:
     }[kind]
 
 
-def says(value: Value) -> str:
+def text(value: Value) -> str:
     """A prior in a few words: «α = 0.5», «m-estimate, m = 2»."""
     if not isinstance(value, tuple):
         return f"α = {count(value)}"
@@ -58,7 +58,7 @@ def says(value: Value) -> str:
     return _("m-estimate, m = {m}").format(m=count(value[1]))
 
 
-def meaning(*, zeros: bool = False) -> str:
+def kinds_help(*, zeros: bool = False) -> str:
     """What the kinds mean."""
     said = _(
         "Rows imagined before any is counted. Laplace, Lidstone, Jeffreys: α rows for each level. m-estimate: m rows "
@@ -69,7 +69,7 @@ def meaning(*, zeros: bool = False) -> str:
     return said
 
 
-def choose(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, about: str = "") -> None:
+def choose_kind(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool = False, about: str = "") -> None:
     """The kind of prior."""
     st.selectbox(
         _("Smoothing"),
@@ -81,7 +81,7 @@ def choose(key: str, stands: str, kinds: Sequence[str], edit: Edit, *, off: bool
     )
 
 
-def slide(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
+def strength_slider(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
     """How many rows it imagines, on a slider: α, m, or the equivalent sample size."""
     if not isinstance(value, tuple):
         st.slider(
@@ -107,7 +107,9 @@ def slide(key: str, value: Value, edit: Edit, *, off: bool = False) -> None:
     )
 
 
-def exact(key: str, value: Value, edit: Edit, *, top: float, off: bool = False, bases: Sequence[str] = BASES) -> None:
+def strength_input(
+    key: str, value: Value, edit: Edit, *, top: float, off: bool = False, bases: Sequence[str] = BASES
+) -> None:
     """The same to the digit; of an m-estimate how its rows are shared out."""
     if isinstance(value, tuple) and value[0] == "m":
         named = {"marginal": _("as the column"), "uniform": _("evenly")}

@@ -26,25 +26,25 @@ READING = Message("reading the file")
 T = TypeVar("T")
 
 
-def take_in(key: str, look: Callable[[str, bytes], T], then: Callable[[str, bytes, T], None]) -> None:
+def read_dropped(key: str, look: Callable[[str, bytes], T], then: Callable[[str, bytes, T], None]) -> None:
     """For the callback of the uploader `key`: the file that was dropped is looked at, and then `then` is called with
     its name, its bytes and what `look` found in them. One in which it finds nothing is said, and all stays."""
     file = st.session_state.get(key)
     st.session_state[f"{key}_said"] = None
     if file is None:
-        jobs.call_off()
+        jobs.cancel_callback_job()
         return
     name, content = clean(file.name), file.getvalue()
     asked = (look.__module__, look.__qualname__, name, active.digest(content))
-    jobs.errand(asked, partial(look, name, content), READING, partial(then, name, content), partial(_refused, key),
-                size=len(content))  # fmt: skip
+    work, said = partial(look, name, content), partial(_refused, key)
+    jobs.run_after_callback(asked, work, READING, partial(then, name, content), said, size=len(content))
 
 
 def _refused(key: str, error: BayesEngineError) -> None:
     st.session_state[f"{key}_said"] = error.message
 
 
-def refused(key: str) -> str:
+def why_refused(key: str) -> str:
     """Why the file on the uploader `key` is no table; "" where there is nothing to say."""
     said = st.session_state.get(f"{key}_said")
     return said.local(md) if said and st.session_state.get(key) else ""
@@ -54,7 +54,7 @@ Then = Callable[[State, Reading, Reading], State]
 """What else changes when a file was read again: (state, before, after)."""
 
 
-def how_read(upload: active.Upload, key: str, then: Then, *, typed: bool = True) -> None:
+def reading_choices(upload: active.Upload, key: str, then: Then, *, typed: bool = True) -> None:
     """The choices that were made in reading a file, kept in the state under `key`; a change reads it again.
 
     A way of reading that does not fit leaves everything as it is, and is said.
@@ -192,7 +192,9 @@ def _again(state: State, upload: active.Upload, key: str, name: str, value: Any,
 
     st.session_state[f"{key}_said"] = None
     asked = (type(upload).__qualname__, upload.name, active.digest(upload.content), wanted)
-    jobs.errand(asked, partial(upload.look, wanted), READING, read, partial(_refused, key), size=len(upload.content))
+    jobs.run_after_callback(
+        asked, partial(upload.look, wanted), READING, read, partial(_refused, key), size=len(upload.content)
+    )
     return state
 
 
@@ -201,7 +203,7 @@ def _given(state: State) -> tuple[str, str]:
     return state.table, state.seen("second", "")
 
 
-def notes(
+def reading_notes(
     said: Iterable[Note], upload: active.Upload | None = None, key: str = "", then: Then = lambda state, _b, _a: state,
     *, typed: bool = True,
 ) -> None:  # fmt: skip

@@ -13,7 +13,7 @@ from bayes_engine.language import _
 from bayes_engine.ledger import prior_shift
 from pages import active
 from pages.runtime.escape import md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import change, finish
 
 
@@ -28,7 +28,7 @@ def fittable(table: active.TableInUse) -> active.FittableTable:
 def unfittable(table: active.UnfittableTable) -> None:
     """Why nothing can be fitted to this table, and where to mend it."""
     st.error(table.problem.message.local(md))
-    go("pages/data.py", _("Mend it on the page Data"), ":material/table:")
+    page_link("pages/data.py", _("Mend it on the page Data"), ":material/table:")
 
 
 def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
@@ -38,7 +38,7 @@ def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
         fitted = active.active_model(table)
     except BayesEngineError as error:
         st.error(error.message.local(md))
-        go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
+        page_link("pages/model.py", _("Change it on the page Model"), ":material/tune:")
         finish()
     try:
         use = active.prior_of_use(table) or fitted.prior
@@ -52,7 +52,7 @@ def model(table: active.FittableTable, *, asked: bool = False) -> active.Fitted:
             fitted.judging.explain(active.case_frame(table, active.case_values(table)))
     except BayesEngineError as error:
         st.error(error.message.local(md))
-        go("pages/case.py", _("Change the case"), ":material/search:")
-        go("pages/model.py", _("Change it on the page Model"), ":material/tune:")
+        page_link("pages/case.py", _("Change the case"), ":material/search:")
+        page_link("pages/model.py", _("Change it on the page Model"), ":material/tune:")
         finish()
     return fitted

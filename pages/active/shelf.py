@@ -54,13 +54,13 @@ def with_prior(spec: Spec, kind: str) -> Spec:
             return spec
         if rule != "all":
             return with_knob(spec, "alpha", 1.0)
-    value = prior_choice.opening(kind)
+    value = prior_choice.default_of(kind)
     if kind == "m-estimate" and spec.family == "aode":
         value = (*value[:2], "uniform")
     return with_knob(spec, "alpha", value)
 
 
-def with_rows(spec: Spec, value: Any) -> Spec:
+def with_prior_strength(spec: Spec, value: Any) -> Spec:
     """The model with this pseudo-count; where there was none, there are some now."""
     if active.settings(spec).get("smoothing") == "none" and value != 0:
         spec = with_knob(spec, "smoothing", "all")
@@ -89,7 +89,7 @@ def of_family(spec: Spec, family: str) -> Spec:
     return found
 
 
-def not_offered(table: active.InUse) -> dict[str, str]:
+def unavailable_families(table: active.InUse) -> dict[str, str]:
     """The families that cannot take the table, and why."""
     texts = [v.name for v in table.features if v.textual]
     if texts:
@@ -114,7 +114,7 @@ def active_place(table: active.InUse) -> int:
     return min(current().active, len(active.shelf_of(table)) - 1)
 
 
-def on_active(table: active.InUse, edit: Callable[[Spec], Spec]) -> Callable[[State], State]:
+def edit_active_model(table: active.InUse, edit: Callable[[Spec], Spec]) -> Callable[[State], State]:
     """An edit of the state that edits the active model."""
 
     def edited(state: State) -> State:
@@ -124,13 +124,13 @@ def on_active(table: active.InUse, edit: Callable[[Spec], Spec]) -> Callable[[St
     return edited
 
 
-def add(table: active.InUse, state: State) -> State:
+def add_model(table: active.InUse, state: State) -> State:
     """One more model, a copy of the active one, which becomes active."""
     specs = active.shelf_of(table)
     return replace(state, shelf=(*specs, specs[active_place(table)]), active=len(specs)) if len(specs) < MOST else state
 
 
-def remove(table: active.InUse, state: State) -> State:
+def remove_model(table: active.InUse, state: State) -> State:
     """The active model is taken off the shelf; the last one stays."""
     specs, here = active.shelf_of(table), active_place(table)
     rest = (*specs[:here], *specs[here + 1 :]) or specs
@@ -169,7 +169,7 @@ def choose_model(table: active.InUse) -> Spec:
             disabled=len(specs) >= MOST,
             help=_("A copy of the active model, to change and to compare; up to six."),
             on_click=change,
-            args=(lambda s: add(table, s),),
+            args=(lambda s: add_model(table, s),),
         )
         st.button(
             _("Remove"),
@@ -177,10 +177,10 @@ def choose_model(table: active.InUse) -> Spec:
             key="shelf_remove",
             disabled=len(specs) == 1,
             on_click=change,
-            args=(lambda s: remove(table, s),),
+            args=(lambda s: remove_model(table, s),),
         )
     spec = specs[here]
-    closed = not_offered(table)
+    closed = unavailable_families(table)
     naive = spec.family in active.NAIVE
     with st.container(horizontal=True, gap="medium"):
         st.segmented_control(
@@ -188,7 +188,9 @@ def choose_model(table: active.InUse) -> Spec:
             [name for name in active.FAMILIES if name not in closed or name == spec.family],
             format_func=words.family,
             required=True,
-            **bound("family", spec.family, lambda s, name: on_active(table, lambda old: of_family(old, name))(s)),
+            **bound(
+                "family", spec.family, lambda s, name: edit_active_model(table, lambda old: of_family(old, name))(s)
+            ),
         )
         if naive:
             st.segmented_control(
@@ -196,7 +198,9 @@ def choose_model(table: active.InUse) -> Spec:
                 list(PRESETS),
                 format_func=words.preset,
                 required=True,
-                **bound("preset", spec.preset, lambda s, p: on_active(table, lambda old: with_preset(old, p))(s)),
+                **bound(
+                    "preset", spec.preset, lambda s, p: edit_active_model(table, lambda old: with_preset(old, p))(s)
+                ),
             )
     told = [words.family_help(spec.family), *([words.preset_help(spec.preset)] if naive else []), *set(closed.values())]
     st.caption(" ".join(told))

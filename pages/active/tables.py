@@ -25,7 +25,7 @@ from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.incoming.incoming import Treatment
 from pages.active.uploads import upload_in
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import State, current
 
@@ -142,12 +142,12 @@ class FittableTable(OpenTable):
 TableInUse = FittableTable | UnfittableTable
 
 
-def offered() -> list[str]:
+def dataset_choices() -> list[str]:
     """The embedded data sets that can be opened."""
     return list(dataset_names())
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def embedded(name: str) -> Dataset:
     """An embedded data set."""
     return load_dataset(name)
@@ -189,13 +189,13 @@ def fittable(table: TableInUse) -> FittableTable:
     return table
 
 
-def as_read(state: State) -> pd.DataFrame:
+def cells_as_read(state: State) -> pd.DataFrame:
     """The cells before any of them was mended."""
     source: Any = upload_in(state) or _dataset_or_start(state.table)
     return source.frame
 
 
-def treated(table: FittableTable) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
+def treatments_in_use(table: FittableTable) -> tuple[dict[str, Treatment], tuple[Repair, ...]]:
     """What is done to the cells of a second file because it was done to the table's, by column; and the repairs that
     concern the table alone."""
     state = current()
@@ -205,7 +205,7 @@ def treated(table: FittableTable) -> tuple[dict[str, Treatment], tuple[Repair, .
     months = {n.column for n in said if n.column and "read as month, day, year" in n.message.template}
     read = ("feature", "target")
     wanted = [r for _entry, r in table.repairs if not r.column or table.schema[r.column].role in read]
-    return treatments(as_read(state), table.schema, wanted, months)
+    return treatments(cells_as_read(state), table.schema, wanted, months)
 
 
 def _named(schema: Schema, entry: Entry) -> Repair | None:
@@ -233,7 +233,7 @@ OF_ROWS = "drop-duplicates"
 """The repair that drops rows."""
 
 
-@kept(max_entries=8)
+@cached(max_entries=8)
 def _mended(
     key: str,
     _frame: pd.DataFrame,
@@ -318,7 +318,7 @@ def _level(variable: Variable, code: Any) -> Any:
     return str(code)
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _parts(key: str, _frame: pd.DataFrame, _schema: Schema) -> Parts:
     frame = _frame.copy(deep=False)
     for variable in _schema.features:
@@ -338,7 +338,7 @@ def summaries(table: TableInUse) -> tuple[ColumnSummary, ...]:
     return _summaries(table.key, table.frame, table.schema)
 
 
-@kept(max_entries=16)
+@cached(max_entries=16)
 def _summaries(key: str, _frame: pd.DataFrame, _schema: Schema) -> tuple[ColumnSummary, ...]:
     return describe(_frame, _schema)
 

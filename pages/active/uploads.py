@@ -45,7 +45,7 @@ class Upload:
 
     def __post_init__(self) -> None:
         hold(digest(self.content), self, len(self.content))
-        self.reading = slim(self.reading)
+        self.reading = with_codes(self.reading)
 
     def look(self, wanted: Overrides) -> Reading:
         """The file as it reads under these overrides. Raises ReadError where they do not fit it."""
@@ -65,10 +65,10 @@ class Upload:
 
 def look(name: str, content: bytes, wanted: Overrides = ()) -> Reading:
     """The table in a file, read under these overrides. Raises ReadError where there is none."""
-    return slim(read_table(content, name=name, **dict(wanted)))
+    return with_codes(read_table(content, name=name, **dict(wanted)))
 
 
-def slim(reading: Reading) -> Reading:
+def with_codes(reading: Reading) -> Reading:
     """The reading with each column of named levels held as codes: a byte a cell rather than its text anew."""
     frame = reading.frame.copy(deep=False)
     for v in reading.schema:

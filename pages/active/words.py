@@ -200,7 +200,7 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
         return _("no bound")
     if name == "alphas":
         return _(", ").join(
-            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}{_(': ')}{prior_choice.says(own)}"
+            f"{clean(table.column(table.features.names[at]), 20) if table else at + 1}{_(': ')}{prior_choice.text(own)}"
             for at, own in value
         )
     if name == "structure" and isinstance(value, tuple):
@@ -274,7 +274,7 @@ def option(name: str, value: Any, table: FittableTable | None = None) -> str:
 def setting(name: str, value: Any, table: FittableTable | None = None) -> str:
     """A knob and where it stands: «Missing cells refuse», «k = 2»."""
     if name == "alpha":
-        return prior_choice.says(value)
+        return prior_choice.text(value)
     if name == "likelihoods":
         return option(name, value, table)
     equals = "= " if name in ("k", "min_frequency", "bins", "max_parents") else ""
@@ -320,7 +320,7 @@ def status(code: int) -> str:
     }[Status(code)]
 
 
-def deciding(table: FittableTable, action: Any, escape: Callable[[str, int], str]) -> str:
+def decision_name(table: FittableTable, action: Any, escape: Callable[[str, int], str]) -> str:
     """A decision as a row of the losses: «decide good» for a class, another action by its own name."""
     name = escape(table.action(action), 24)
     return _("decide {name}").format(name=name) if action in table.classes else name

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard, TypeVar
 
 import streamlit as st
 
-from pages.runtime.state import said_by
+from pages.runtime.state import widget_message
 
 Known = TypeVar("Known")
 _HERE = Path(__file__).parent
@@ -81,10 +81,10 @@ def follower(
     return st.components.v2.component(name, html=html, css=style, js=script)
 
 
-def heard(key: str, name: str, read: Callable[[Mapping[str, Any]], Known | None]) -> Known | None:
+def read_message(key: str, name: str, read: Callable[[Mapping[str, Any]], Known | None]) -> Known | None:
     """What came from the drawing of this key under a name, as `read` understands it; for its callback. None for what
     has no number, or what `read` does not know: a browser may send anything."""
-    value = said_by(key, name)
+    value = widget_message(key, name)
     n = value.get("n") if isinstance(value, Mapping) else None
     if type(n) is not int or not 0 < n < 2**53:
         return None
@@ -92,7 +92,7 @@ def heard(key: str, name: str, read: Callable[[Mapping[str, Any]], Known | None]
     return read(value)
 
 
-def seen(key: str) -> int:
+def last_message(key: str) -> int:
     """The number of what was heard last from the drawing of this key; what is sent to it says so."""
     return int(st.session_state.get(f"{key}-seen", 0))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayes_engine.language import _
-from pages.components.component import component, heard, seen
+from pages.components.component import component, last_message, read_message
 
 _film = component(__file__, "bayes_film", '<div data-testid="film"></div>', uses=("stage",), draws="createFilm")
 
@@ -19,7 +19,7 @@ def film_bar(
     `on_step(step, plays)` is called before the script runs again; a step of −1 is the last."""
 
     def stepped() -> None:
-        chosen = heard(key, "stepped", lambda edit: read_play(edit, last))
+        chosen = read_message(key, "stepped", lambda edit: read_play(edit, last))
         if chosen is not None:
             on_step(*chosen)
 
@@ -29,7 +29,14 @@ def film_bar(
         "forward": _("A step further"),
         "scrub": _("Step"),
     }
-    data = {"step": step, "last": last, "plays": plays, "pace": 1000.0 * pace, "words": words, "seen": seen(key)}
+    data = {
+        "step": step,
+        "last": last,
+        "plays": plays,
+        "pace": 1000.0 * pace,
+        "words": words,
+        "seen": last_message(key),
+    }
     _film(key=key, data=data, on_stepped_change=stepped)
 
 

@@ -31,13 +31,13 @@ def nearest_flips(table: active.InUse, fitted: active.Fitted, case: Ledger) -> N
         case.posterior()[0, order], {c: use[c] for c in table.classes}, amount=active.case_amount(table)
     )
     with st.container(key="settles_flips"):
-        say_flips(table, margins)
+        flip_sentences(table, margins)
 
 
-def say_flips(table: active.InUse, margins: FlipMargins) -> None:
+def flip_sentences(table: active.InUse, margins: FlipMargins) -> None:
     """The changes that flip the decision soonest, a sentence each; the losses of right decisions only where some cost
     or gain something."""
-    flips = [*margins.nearest(MOST, right=right_priced(margins.loss)), *margins.nearest_priors()]
+    flips = [*margins.nearest(MOST, right=prices_right_decisions(margins.loss)), *margins.nearest_priors()]
     flips = [flip for flip in flips if _within_reach(flip)]
     st.markdown(
         f"**{_('Flip margins')}** · " + _("how far from another decision, all else as it is"),
@@ -66,7 +66,11 @@ def say_flips(table: active.InUse, margins: FlipMargins) -> None:
 
 def flip_sentence(table: active.InUse, flip: Flip, loss: LossMatrix) -> str:
     """«This decision flips to … when λ(decide reject, truth is healthy) passes 3.7», as Markdown."""
-    asked = {"takes": words.deciding(table, flip.takes, md), "at": value_words(flip.at, flip), "now": now_words(flip)}
+    asked = {
+        "takes": words.decision_name(table, flip.takes, md),
+        "at": value_words(flip.at, flip),
+        "now": present_value(flip),
+    }
     if flip.action is None:
         says = (
             _("This decision flips to **{takes}** when the prior of {truth} rises past **{at}** (now {now}).")
@@ -85,11 +89,11 @@ def flip_sentence(table: active.InUse, flip: Flip, loss: LossMatrix) -> str:
 def cell_of(table: active.InUse, action: Any, truth: Any) -> str:
     """«λ(decide bad, truth is good)», in Markdown."""
     return _("λ({decision}, truth is {truth})").format(
-        decision=words.deciding(table, action, md), truth=md(table.class_(truth), 24)
+        decision=words.decision_name(table, action, md), truth=md(table.class_(truth), 24)
     )
 
 
-def right_priced(loss: LossMatrix) -> bool:
+def prices_right_decisions(loss: LossMatrix) -> bool:
     """Whether a right decision costs or gains anything."""
     return any(loss.cell(c, c) for c in loss.classes if c in loss.actions)
 
@@ -101,7 +105,7 @@ def value_words(at: float, flip: Flip) -> str:
     return certain(at) if flip.action is None else loss_words(at, min(abs(at - flip.now), abs(at)))
 
 
-def now_words(flip: Flip) -> str:
+def present_value(flip: Flip) -> str:
     """What the loss or the prior is at present."""
     return certain(flip.now) if flip.action is None else plain(flip.now).replace("-", "−")
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from bayes_engine.errors import ParameterError
 from bayes_engine.language import _
 from bayes_engine.numerals import certain
-from pages.components.component import component, heard, seen
+from pages.components.component import component, last_message, read_message
 from pages.runtime.escape import clean
 
 _PLACE = '<div class="graph" data-testid="graph"></div>'
@@ -93,12 +93,12 @@ def graph(
     live = () if clicking is None else clicking.kinds
 
     def clicked() -> None:
-        event = heard(key, "clicked", lambda edit: read_click(edit.get("at"), nodes, edges, live))
+        event = read_message(key, "clicked", lambda edit: read_click(edit.get("at"), nodes, edges, live))
         if event is not None and clicking is not None:
             clicking.on_click(event)
 
     data = drawing(nodes, edges, selected=selected, height=height, zoom=zoom, clicks=live, label=label)
-    _graph(key=key, data=data | {"seen": seen(key)}, on_clicked_change=clicked)
+    _graph(key=key, data=data | {"seen": last_message(key)}, on_clicked_change=clicked)
 
 
 def drawing(

@@ -19,7 +19,7 @@ from bayes_engine.ledger import Ledger, Status
 from bayes_engine.workbench.incoming.paste import read_block
 from pages import active
 from pages.active import words
-from pages.components.component import component, heard, is_number, seen
+from pages.components.component import component, is_number, last_message, read_message
 from pages.components.plane import action_inks, class_inks
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -57,13 +57,13 @@ def loss_editor(table: active.InUse, fitted: active.Fitted, case: Ledger, *, bus
     _presets(table)
 
     def edited() -> None:
-        edit = heard(key, "edited", lambda value: read_edit(value, len(loss.actions), len(loss.classes)))
+        edit = read_message(key, "edited", lambda value: read_edit(value, len(loss.actions), len(loss.classes)))
         st.session_state.pop(f"{key}-refused", None)
         if edit is not None:
             change(lambda state: with_edit(state, table, edit))
 
     def pasted() -> None:
-        text = heard(key, "pasted", lambda value: value["text"] if isinstance(value.get("text"), str) else None)
+        text = read_message(key, "pasted", lambda value: value["text"] if isinstance(value.get("text"), str) else None)
         st.session_state.pop(f"{key}-refused", None)
         if text is None:
             return
@@ -112,7 +112,7 @@ def case_amount(table: active.InUse) -> None:
 
 def last_edit(bus: str) -> int:
     """The number of the last edit that was taken into the state; the drawings show newer ones ahead of the server."""
-    return seen(_key(bus))
+    return last_message(_key(bus))
 
 
 def unit_of(table: active.InUse) -> str:
@@ -253,7 +253,7 @@ def decisions(table: active.InUse) -> list[dict[str, Any]]:
     loss = active.losses(table)
     of = [table.classes.index(a) if a in table.classes else None for a in loss.actions]
     inks = action_inks([clean(table.action(a), 40) for a in loss.actions], of)
-    heads = [words.deciding(table, a, clean) for a in loss.actions]
+    heads = [words.decision_name(table, a, clean) for a in loss.actions]
     return [
         {"name": ink.label, "head": head, "light": ink.light, "dark": ink.dark, "of": ink.of, "own": ink.of is None}
         for ink, head in zip(inks, heads, strict=True)

@@ -33,7 +33,7 @@ def colour(ink: Any) -> dict[str, str]:
     return {"label": ink.label, "light": ink.light, "dark": ink.dark}
 
 
-def words() -> dict[str, str]:
+def component_words() -> dict[str, str]:
     """The sentences that the component fills in."""
     return {
         "place": _("{name}: row {row}, column {col}"),

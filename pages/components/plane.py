@@ -27,7 +27,7 @@ from bayes_engine.language import _
 from bayes_engine.logspace import Array
 from bayes_engine.workbench.figures.canvas import NATS, log_steps
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
-from pages.components.component import component, follower, heard, is_number, seen
+from pages.components.component import component, follower, is_number, last_message, read_message
 from pages.runtime.escape import clean
 
 _scene = component(__file__, "bayes_plane_scene", uses=("decide", "stage"))
@@ -165,12 +165,12 @@ def plane(
     rows = frozenset() if view.points is None else frozenset(int(r) for r in view.points.row)
 
     def moved() -> None:
-        place = heard(key, "moved", lambda edit: read_moved(edit, view.x, view.y))
+        place = read_message(key, "moved", lambda edit: read_moved(edit, view.x, view.y))
         if place is not None and on_moved is not None:
             on_moved(*place)
 
     def picked() -> None:
-        row = heard(key, "picked", lambda edit: read_picked(edit.get("row"), rows))
+        row = read_message(key, "picked", lambda edit: read_picked(edit.get("row"), rows))
         if row is not None and on_picked is not None:
             on_picked(row)
 
@@ -178,7 +178,7 @@ def plane(
     with st.container(gap=None):
         _live(
             key=key,
-            data=live_part(view, key, digest, height=height, seen=seen(key), edit=edit),
+            data=live_part(view, key, digest, height=height, seen=last_message(key), edit=edit),
             on_moved_change=moved,
             on_picked_change=picked,
         )

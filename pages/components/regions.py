@@ -21,10 +21,10 @@ from pages.active import words
 from pages.components.losses import last_edit
 from pages.components.plane import Case, PlaneView, Points, Side, action_inks, class_inks, plane
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import lasting
-from pages.runtime.links import go
+from pages.runtime.jobs import long_running
+from pages.runtime.links import page_link
 from pages.runtime.state import State, bound, change, choose, current
 
 MOST_POINTS = 1500
@@ -75,7 +75,7 @@ def no_axes() -> None:
     """Why there are no regions where every feature is a text, and where to look instead."""
     st.info(_("A text has no place on an axis, so there are no regions to draw: each text is judged by its words. The "
               "page One case shows what each of them says."), icon=":material/notes:")  # fmt: skip
-    go("pages/case.py", _("See what each word says"), ":material/search:")
+    page_link("pages/case.py", _("See what each word says"), ":material/search:")
 
 
 def region_controls(table: active.InUse, axes: Axes) -> None:
@@ -205,8 +205,8 @@ def _judging(table: active.InUse, fitted: active.Fitted, axes: Axes) -> Generati
     return fitted.judging if axes.sliced or len(axes.names) == len(table.features) else fitted.model
 
 
-@kept(max_entries=24)
-@lasting(Message("computing the regions"))
+@cached(max_entries=24)
+@long_running(Message("computing the regions"))
 def _plane(
     key: str, spec: Any, axes: Axes, codes: Any, _model: Any, _table: active.InUse, _fixed: dict[str, Any] | None
 ) -> Plane:
@@ -236,8 +236,8 @@ def _points(table: active.InUse, fitted: active.Fitted, axes: Axes, grid: Plane)
     )
 
 
-@kept(max_entries=24)
-@lasting(Message("computing the regions"))
+@cached(max_entries=24)
+@long_running(Message("computing the regions"))
 def _joints(key: str, spec: Any, axes: Axes, _model: Any, _X: Any, _rows: list[int]) -> Ledger:
     """Of the rows that are drawn on these axes."""
     return summed(_model, _X.iloc[_rows])

@@ -11,7 +11,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.numerals import plain
 from pages import active
-from pages.components.component import component, heard, read_position, seen
+from pages.components.component import component, last_message, read_message, read_position
 from pages.runtime.escape import clean
 
 FEW = 200
@@ -59,7 +59,7 @@ class Choice(NamedTuple):
     chosen: tuple[int, int] | None = None
 
 
-def drawn(
+def word_table(
     heads: Sequence[Head],
     lines: Sequence[Sequence[str | Bar | Tint]],
     *,
@@ -73,7 +73,7 @@ def drawn(
     columns keep the room of their words, and the whole scrolls. A click on a head sorts."""
 
     def choose() -> None:
-        place = heard(key, "chosen", lambda edit: read_place(edit.get("at"), len(lines), len(heads)))
+        place = read_message(key, "chosen", lambda edit: read_place(edit.get("at"), len(lines), len(heads)))
         if place is not None and choice is not None:
             choice.on_choice(*place)
 
@@ -95,7 +95,7 @@ def drawn(
             if choice is None
             else _("A click sorts, up and then down. In the rows, arrow keys move and Enter chooses."),
             "narrow": narrow,
-            "seen": seen(key),
+            "seen": last_message(key),
         },
         on_chosen_change=choose,
     )
@@ -126,14 +126,14 @@ def _line(cell: str | Bar | Tint) -> str | dict[str, Any]:
 def rows(table: active.InUse, frame: pd.DataFrame, *, of: object, height: int, made: Sequence[str] = ()) -> None:
     """The very rows of a table, `made` being columns of numbers that were computed from them. Many rows are a data grid
     that can be sorted, a new one where they are rows `of` something else, as it keeps its widths."""
-    shown = on_screen(table, frame.iloc[:MOST])
+    shown = with_screen_names(table, frame.iloc[:MOST])
     if len(frame) > MOST:
         st.caption(_("The first {n} are shown.").format(n=MOST))
     if len(shown) > FEW or shown.shape[1] > NARROW:
         st.dataframe(
             shown,
             placeholder="·",
-            height=high(len(shown), height),
+            height=table_height(len(shown), height),
             key=f"rows_{abs(hash(of)):x}",
             alt=_("the rows counted"),
             column_config={n: st.column_config.NumberColumn(format="%.6g") for n in made},
@@ -144,7 +144,7 @@ def rows(table: active.InUse, frame: pd.DataFrame, *, of: object, height: int, m
     heads += [Head(str(n), right=r) for n, r in zip(shown, right, strict=True)]
     cells = [[_cell(v, n in made) for v in shown[n]] for n in shown]
     lines = [[str(at), *line] for at, line in zip(shown.index, zip(*cells, strict=True), strict=True)]
-    drawn(heads, lines, key="rows_counted", label=_("the rows counted"), height=height, narrow=True)
+    word_table(heads, lines, key="rows_counted", label=_("the rows counted"), height=height, narrow=True)
 
 
 def _cell(value: Any, made: bool) -> str:
@@ -155,12 +155,12 @@ def _cell(value: Any, made: bool) -> str:
     return str(value)
 
 
-def high(rows: int, most: int) -> int:
+def table_height(rows: int, most: int) -> int:
     """As high as its rows, header and borders included."""
     return min(38 + 35 * max(rows, 1), most)
 
 
-def written(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
+def markdown_table(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """A table of few lines as text, the first of them its heads, and its first columns flush left. Cells are Markdown.
     (`st.dataframe` can be sorted and scrolled, for 0.3 MB of scripts at a first visit.)"""
     heads, *rest = lines
@@ -168,7 +168,7 @@ def written(lines: Sequence[Sequence[str]], *, left: int = 1) -> None:
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *rest)))
 
 
-def on_screen(table: active.TableInUse, frame: pd.DataFrame) -> pd.DataFrame:
+def with_screen_names(table: active.TableInUse, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows with the names and levels in the interface's language, where the table has any."""
     if table.dataset is None:  # levels may be of several types (a new one is named); cells are of one
         return frame.astype({n: object for n in frame if isinstance(frame[n].dtype, pd.CategoricalDtype)})

@@ -49,7 +49,7 @@ _gone: deque[str] = deque()  # digests of files that died; a finalizer may run a
 _taken: dict[str, int] = {"": 0}  # owner → bytes; under "" those of all
 
 
-def kept(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Keep the results of a function, at most `max_entries` of them."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
@@ -74,7 +74,7 @@ def kept(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     found = _look(number, room, key)  # whoever came first has it
                     if found is None:
                         value = function(*args, **kwargs)
-                        found = Entry(value, added(value, args), _owner(key))
+                        found = Entry(value, extra_bytes(value, args), _owner(key))
                         _put(number, room, key, found, max_entries)
             return found.value  # type: ignore[no-any-return]
 
@@ -194,12 +194,12 @@ def _owner(key: tuple[Any, ...]) -> str:
 # measuring ------------------------------------------------------------------------------------------------------
 
 
-def added(value: Any, besides: Iterable[Any] = ()) -> int:
+def extra_bytes(value: Any, besides: Iterable[Any] = ()) -> int:
     """The bytes of arrays, frames and texts that `value` holds and `besides` does not: what it takes to keep it.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [1.0] * 1000})
-    >>> added(frame) >= 8000, added([frame["x"]], [frame]) < 1000
+    >>> extra_bytes(frame) >= 8000, extra_bytes([frame["x"]], [frame]) < 1000
     (True, True)
     """
     seen: dict[int, Any] = {}  # by identity; the objects too, for a freed one's identity may come back

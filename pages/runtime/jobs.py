@@ -12,7 +12,7 @@ interpreter and a page asks for it a thousand times. Work beyond its grace also 
 at a time, the others waiting at their next `tick`. A job belongs to the sessions that wait for it. Where the last of
 them cancels, asks for something else or is gone, it stops at its next `tick`.
 
-A callback that needs long work (a file to be read) leaves an `errand`, which is done before the next page is drawn.
+A callback that needs long work (a file to be read) leaves a `CallbackJob`, which is done before the next page is drawn.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bayes_engine.progress import watched, watching
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.sessions import connected, running
-from pages.runtime.state import Finished, speak
+from pages.runtime.state import Finished, use_session_language
 
 GRACE = 1.0
 """Seconds that a run of the script waits for a job, and that a job runs among the short ones."""
@@ -163,7 +163,7 @@ def run(key: Hashable, work: Callable[[], T], said: Message, grace: float | None
     `key` names the work and all that it depends on (content digests and parameters; the function's own name first);
     `said` is what is being done, as "fitting the model". Ends the page where it takes longer than `grace`, GRACE where
     none is said. Where nobody could be shown how far it is (in a callback, a fragment, another job) it is simply
-    computed. `work` must not use Streamlit, nor call another function that is `kept` and takes long: it might wait for
+    computed. `work` must not use Streamlit, nor call another function that is `cached` and slow: it might wait for
     one that waits for it.
     """
     if watched() or _asked.get() is None:
@@ -180,14 +180,14 @@ def run(key: Hashable, work: Callable[[], T], said: Message, grace: float | None
             return result
         if not job.stop.is_set():
             raise job.error
-        if not connected(session()):
+        if not connected(session_id()):
             raise UnderWay(key, said, job)  # to nobody
         # a reload came just as it was stopped: it is begun anew
 
 
-def lasting(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def long_running(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """A function that may take long, computed by `run`; arguments whose name begins with an underscore are not part of
-    the key, as in `kept`, below which it stands."""
+    the key, as in `cached`, below which it stands."""
 
     def wrap(function: Callable[P, T]) -> Callable[P, T]:
         keyed = [i for i, name in enumerate(signature(function).parameters) if not name.startswith("_")]
@@ -204,7 +204,7 @@ def lasting(said: Message) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 @dataclass
-class Errand:
+class CallbackJob:
     """What a callback has asked for: `work` is done before the next page is drawn, and then what follows from it. What
     it came to is `found` until that has been done to its end: a click may break off any run of the script."""
 
@@ -218,27 +218,27 @@ class Errand:
     found: tuple[Any, ...] = ()
 
 
-def errand(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
+def run_after_callback(key: Hashable, work: Callable[[], T], said: Message, then: Callable[[T], None],
            refused: Callable[[BayesEngineError], None], *, size: int) -> None:  # fmt: skip
     """For a callback, which nobody could see at work: have the job done, and then `then` called with its result, or
     `refused` with its BayesEngineError, where a callback's end would be. Until then the page is drawn as it was, below
-    how far the job is. `key`, `work` and `said` as in `run`; `size` are the bytes that are read. Another errand takes
+    how far the job is. `key`, `work` and `said` as in `run`; `size` are the bytes that are read. Another one takes
     the place of one under way."""
     _declined().discard(key)
     visit = st.session_state.get("visit", 0)
-    st.session_state["errand"] = Errand(key, work, said, then, refused, size <= LIGHT, visit)
+    st.session_state["callback_job"] = CallbackJob(key, work, said, then, refused, size <= LIGHT, visit)
 
 
-def call_off() -> None:
-    """For a callback: the errand is no longer wanted."""
-    st.session_state.pop("errand", None)
+def cancel_callback_job() -> None:
+    """For a callback: what it asked for is no longer wanted."""
+    st.session_state.pop("callback_job", None)
 
 
 def begin(key: Hashable, work: Callable[[], Any], said: Message) -> Job:
     """The job of this key, which this session now waits for; raises UnderWay where the session has cancelled it."""
     if key in _declined():
         raise UnderWay(key, said, None)
-    me = session()
+    me = session_id()
     with _lock:
         running = _jobs.get(key)
         fresh = running is None or running.stop.is_set()
@@ -286,10 +286,10 @@ def forget(job: Job) -> None:
             del _jobs[job.key]
 
 
-def leave(job: Job, who: str = "") -> bool:
+def stop_waiting(job: Job, who: str = "") -> bool:
     """The session `who` (this one) waits for the job no longer; whether nobody does now, and it stops."""
     with _lock:
-        job.waiting.pop(who or session(), None)
+        job.waiting.pop(who or session_id(), None)
         if job.waiting:
             return False
         if _jobs.get(job.key) is job:
@@ -315,11 +315,11 @@ def _sweep() -> None:
                 with _lock:
                     if who in job.waiting:
                         job.waiting[who] = now
-            elif now - job.waiting.get(who, now) > PATIENCE and leave(job, who):
+            elif now - job.waiting.get(who, now) > PATIENCE and stop_waiting(job, who):
                 _log.info("job cancelled: its session has left")
 
 
-def session() -> str:
+def session_id() -> str:
     """Who asks: the session of this run of the script."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
@@ -343,7 +343,7 @@ def share_the_machine() -> None:
 
 
 @contextmanager
-def attended() -> Iterator[None]:
+def showing_progress() -> Iterator[None]:
     """A run of the script: where it cannot go on for a job, how far that is; jobs that it asked for no longer go."""
     asked: dict[Hashable, Job] = {}
     token = _asked.set(asked)
@@ -352,7 +352,7 @@ def attended() -> Iterator[None]:
             with _computing(1):
                 yield
         except UnderWay as there:
-            shown(there)
+            progress_box(there)
     except Finished:
         _only(asked)
         raise
@@ -362,15 +362,15 @@ def attended() -> Iterator[None]:
         _asked.reset(token)
 
 
-def errands() -> UnderWay | None:
+def run_callback_job() -> UnderWay | None:
     """Start of a run: what a callback has asked for is done, or this is how far it is. One that was cancelled is said
     until the person turns to another page."""
     session = st.session_state
-    wanted: Errand | None = session.get("errand")
+    wanted: CallbackJob | None = session.get("callback_job")
     if wanted is None:
         return None
     if wanted.key in _declined() and wanted.visit != session.get("visit", 0):
-        call_off()
+        cancel_callback_job()
         return None
     try:
         if not wanted.found:
@@ -382,24 +382,24 @@ def errands() -> UnderWay | None:
     except BayesEngineError as error:
         wanted.refused(error)
     except Exception:
-        call_off()  # or no page could be drawn any more
+        cancel_callback_job()  # or no page could be drawn any more
         raise
-    call_off()
+    cancel_callback_job()
     return None
 
 
 def _only(asked: dict[Hashable, Job]) -> None:
     """This session waits for these and for nothing else."""
-    me = session()
+    me = session_id()
     with _lock:
         others = [job for job in _jobs.values() if me in job.waiting and asked.get(job.key) is not job]
     for job in others:
-        leave(job)
+        stop_waiting(job)
 
 
-def shown(there: UnderWay, key: str = "job") -> None:
+def progress_box(there: UnderWay, key: str = "job") -> None:
     """In place of the rest of the page: what is being done, how far it is, and a button that stops it. `key` begins the
-    keys of its buttons: above a page that has work of its own an errand is under way."""
+    keys of its buttons: above a page that has work of its own what a callback asked for may be under way."""
     if there.job is None:
         st.warning(_("Cancelled: {what}.").format(what=there.said.local(md)), icon=":material/stop_circle:")
         st.button(
@@ -410,7 +410,7 @@ def shown(there: UnderWay, key: str = "job") -> None:
 
     @st.fragment(run_every=LOOK)
     def looking() -> None:
-        speak()
+        use_session_language()
         if job.done.is_set() or job.key in _declined():
             st.rerun()
         with st.container(border=True, width=640):
@@ -438,7 +438,7 @@ def _far(job: Job, key: str) -> None:
 
 def _decline(key: Hashable, job: Job) -> None:
     _declined().add(key)
-    leave(job)
+    stop_waiting(job)
 
 
 def _start_again(key: Hashable) -> None:

@@ -38,13 +38,13 @@ def one_line(text: str) -> str:
     return shown if len(text) <= LONGEST else f"{shown}…"
 
 
-def wording(error: BaseException) -> str:
+def type_and_template(error: BaseException) -> str:
     """What an error says, in type and template; what was filled in is data and stays out.
 
     >>> from bayes_engine.errors import TableError
-    >>> wording(TableError("column '{column}' is empty", column="salary of Ann"))
+    >>> type_and_template(TableError("column '{column}' is empty", column="salary of Ann"))
     "TableError: column '{column}' is empty"
-    >>> wording(KeyError("Ann"))
+    >>> type_and_template(KeyError("Ann"))
     'KeyError'
     """
     said = getattr(error, "message", None)
@@ -55,8 +55,8 @@ def wording(error: BaseException) -> str:
     return type(error).__name__
 
 
-def story(error: BaseException) -> str:
-    """The whole traceback with its causes, as Python prints it, but with `wording` for the errors."""
+def traceback_without_data(error: BaseException) -> str:
+    """The whole traceback with its causes, as Python prints it, but with `type_and_template` for the errors."""
     return "\n".join(_told(error, set()))
 
 
@@ -69,26 +69,28 @@ def _told(error: BaseException, seen: set[int]) -> Iterator[str]:
     yield "Traceback (most recent call last):"
     for frame in traceback.format_tb(error.__traceback__):
         yield from map(one_line, frame.rstrip("\n").split("\n"))
-    yield wording(error)
+    yield type_and_template(error)
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             if id(each) not in seen:
                 yield from _told(each, seen)
 
 
-class Clean(logging.LogRecord):
+class CleanRecord(logging.LogRecord):
     """A record that can be written by any handler: one line for the message, and a traceback without data."""
 
     def __init__(self, name: str, level: int, pathname: str, lineno: int, msg: object, args: Any, exc_info: Any,
                  func: str | None = None, sinfo: str | None = None, **more: Any) -> None:  # fmt: skip
         super().__init__(name, level, pathname, lineno, msg, args, exc_info, func, sinfo, **more)
         if self.exc_info and self.exc_info[1] is not None:
-            self.exc_text = story(self.exc_info[1])  # handlers write this rather than the text of the exception
+            self.exc_text = traceback_without_data(
+                self.exc_info[1]
+            )  # handlers write this rather than the text of the exception
 
     def getMessage(self) -> str:
         """The message in one line, with numbers and names of types for what was put into it."""
         if isinstance(self.msg, BaseException):
-            return wording(self.msg)
+            return type_and_template(self.msg)
         if isinstance(self.msg, Message):
             return one_line(self.msg.template)
         text, args = str(self.msg), self.args
@@ -107,7 +109,7 @@ class Clean(logging.LogRecord):
 def _shown(value: Any, own: bool) -> Any:
     """What of an argument is written: numbers, types, and from the server texts too; else its type and length."""
     if isinstance(value, BaseException):
-        return wording(value)
+        return type_and_template(value)
     if isinstance(value, Message):
         return value.template
     if isinstance(value, type):
@@ -119,7 +121,7 @@ def _shown(value: Any, own: bool) -> Any:
 
 def install() -> None:
     """Clean all that this process logs, from here on; what would go to the console past the log goes through it."""
-    logging.setLogRecordFactory(Clean)
+    logging.setLogRecordFactory(CleanRecord)
     logging.raiseExceptions = False  # else a record that cannot be formatted is printed with all that was in it
     sys.excepthook = _uncaught
     threading.excepthook = lambda told: _uncaught(told.exc_type, told.exc_value, told.exc_traceback)
@@ -136,5 +138,9 @@ def _uncaught(kind: type[BaseException], error: BaseException | None, trace: Tra
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
     """A warning's type and place; its words only where it speaks of code (a deprecation), never of rows."""
     about_code = issubclass(category, DeprecationWarning | FutureWarning | PendingDeprecationWarning | SyntaxWarning)
-    said = wording(message) if isinstance(message, Warning) and hasattr(message, "message") else category.__name__
+    said = (
+        type_and_template(message)
+        if isinstance(message, Warning) and hasattr(message, "message")
+        else category.__name__
+    )
     _log.warning(f"{filename}:{lineno}: {said}{f': {message}' if about_code else ''}")

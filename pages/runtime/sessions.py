@@ -87,15 +87,15 @@ def sweeper(runtime: Any) -> Callable[[], None]:
                 session.shutdown()
             freed = bool(left)
             del left[:]
-            if freed or cache.release() or grown():
-                threading.Thread(target=give_back, name="give-back", daemon=True).start()
+            if freed or cache.release() or memory_has_grown():
+                threading.Thread(target=release_memory, name="give-back", daemon=True).start()
         except Exception as error:  # noqa: BLE001 - one look that fails must not end all
             _log.error("a look for sessions that were left has failed", exc_info=error)
 
     return sweep
 
 
-def grown() -> bool:
+def memory_has_grown() -> bool:
     """Whether it is time to give back what is free: the process has come to take `GROWN` more bytes than when it last
     did so (False where the system does not say), or it is quiet and pages were at work then."""
     quiet_since = _asked[0] + QUIET
@@ -109,7 +109,7 @@ def _taken() -> int:
         return 0
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Return what is free to the operating system: Python, Arrow and C each keep what they once had."""
     _began[0] = time.monotonic()
     gc.unfreeze()  # the first session is among what the start-up froze

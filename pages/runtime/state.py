@@ -223,10 +223,10 @@ def change(edit: Callable[[State], State]) -> None:
     st.session_state["state"] = after = edit(before)
     if after != before:  # a widget that is mounted anew may report the value it was told; that is no edit
         st.session_state["edited"] = True
-    speak()
+    use_session_language()
 
 
-def speak() -> None:
+def use_session_language() -> None:
     """Set the language of this run from the session: callbacks and fragments start from the context's default."""
     set_language(current().language or preferred(st.context.locale))
 
@@ -250,7 +250,7 @@ def read_url(page: str) -> None:
         session["state"] = state or session.get("state", START)
         session.setdefault("opened", session["state"])  # as the session found it: no work of its own
         own.append(token)
-    speak()
+    use_session_language()
 
 
 def write_url() -> None:
@@ -304,7 +304,7 @@ def finish() -> NoReturn:
 # widgets as views -----------------------------------------------------------------------------------------------
 
 
-def said_by(key: str, part: str) -> Any:
+def widget_message(key: str, part: str) -> Any:
     """What a widget of this key has said under a name, for its callback; None where the last run drew no such widget:
     in a slow browser an older one can still be used."""
     said = st.session_state.get(key)
@@ -313,7 +313,7 @@ def said_by(key: str, part: str) -> Any:
 
 def selected(key: str, part: str) -> list[Any]:
     """The `rows`, `cells` or `points` that are selected in a table or chart of this key, for its callback."""
-    return list((said_by(key, "selection") or {}).get(part, ()))
+    return list((widget_message(key, "selection") or {}).get(part, ()))
 
 
 def bound(key: str, value: Any, edit: Callable[[State, Any], State]) -> dict[str, Any]:

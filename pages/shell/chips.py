@@ -87,7 +87,7 @@ def heading() -> None:
     st.markdown("#### " + _("Bayes Workbench"))
 
 
-def four() -> None:
+def state_chips() -> None:
     """The chips; each opens what is changed most. What is inside exists only while it is open."""
     table = active.table_in_use()
     _chip("table", _("Table"), md(table.title, 24), ":material/table:", _table_chip, table)
@@ -124,7 +124,7 @@ def _table_chip(table: active.TableInUse) -> None:
     here = table.dataset.name if table.dataset else None
     st.selectbox(
         _("Data set"),
-        active.offered(),
+        active.dataset_choices(),
         format_func=lambda n: dataset_info(n).text("title", current_language()),
         **bound("chip_table", here, lambda s, name: s.on_table(name) if name else s),
     )

@@ -16,7 +16,7 @@ from bayes_engine.workbench.launch import CLASSROOM
 from pages.components.component import component
 from pages.runtime import private
 from pages.runtime.escape import md
-from pages.runtime.state import State, current, encode, link_token, speak
+from pages.runtime.state import State, current, encode, link_token, use_session_language
 
 EASY = 97
 """Modules on a side of the largest code that a phone reads from a projector across a room (version 20: about 850
@@ -88,7 +88,7 @@ def _own(host: str) -> bool:
 
 
 def _inside() -> None:
-    speak()  # a fragment starts from the context's default
+    use_session_language()  # a fragment starts from the context's default
     server = st.get_option("browser.serverAddress") if in_classroom() else None
     here = st.context.url
     token = link_token()

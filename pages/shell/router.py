@@ -15,7 +15,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages.runtime import jobs, logs, private, sessions
-from pages.runtime.links import address
+from pages.runtime.links import query_params
 from pages.runtime.state import Finished, read_url, write_url
 from pages.shell import chips, classroom, workspace
 
@@ -82,20 +82,20 @@ def run_app() -> None:
     here = page.url_path or "start"
     token = _ROUTED.set(True)
     try:
-        with jobs.attended():
-            under_way = jobs.errands()
+        with jobs.showing_progress():
+            under_way = jobs.run_callback_job()
             if (asked := st.session_state.pop("workspace_page", here)) != here:  # a workspace was opened
-                st.switch_page(pages[asked], query_params=address())
+                st.switch_page(pages[asked], query_params=query_params())
             with st.sidebar:
                 chips.heading()
                 workspace.begin()
-                chips.four()
+                chips.state_chips()
                 workspace.chip(frozenset(pages))
                 _menu(listed)
                 chips.language()
                 classroom.share()
             if under_way is not None:
-                jobs.shown(under_way, "errand")
+                jobs.progress_box(under_way, "callback_job")
             workspace.notice(here, frozenset(pages))
             chips.warnings()
             page.run()
@@ -104,7 +104,7 @@ def run_app() -> None:
     finally:
         _ROUTED.reset(token)
         write_url()
-        workspace.note()
+        workspace.save_if_changed()
 
 
 def boot() -> None:
@@ -120,4 +120,6 @@ def _menu(listed: dict[str, st.Page]) -> None:
         if place.group != group:
             group = place.group
             st.caption(group)
-        st.page_link(listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=address())
+        st.page_link(
+            listed[place.file], label=place.title, icon=place.icon, width="stretch", query_params=query_params()
+        )

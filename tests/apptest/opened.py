@@ -71,7 +71,7 @@ def sent_to(app: AppTest, component: str) -> dict[str, Any]:
 
 
 def listed(app: AppTest, key: str) -> pd.DataFrame:
-    """The cells of the table that `pages.components.tables.drawn` drew under this key, with its heads."""
+    """The cells of the table that `pages.components.tables.word_table` drew under this key, with its heads."""
     found = [e.proto for e in app.get("bidi_component") if e.proto.id.endswith(f"-{key}")]
     sent = json.loads(found[0].json or found[0].mixed.json)
     cells = [[cell["text"] if isinstance(cell, dict) else cell for cell in row] for row in sent["rows"]]
@@ -88,7 +88,7 @@ def behind(app: AppTest) -> pd.DataFrame:
 
 
 def written(app: AppTest, head: str) -> pd.DataFrame:
-    """The table that `pages.components.tables.written` drew, whose first head is this one."""
+    """The table that `pages.components.tables.markdown_table` drew, whose first head is this one."""
     drawn = next(e.value for e in app.markdown if e.value.startswith(f"| {head} |"))
     read = drawn.replace("\\", "").replace("\u2060", "")  # what `md` puts in
     heads, _rule, *rest = (line.strip("| ").split(" | ") for line in read.split("\n"))

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 
 from pages.components import component as under_test
-from pages.components.component import component, heard, read_position, seen
+from pages.components.component import component, last_message, read_message, read_position
 from tests.conftest import ROOT
 
 
@@ -27,17 +27,17 @@ def where(edit: Mapping[str, Any]) -> int | None:
 
 
 def test_an_edit_is_read_and_its_number_remembered(session: dict[str, Any]) -> None:
-    assert seen("d") == 0
+    assert last_message("d") == 0
     session["d"] = {"moved": {"at": 2, "n": 7}}
-    assert heard("d", "moved", where) == 2
-    assert seen("d") == 7
-    assert seen("e") == 0
+    assert read_message("d", "moved", where) == 2
+    assert last_message("d") == 7
+    assert last_message("e") == 0
 
 
 def test_an_edit_that_is_refused_is_answered_all_the_same(session: dict[str, Any]) -> None:
     session["d"] = {"moved": {"at": 3, "n": 8}}
-    assert heard("d", "moved", where) is None
-    assert seen("d") == 8  # so the browser shows what the server holds
+    assert read_message("d", "moved", where) is None
+    assert last_message("d") == 8  # so the browser shows what the server holds
 
 
 @pytest.mark.parametrize("value", [
@@ -46,14 +46,14 @@ def test_an_edit_that_is_refused_is_answered_all_the_same(session: dict[str, Any
 ])  # fmt: skip
 def test_what_has_no_number_is_forged(session: dict[str, Any], value: object) -> None:
     session["d"] = {"moved": value}
-    assert heard("d", "moved", where) is None
-    assert seen("d") == 0
+    assert read_message("d", "moved", where) is None
+    assert last_message("d") == 0
 
 
 def test_a_drawing_that_is_no_longer_there_says_nothing(session: dict[str, Any]) -> None:
-    assert heard("d", "moved", where) is None
+    assert read_message("d", "moved", where) is None
     session["d"] = {}
-    assert heard("d", "moved", where) is None
+    assert read_message("d", "moved", where) is None
     assert session == {"d": {}}
 
 

@@ -164,7 +164,7 @@ def test_a_pasted_block_of_the_classes_leaves_the_refusal_alone() -> None:
     table = active.in_use(app.session_state["state"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pages.components.losses.current", lambda: app.session_state["state"])
-        patch.setattr("pages.active.question.current", lambda: app.session_state["state"])
+        patch.setattr("pages.active.case_and_losses.current", lambda: app.session_state["state"])
         rows, extra = pasted_losses(table, "0\t5\n1,5\t0")
         assert (rows, extra) == (((0.0, 5.0), (1.5, 0.0), (0.2, 0.2)), "refuse")
         with pytest.raises(LossError, match="is blank"):

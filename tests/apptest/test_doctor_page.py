@@ -395,7 +395,7 @@ def test_a_second_file_is_mended_as_the_table_was(held: Callable[[str], State]):
     state = replace(state, repairs=tuple((what, at, -999.0 if "value" in what else 0.0) for what, at in wanted))
     here = active.in_use(state)
     assert isinstance(here, active.FittableTable) and here.features.names == ("w", "when", "h")
-    found, left = treatments(active.as_read(state), here.schema, [r for _entry, r in here.repairs])
+    found, left = treatments(active.cells_as_read(state), here.schema, [r for _entry, r in here.repairs])
     file = pd.DataFrame({"w": ["yEs", "no"], "when": ["2020-01-11", "11/01/2020"], "h": ["-999", "171.5"]})
     reception = Reception(Cells.of(file), here.features, here.target, rules=CellRules(treated=found))
     got = reception.take(file).frame

@@ -90,7 +90,7 @@ def _slow(work: Slow, where: ModuleType, name: str, monkeypatch: pytest.MonkeyPa
     work.go.set()
     for one in list(jobs._jobs.values()):
         for who in list(one.waiting):
-            jobs.leave(one, who)
+            jobs.stop_waiting(one, who)
     until(lambda: not jobs._jobs and not jobs._long)
 
 
@@ -186,7 +186,7 @@ def test_two_who_ask_for_the_same_share_it_and_one_who_cancels_leaves_it_to_the_
     slow.go.set()
     until(job().done.is_set)
     assert slow.begun == 1
-    jobs.leave(job(), "another session")
+    jobs.stop_waiting(job(), "another session")
 
 
 def test_who_turns_to_something_else_no_longer_waits(slow: Slow) -> None:
@@ -265,7 +265,7 @@ def steps_between(noted: list[float], since: float, till: float) -> int:
 
 
 def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(noted: list[float]) -> None:
-    with jobs.attended():
+    with jobs.showing_progress():
         began = time.monotonic()
         time.sleep(0.2)
         ended = time.monotonic()
@@ -274,14 +274,14 @@ def test_a_job_waits_while_a_page_computes_and_goes_on_after_it(noted: list[floa
 
 
 def test_a_page_that_waits_for_a_job_does_not_keep_it_waiting(noted: list[float]) -> None:
-    with jobs.attended(), jobs._computing(-1):
+    with jobs.showing_progress(), jobs._computing(-1):
         began = len(noted)
         until(lambda: len(noted) > began + 10)
 
 
 def test_pages_without_end_do_not_starve_a_job(noted: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "GIVE_WAY", 0.1)
-    with jobs.attended():
+    with jobs.showing_progress():
         began = len(noted)
         until(lambda: len(noted) > began + 40)
         waits = [later - earlier for earlier, later in pairwise(noted[began:])]
@@ -317,20 +317,20 @@ def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None
     assert isinstance(read.result, Reading)  # whoever waits for the same file makes an upload of their own of it
     assert table(finished(app)).startswith("upload:") and app.subheader[0].value == r"upload\_file\.csv"
     assert "Reading the file" not in said(app) and slow_table.begun == 1
-    assert "errand" not in app.session_state
+    assert "callback_job" not in app.session_state
 
 
 def test_a_file_is_read_while_the_page_has_work_of_its_own(slow: Slow) -> None:
     app = at_work(state())
     reading = Message("reading the file")
     visit = app.session_state["visit"]
-    errand = jobs.Errand("a file", slow.go.wait, reading, lambda _read: None, lambda _error: None, False, visit)
-    app.session_state["errand"] = errand
+    asked = jobs.CallbackJob("a file", slow.go.wait, reading, lambda _read: None, lambda _error: None, False, visit)
+    app.session_state["callback_job"] = asked
     app.run()
-    assert not app.exception and {"job_cancel", "errand_cancel"} <= {button.key for button in app.button}
+    assert not app.exception and {"job_cancel", "callback_job_cancel"} <= {button.key for button in app.button}
     slow.go.set()
     until(lambda: all(each.done.is_set() for each in jobs._jobs.values()))
-    assert "errand_cancel" not in {button.key for button in finished(app).button}
+    assert "callback_job_cancel" not in {button.key for button in finished(app).button}
 
 
 def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
@@ -351,13 +351,13 @@ def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
 
 def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) -> None:
     app = dropped("classify", "second_file", SECOND)
-    app.button(key="errand_cancel").click().run()
+    app.button(key="callback_job_cancel").click().run()
     assert not app.exception and "Cancelled: reading the file." in said(app)
     until(lambda: slow_second.stopped == 1)
     app.run()
     assert slow_second.begun == 1 and "second" not in app.session_state and "Cancelled" in said(app)
     app.switch_page("pages/model.py").run()
-    assert "Cancelled" not in said(app) and "errand" not in app.session_state
+    assert "Cancelled" not in said(app) and "callback_job" not in app.session_state
     slow_second.go.set()
     app.switch_page("pages/classify.py").run()
     app.file_uploader(key="second_file").set_value(("again.csv", SECOND.encode(), "text/csv")).run()
@@ -398,7 +398,7 @@ def test_what_was_read_outlives_a_click_that_breaks_off_the_run(
     app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
     assert not next(clicks, False)
     finished(app)
-    assert slow_second.begun == 1 and "errand" not in app.session_state
+    assert slow_second.begun == 1 and "callback_job" not in app.session_state
     assert app.session_state["state"].seen("second", "") and app.dataframe[0].value.shape[0] == 2
 
 
@@ -407,5 +407,5 @@ def test_what_nobody_foresaw_is_raised_once(slow_second: Slow) -> None:
     slow_second.go.set()
     app = opened("classify")
     app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
-    until(lambda: "errand" not in app.run().session_state, pause=jobs.LOOK)
+    until(lambda: "callback_job" not in app.run().session_state, pause=jobs.LOOK)
     assert not app.run().exception and app.title[0].value == "What does the model say of other rows?"

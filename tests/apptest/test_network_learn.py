@@ -393,9 +393,9 @@ def test_what_is_no_longer_drawn_says_nothing() -> None:
     def page() -> None:
         import streamlit as st
 
-        from pages.runtime.state import said_by, selected
+        from pages.runtime.state import selected, widget_message
 
-        st.write(said_by("graph", "clicked"), selected("counts", "cells"))
+        st.write(widget_message("graph", "clicked"), selected("counts", "cells"))
 
     app = AppTest.from_function(page).run()
     assert not app.exception and [e.value for e in app.markdown] == ["`None`"]

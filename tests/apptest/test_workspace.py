@@ -18,7 +18,7 @@ from pages.active import network_file
 from pages.active.second_file import SecondFile, look
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
-from pages.shell.workspace.form import Given, Workspace, read, without_data, write
+from pages.shell.workspace.form import GivenFile, Workspace, read, without_data, write
 from tests.apptest.opened import APP, opened
 from tests.conftest import PATIENCE, crossed, slowly
 from tests.kept import forget
@@ -70,7 +70,7 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
 
 def workspace_of(at: AppTest) -> Workspace:
     held = ("state", "page", "uploads", "second", "networks", "network_files", "files_asked")
-    return session.present({name: at.session_state[name] for name in held if name in at.session_state})
+    return session.current_workspace({name: at.session_state[name] for name in held if name in at.session_state})
 
 
 def opening(content: bytes, at: AppTest | None = None) -> AppTest:
@@ -146,7 +146,7 @@ def test_without_data_the_file_is_asked_for_by_its_name_and_then_all_is_as_it_wa
     at = opening(data_only)
     assert "Upload '瓜\\_\\*\\.csv' on the page Data" in at.warning[0].value
     assert at.session_state["state"] == full.state
-    assert workspace_of(at).files == {"table": Given("瓜_*.csv", MARK, None)}  # saved again it still knows the name
+    assert workspace_of(at).files == {"table": GivenFile("瓜_*.csv", MARK, None)}  # saved again it still knows the name
     at.switch_page("pages/data.py").run()
     at.file_uploader(key="upload_file").set_value(("other name.csv", CSV, "text/csv")).run()
     assert not at.exception and not at.warning
@@ -158,8 +158,8 @@ def test_without_data_the_file_is_asked_for_by_its_name_and_then_all_is_as_it_wa
     *map(slowly, (b"", b"PK\x03\x04", pack("model", {}, {}), pack("workspace", {"form": 2}, {}))),
     slowly(write(Workspace("no such page", State(), {}))),
     write(Workspace("start", State(table=f"upload:{active.digest(b'')}"),
-                    {"table": Given("x", active.digest(b""), b"")})),
-    write(Workspace("start", State(view=(("net", f"file:{NEW_MARK}"),)), {"network": Given("x", NEW_MARK, NEW)})),
+                    {"table": GivenFile("x", active.digest(b""), b"")})),
+    write(Workspace("start", State(view=(("net", f"file:{NEW_MARK}"),)), {"network": GivenFile("x", NEW_MARK, NEW)})),
 ])  # fmt: skip
 def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: bytes):
     state = State(table="iris", row=7, language="en")
@@ -179,7 +179,7 @@ def test_names_are_shown_character_for_character():
     content = b"a,b\n" + b"1,x\n2,y\n" * 8
     state = State(table=f"upload:{active.digest(content)}", language="en")
     at = opening(
-        write(without_data(Workspace("start", state, {"table": Given(name, active.digest(content), content)})))
+        write(without_data(Workspace("start", state, {"table": GivenFile(name, active.digest(content), content)})))
     )
     assert "\\!\\[a\\]\\(http" in at.warning[0].value and "\\$x\\$" in at.warning[0].value
 

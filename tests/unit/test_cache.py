@@ -38,7 +38,7 @@ def empty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_result_is_computed_once_for_its_key() -> None:
     calls = []
 
-    @cache.kept(max_entries=2)
+    @cache.cached(max_entries=2)
     def square(key: str, n: int, _given: Any = None, *, power: int = 2) -> int:
         """The docstring stays."""
         calls.append((key, n, power))
@@ -53,7 +53,7 @@ def test_a_result_is_computed_once_for_its_key() -> None:
 def test_the_least_recently_used_goes_first() -> None:
     calls = []
 
-    @cache.kept(max_entries=2)
+    @cache.cached(max_entries=2)
     def same(key: str) -> str:
         calls.append(key)
         return key
@@ -64,11 +64,11 @@ def test_the_least_recently_used_goes_first() -> None:
 
 
 def test_all_together_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    @cache.kept(max_entries=100)
+    @cache.cached(max_entries=100)
     def one(key: int) -> Any:
         return np.zeros(100_000)
 
-    @cache.kept(max_entries=100)
+    @cache.cached(max_entries=100)
     def other(key: int) -> Any:
         return np.ones(100_000)
 
@@ -80,7 +80,7 @@ def test_all_together_keep_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
-    @cache.kept(max_entries=100)
+    @cache.cached(max_entries=100)
     def fit(key: str, n: int) -> Any:
         return np.zeros(n)
 
@@ -99,7 +99,7 @@ def test_what_a_file_gave_goes_with_the_last_session_that_holds_it() -> None:
 
 
 def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
-    @cache.kept(max_entries=100)
+    @cache.cached(max_entries=100)
     def fit(key: str, n: int) -> Any:
         return np.zeros(100_000)
 
@@ -115,7 +115,7 @@ def test_the_results_of_a_file_take_no_more_than_the_file() -> None:
 def test_those_who_ask_at_once_wait_for_one_answer() -> None:
     calls = []
 
-    @cache.kept(max_entries=4)
+    @cache.cached(max_entries=4)
     def slow(key: str) -> int:
         calls.append(key)
         time.sleep(0.2)
@@ -129,7 +129,7 @@ def test_those_who_ask_at_once_wait_for_one_answer() -> None:
 def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
     tries, ready = [], threading.Barrier(7)
 
-    @cache.kept(max_entries=4)
+    @cache.cached(max_entries=4)
     def put_off(key: str) -> int:
         tries.append(key)
         if len(tries) == 1:
@@ -151,7 +151,7 @@ def test_those_who_waited_for_a_failure_do_not_wait_for_one_another() -> None:
 def test_a_failure_is_not_kept() -> None:
     outcomes = iter([KeyError("first"), 5])
 
-    @cache.kept(max_entries=4)
+    @cache.cached(max_entries=4)
     def fickle(key: str) -> Any:
         if isinstance(found := next(outcomes), Exception):
             raise found
@@ -175,19 +175,19 @@ def test_a_failure_is_not_kept() -> None:
     ],
 )
 def test_the_measure_of_a_result(value: Any, least: int, most: int) -> None:
-    assert least <= cache.added(value) <= most
+    assert least <= cache.extra_bytes(value) <= most
 
 
 def test_what_was_there_before_does_not_count() -> None:
     frame = pd.DataFrame({"x": np.zeros(100_000), "y": np.ones(100_000)})
-    assert cache.added({"X": frame[["x"]], "n": 3}, [frame]) < 1500
-    assert cache.added(np.zeros(1000), [frame]) >= 8000
+    assert cache.extra_bytes({"X": frame[["x"]], "n": 3}, [frame]) < 1500
+    assert cache.extra_bytes(np.zeros(1000), [frame]) >= 8000
 
 
 def test_a_result_that_names_itself_is_measured() -> None:
     around: list[Any] = [np.zeros(10)]
     around.append(around)
-    assert 80 <= cache.added(around) < 400
+    assert 80 <= cache.extra_bytes(around) < 400
 
 
 def test_pages_keep_results_here_and_nowhere_else() -> None:
@@ -203,7 +203,7 @@ def test_pages_keep_results_here_and_nowhere_else() -> None:
 def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:
     calls = []
 
-    @cache.kept(max_entries=100)
+    @cache.cached(max_entries=100)
     def fit(key: str, n: int) -> Any:
         calls.append(n)
         return np.zeros(n)
@@ -226,4 +226,4 @@ def test_a_result_larger_than_its_share_leaves_the_small_ones() -> None:
 
 def test_the_numbers_of_rows_take_nothing() -> None:
     rows = pd.RangeIndex(1_000_000)
-    assert cache.added(rows) < 200 and "_data" not in rows._cache
+    assert cache.extra_bytes(rows) < 200 and "_data" not in rows._cache

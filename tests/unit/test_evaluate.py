@@ -17,7 +17,7 @@ from bayes_engine.errors import LossError, ParameterError, TableError
 from bayes_engine.language import Message
 from bayes_engine.models.gaussian import LinearDiscriminantAnalysis
 from bayes_engine.models.naive_bayes import PRESETS
-from pages.runtime.cache import added
+from pages.runtime.cache import extra_bytes
 
 STALL = LossMatrix(("good", "bad"), ("good", "bad"), [[0, 5], [1, 0]])
 
@@ -271,7 +271,7 @@ def test_what_is_held_out_of_a_long_table_takes_little_more_than_its_posteriors(
     y = np.where(X["x"] + rng.normal(size=20_000) > 0, "yes", "no")
     held = held_out(NaiveBayes().fit(X, y), X, y)
     assert held.prior.shape == (5, 2) and held.prior_by_row.shape == (20_000, 2)
-    assert added(held) < held.log_posterior.nbytes + held.truth.nbytes + 30_000
+    assert extra_bytes(held) < held.log_posterior.nbytes + held.truth.nbytes + 30_000
     by_row = replace(held, prior=held.prior_by_row, fold=None)
     for use in (None, {"yes": 0.9, "no": 0.1}):
         np.testing.assert_array_equal(held.posterior(use)[0], by_row.posterior(use)[0])

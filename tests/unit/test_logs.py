@@ -28,7 +28,7 @@ def written() -> Iterator[tuple[logging.Logger, StringIO]]:
     logger = logging.getLogger("streamlit.test_logs")
     logger.propagate = False
     logger.addHandler(handler)
-    logging.setLogRecordFactory(logs.Clean)
+    logging.setLogRecordFactory(logs.CleanRecord)
     yield logger, out
     logging.setLogRecordFactory(before)
     logger.removeHandler(handler)
@@ -56,7 +56,7 @@ def test_an_exception_is_told_whole_but_for_its_cells(written: tuple[logging.Log
 
 @pytest.mark.parametrize("error", [KeyError(CELL), ValueError(CELL), RuntimeError({"a": CELL}), UnicodeError(CELL)])
 def test_other_errors_are_their_type(error: Exception) -> None:
-    assert logs.wording(error) == type(error).__name__
+    assert logs.type_and_template(error) == type(error).__name__
 
 
 def test_groups_and_contexts_hide_nothing_and_show_no_cell() -> None:
@@ -66,7 +66,7 @@ def test_groups_and_contexts_hide_nothing_and_show_no_cell() -> None:
         except TableError:
             raise ExceptionGroup(CELL, [KeyError(CELL), OSError(2, "No such file", CELL)])  # noqa: B904
     except ExceptionGroup as group:
-        said = logs.story(group)
+        said = logs.traceback_without_data(group)
     assert "Ann" not in said
     for kind in ("TableError", "ExceptionGroup", "KeyError", "FileNotFoundError: [Errno 2] No such file"):
         assert kind in said
@@ -75,7 +75,7 @@ def test_groups_and_contexts_hide_nothing_and_show_no_cell() -> None:
 def test_an_error_that_is_its_own_cause_ends() -> None:
     one, other = ValueError(CELL), KeyError(CELL)
     one.__cause__, other.__cause__ = other, one
-    assert logs.story(one).count("ValueError") == 1
+    assert logs.traceback_without_data(one).count("ValueError") == 1
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_messages_are_one_line_without_texts_put_in(
 
 
 def test_what_the_server_says_of_addresses_stays_readable() -> None:
-    record = logs.Clean("uvicorn.error", 20, "x.py", 1, "%s - %s", ("127.0.0.1", "a\nb"), None)
+    record = logs.CleanRecord("uvicorn.error", 20, "x.py", 1, "%s - %s", ("127.0.0.1", "a\nb"), None)
     assert record.getMessage() == "127.0.0.1 - a\\nb"
 
 

@@ -96,7 +96,7 @@ def test_a_quiet_evening() -> None:
 
 
 def test_what_was_computed_from_its_file_goes_too(collected: list[str]) -> None:
-    @cache.kept(max_entries=3)
+    @cache.cached(max_entries=3)
     def fit(key: str) -> bytes:
         return bytes(100_000)
 
@@ -206,4 +206,4 @@ def test_memory_is_given_back_where_it_has_grown_and_once_it_is_quiet(
     clock.now = asked
     sessions._note()
     clock.now = 50.0
-    assert sessions.grown() == time_to
+    assert sessions.memory_has_grown() == time_to

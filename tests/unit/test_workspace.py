@@ -16,7 +16,7 @@ from bayes_engine.store import pack
 from pages.active import digest
 from pages.runtime.state import Spec, State
 from pages.shell.workspace import disk
-from pages.shell.workspace.form import FORM, Given, Workspace, read, spoken_of, without_data, write
+from pages.shell.workspace.form import FORM, GivenFile, Workspace, file_digest, read, without_data, write
 from tests.conftest import PATIENCE
 
 PAGES = frozenset({"start", "model", "network"})
@@ -28,7 +28,7 @@ STATE = State(
     losses=tuple(tuple(float(i != j) / 3 for j in range(26)) for i in range(27)), extra="请示",
     prior=(0.25, 0.75), fixed=((0, 1),), view=(("net_cpts", ((0, (0.1, 0.9)),)), ("second", MARK)),
 )  # fmt: skip
-FILES = {"table": Given("瓜 <b>&.csv", MARK, CSV), "second": Given("二.csv", MARK, CSV)}
+FILES = {"table": GivenFile("瓜 <b>&.csv", MARK, CSV), "second": GivenFile("二.csv", MARK, CSV)}
 FULL = Workspace("model", STATE, FILES)
 
 
@@ -47,7 +47,7 @@ def test_without_data_not_a_byte_of_them_is_in_the_file():
     data = write(without_data(texts))
     assert "青绿".encode() not in data and b"secret" not in data
     found = read(data, PAGES)
-    assert found.files == {"table": Given("瓜 <b>&.csv", MARK, None)}
+    assert found.files == {"table": GivenFile("瓜 <b>&.csv", MARK, None)}
     assert found.state == State(table=f"upload:{MARK}")
 
 
@@ -60,7 +60,7 @@ def test_codes_of_a_case_stay_without_data():
     (State(view=(("net", "file:0123"),)), "network", "0123"), (State(view=(("second", 5),)), "second", ""),
 ])  # fmt: skip
 def test_which_file_a_state_speaks_of(state: State, role: str, mark: str):
-    assert spoken_of(state, role) == mark
+    assert file_digest(state, role) == mark
 
 
 HOSTILE: dict[str, tuple[Any, dict[str, bytes], str]] = {
@@ -186,7 +186,7 @@ def test_a_file_that_was_changed_on_the_disk_is_refused(tmp_path: Path):
     (tmp_path / ONE / disk.FILE).write_bytes(b"bayes")
     with pytest.raises(StoreError):
         disk.load(ONE, tmp_path, PAGES)
-    assert disk.glance(disk.saved(tmp_path)[0], tmp_path, PAGES) is None
+    assert disk.load_summary(disk.saved(tmp_path)[0], tmp_path, PAGES) is None
     with pytest.raises(StoreError):
         disk.load(TWO, tmp_path, PAGES)
 
@@ -245,7 +245,7 @@ def test_the_environment_can_turn_it_off(variables: dict[str, str], allowed: boo
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert disk.wanted() == allowed
+    assert disk.is_enabled() == allowed
 
 
 def test_the_folder_is_where_the_system_has_a_users_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

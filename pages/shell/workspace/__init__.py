@@ -6,6 +6,6 @@ not in it. They are fitted again from the same bytes by the same program, which 
 model travels by `save_model` (`pages.views.model.saved_model`).
 """
 
-from pages.shell.workspace.widgets import begin, chip, note, notice, save_button
+from pages.shell.workspace.widgets import begin, chip, notice, save_button, save_if_changed
 
-__all__ = ["begin", "chip", "note", "notice", "save_button"]
+__all__ = ["begin", "chip", "notice", "save_button", "save_if_changed"]

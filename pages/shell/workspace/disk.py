@@ -27,7 +27,7 @@ from streamlit.logger import get_logger
 from bayes_engine.errors import BayesEngineError, StoreError
 from bayes_engine.store import MOST_BYTES, read_file, write_file
 from pages.active import digest
-from pages.shell.workspace.form import Workspace, bare, read, write
+from pages.shell.workspace.form import Workspace, names_only, read, write
 
 WHERE = "BAYES_WORKBENCH_DATA"
 """The environment variable that names another directory than the user's own."""
@@ -54,7 +54,7 @@ class Saved(NamedTuple):
     when: float
 
 
-def wanted() -> bool:
+def is_enabled() -> bool:
     """Whether the environment allows it."""
     return os.environ.get(WHETHER, "1") != "0" and os.environ.get(CLASSROOM, "0") in ("", "0")
 
@@ -88,7 +88,7 @@ def save(session: str, workspace: Workspace, within: Path) -> None:
         for mark, content in held.items():
             if not (place / mark).exists():
                 _write(place / mark, content)
-        _write(place / FILE, write(workspace._replace(files=bare(workspace.files))))
+        _write(place / FILE, write(workspace._replace(files=names_only(workspace.files))))
         for other in place.iterdir():
             if other.name != FILE and other.name not in held:
                 other.unlink()
@@ -130,7 +130,7 @@ def load(session: str, within: Path, pages: Container[str]) -> Workspace:
     return found._replace(files=files)
 
 
-def glance(found: Saved, within: Path, pages: frozenset[str]) -> Workspace | None:
+def load_summary(found: Saved, within: Path, pages: frozenset[str]) -> Workspace | None:
     """The saved workspace without its files; None where it cannot be read."""
     return _glance(within / _safe(found.session) / FILE, found.when, pages)
 

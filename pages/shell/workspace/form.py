@@ -29,7 +29,7 @@ ROLES = ("table", "second", "network")
 LONGEST_NAME = 255
 
 
-class Given(NamedTuple):
+class GivenFile(NamedTuple):
     """A file that a person gave: its name, the digest of its content, and the content, None where it is not at hand."""
 
     name: str
@@ -42,14 +42,14 @@ class Workspace(NamedTuple):
 
     page: str
     state: State
-    files: Mapping[str, Given]
+    files: Mapping[str, GivenFile]
     program: str = __version__
 
 
-def spoken_of(state: State, role: str) -> str:
+def file_digest(state: State, role: str) -> str:
     """The digest of the file that a state names in this role; "" where it names none.
 
-    >>> spoken_of(State(table="upload:0123456789abcdef"), "table"), spoken_of(State(), "second")
+    >>> file_digest(State(table="upload:0123456789abcdef"), "table"), file_digest(State(), "second")
     ('0123456789abcdef', '')
     """
     if role == "table":
@@ -65,10 +65,10 @@ def without_data(workspace: Workspace) -> Workspace:
     state = workspace.state
     if any(isinstance(cell, str) for cell in state.case) and "table" in workspace.files:
         state = replace(state, case=(), row=-1)
-    return workspace._replace(state=state, files=bare(workspace.files))
+    return workspace._replace(state=state, files=names_only(workspace.files))
 
 
-def bare(files: Mapping[str, Given]) -> dict[str, Given]:
+def names_only(files: Mapping[str, GivenFile]) -> dict[str, GivenFile]:
     """The files by name and digest alone."""
     return {role: given._replace(content=None) for role, given in files.items()}
 
@@ -116,7 +116,7 @@ def read(data: bytes, pages: Container[str], *, limit: int = MOST_BYTES) -> Work
     state = _state(content["state"])
     files = _files(content["files"], blobs)
     for role, given in files.items():
-        if given.digest != spoken_of(state, role):
+        if given.digest != file_digest(state, role):
             raise StoreError("the workspace brings the file '{name}', and does not speak of it", name=given.name)
     return Workspace(page, state, files, program)
 
@@ -144,7 +144,7 @@ def _state(values: Any) -> State:
     return state
 
 
-def _files(said: Any, blobs: Mapping[str, Any]) -> dict[str, Given]:
+def _files(said: Any, blobs: Mapping[str, Any]) -> dict[str, GivenFile]:
     """What is said of the files, with their content; raises where that is another one than it says."""
     if not isinstance(said, dict) or not said.keys() <= set(ROLES) or not blobs.keys() <= said.keys():
         raise _misshapen()
@@ -161,5 +161,5 @@ def _files(said: Any, blobs: Mapping[str, Any]) -> dict[str, Given]:
         name = clean(name, LONGEST_NAME)
         if content is not None and digest(content) != mark:
             raise StoreError("the file '{name}' in the workspace is not the one it was saved with", name=name)
-        files[role] = Given(name, mark, content)
+        files[role] = GivenFile(name, mark, content)
     return files

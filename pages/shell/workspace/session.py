@@ -17,10 +17,10 @@ from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
 from pages.active import network_file, second_file
 from pages.runtime.state import START, State, change
-from pages.shell.workspace.form import ROLES, Given, Workspace, spoken_of
+from pages.shell.workspace.form import ROLES, GivenFile, Workspace, file_digest
 
 
-def present(session: Mapping[str, Any] | None = None) -> Workspace:
+def current_workspace(session: Mapping[str, Any] | None = None) -> Workspace:
     """What a session (this one) shows, with the files that it holds; one it does not hold is named, if its name is
     known."""
     session = cast(Mapping[str, Any], st.session_state) if session is None else session
@@ -28,7 +28,7 @@ def present(session: Mapping[str, Any] | None = None) -> Workspace:
     names: dict[str, str] = session.get("files_asked", {})
     files = {}
     for role in ROLES:
-        if not (mark := spoken_of(state, role)):
+        if not (mark := file_digest(state, role)):
             continue
         content: bytes | None = None
         if role == "table" and mark in session.get("uploads", {}):
@@ -41,12 +41,12 @@ def present(session: Mapping[str, Any] | None = None) -> Workspace:
             names = {**names, mark: session["networks"][mark][0]}
             content = session.get("network_files", {}).get(mark)
         if mark in names:
-            files[role] = Given(names[mark], mark, content)
+            files[role] = GivenFile(names[mark], mark, content)
     return Workspace(session.get("page") or "start", state, files)
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedWorkspace:
     """A workspace, and what its files hold, those that it has with it; the table under the overrides `wanted`."""
 
     workspace: Workspace
@@ -56,9 +56,9 @@ class Opened:
     network: Network | None = None
 
 
-def look_into(found: Workspace) -> Opened:
+def open_workspace(found: Workspace) -> OpenedWorkspace:
     """Read the files of a workspace. Raises BayesEngineError where one cannot be read."""
-    opened = Opened(found)
+    opened = OpenedWorkspace(found)
     held = {role: (given.name, given.content) for role, given in found.files.items() if given.content is not None}
     if "table" in held:
         wanted, table = _table(*held["table"], active.overrides(found.state))
@@ -70,7 +70,7 @@ def look_into(found: Workspace) -> Opened:
     return opened
 
 
-def reopen(opened: Opened) -> None:
+def reopen(opened: OpenedWorkspace) -> None:
     """Put the session into a workspace, on its page; for callbacks."""
     found, session = opened.workspace, st.session_state
     files = found.files

@@ -21,8 +21,8 @@ from pages.runtime import jobs, sessions
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current
 from pages.shell.workspace import disk
-from pages.shell.workspace.form import Workspace, bare, read, size, spoken_of, without_data, write
-from pages.shell.workspace.session import Opened, file_name, look_into, present, reopen
+from pages.shell.workspace.form import Workspace, file_digest, names_only, read, size, without_data, write
+from pages.shell.workspace.session import OpenedWorkspace, current_workspace, file_name, open_workspace, reopen
 
 WIDE = 330
 """Pixels, so that captions in the popover make a column and no line across the page."""
@@ -41,12 +41,12 @@ NEVER = 86_400.0
 _here: OrderedDict[str, None] = OrderedDict()
 
 
-def local() -> bool:
+def saves_by_itself() -> bool:
     """Whether this session is on one's own computer, and saved by itself: the server is bound to it and serves no other
     name, the browser calls it by such a name, and nothing has passed the request on."""
     known: bool | None = st.session_state.get("workspace_local")
     if known is None:
-        known = st.session_state["workspace_local"] = sessions.running() is not None and disk.wanted() and _own()
+        known = st.session_state["workspace_local"] = sessions.running() is not None and disk.is_enabled() and _own()
     return known
 
 
@@ -81,7 +81,7 @@ def begin() -> None:
     if "workspace_lost" not in st.session_state:
         st.session_state["workspace_lost"] = lost = _claimed()
         st.session_state["workspace_restarted"] = lost not in _here
-    _here[jobs.session()] = None
+    _here[jobs.session_id()] = None
     while len(_here) > REMEMBERED:
         _here.popitem(last=False)
 
@@ -95,22 +95,22 @@ def _claimed() -> str:
     """The session that the browser asks for with its connection, where it is not this one; else ""."""
     asked = st.context.headers.get("Sec-Websocket-Protocol", "").split(",")
     name = asked[-1].strip() if len(asked) > 2 else ""
-    return name if name != jobs.session() and re.fullmatch(r"[0-9a-f-]{36}", name) else ""
+    return name if name != jobs.session_id() and re.fullmatch(r"[0-9a-f-]{36}", name) else ""
 
 
-def note() -> None:
+def save_if_changed() -> None:
     """End of a run: on one's own computer, have the workspace saved if anything in it was changed."""
-    if not local():
+    if not saves_by_itself():
         return
-    session, now = st.session_state, present()
+    session, now = st.session_state, current_workspace()
     if now.state == replace(session.get("opened", START), language=now.state.language) and (
         "workspace_noted" not in session
     ):
         return  # nobody has done anything yet: what the address says is no work to be kept
-    seen = (now.page, now.state, tuple(bare(now.files).items()))
+    seen = (now.page, now.state, tuple(names_only(now.files).items()))
     if session.get("workspace_noted") != seen:
         session["workspace_noted"] = seen
-        disk.saver(disk.folder()).take(jobs.session(), now)
+        disk.saver(disk.folder()).take(jobs.session_id(), now)
 
 
 # the sidebar ----------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def note() -> None:
 
 def chip(pages: frozenset[str]) -> None:
     """The fifth chip: save the workspace, open one, and what is saved by itself."""
-    failed = local() and disk.saver(disk.folder()).problem is not None
+    failed = saves_by_itself() and disk.saver(disk.folder()).problem is not None
     icon = ":material/warning:" if failed else ":material/save:"
     opened = st.popover(
         f"**{_('Workspace')}**", icon=icon, width="stretch", key="chip_workspace_open", on_change="rerun"
@@ -127,12 +127,12 @@ def chip(pages: frozenset[str]) -> None:
         with opened, st.container(width=WIDE, gap="small"):
             _save()
             _open(pages)
-            if local():
+            if saves_by_itself():
                 _by_itself()
 
 
 def _save() -> None:
-    workspace = present()
+    workspace = current_workspace()
     held = any(given.content is not None for given in workspace.files.values())
     bare_only = False
     if held:
@@ -160,7 +160,7 @@ def _limit() -> int:
 
 def save_button(key: str, *, bare_only: bool = False, width: Literal["stretch", "content"] = "stretch") -> None:
     """A button that downloads the workspace; its files go with it unless they are not wanted or too large."""
-    workspace = present()
+    workspace = current_workspace()
     if bare_only or not _fits(workspace):
         workspace = without_data(workspace)
     st.download_button(
@@ -198,11 +198,11 @@ def _open_up(found: Callable[[], Workspace], refused: str) -> None:
         _refused(refused, error)
         return
     key = ("workspace", workspace.page, workspace.state, *(given.digest for given in workspace.files.values()))
-    jobs.errand(key, partial(look_into, workspace), OPENING, _reopened, partial(_refused, refused),
+    jobs.run_after_callback(key, partial(open_workspace, workspace), OPENING, _reopened, partial(_refused, refused),
                 size=size(workspace))  # fmt: skip
 
 
-def _reopened(opened: Opened) -> None:
+def _reopened(opened: OpenedWorkspace) -> None:
     reopen(opened)
     st.session_state["chip_workspace_open"] = False
     _dismiss()
@@ -245,7 +245,7 @@ def notice(page: str, pages: frozenset[str]) -> None:
     lost: str = session.get("workspace_lost", "")
     fresh = page == "start" and replace(state, language="") == START
     found = None
-    if local() and not session.get("workspace_dismissed") and (lost or fresh or _missing(state)):
+    if saves_by_itself() and not session.get("workspace_dismissed") and (lost or fresh or _missing(state)):
         found = _way_back(lost, state, pages)
     if not lost and found is None:
         return
@@ -274,12 +274,12 @@ def _way_back(lost: str, state: State, pages: frozenset[str]) -> disk.Saved | No
     for one in kept:
         if lost and one.session == lost:
             return one
-    mark = spoken_of(state, "table") if _missing(state) else ""
+    mark = file_digest(state, "table") if _missing(state) else ""
     if lost and not mark and replace(state, language="") != START:
         return None
     for one in kept:
-        glanced = disk.glance(one, disk.folder(), pages)
-        if glanced and not sessions.connected(one.session) and mark in ("", spoken_of(glanced.state, "table")):
+        glanced = disk.load_summary(one, disk.folder(), pages)
+        if glanced and not sessions.connected(one.session) and mark in ("", file_digest(glanced.state, "table")):
             return one
     return None
 
@@ -306,7 +306,7 @@ def _other_version() -> None:
 
 
 def _said(lost: str, found: disk.Saved | None, pages: frozenset[str]) -> str:
-    glanced = found and disk.glance(found, disk.folder(), pages)
+    glanced = found and disk.load_summary(found, disk.folder(), pages)
     saved = ""
     if found is not None:
         table = _table(glanced) if glanced else ""
@@ -336,7 +336,7 @@ def _table(workspace: Workspace) -> str:
 
 def _missing(state: State) -> bool:
     """Whether the state speaks of a table that this session was not given."""
-    mark = spoken_of(state, "table")
+    mark = file_digest(state, "table")
     return bool(mark) and mark not in st.session_state.get("uploads", {})
 
 

@@ -147,7 +147,7 @@ def _costs(state: State, features: Sequence[Variable]) -> dict[str, float]:
 def _next_question(talk: Talk, now: Inquiry) -> None:
     """The best question, or that none pays; and the widgets that answer it."""
     table, action = talk.one.table, now.decision.action[0]
-    decided = md(words.deciding(table, action, clean), 40)
+    decided = md(words.decision_name(table, action, clean), 40)
     if texts := [v.name for v in table.features if v.textual]:
         st.caption(_("{column} is a text: no question, for its answers cannot be listed.").format(
             column=md(table.column(texts[0]), 40)))  # fmt: skip
@@ -284,7 +284,7 @@ def _leads_to(talk: Talk, outcome: Outcome) -> str:
         return _("never, says the model")
     return _("{share} → **{decision}**, risk {risk}").format(
         share=f"{100 * outcome.probability:.3g} %",
-        decision=md(words.deciding(talk.one.table, outcome.action, clean), 30),
+        decision=md(words.decision_name(talk.one.table, outcome.action, clean), 30),
         risk=number(outcome.risk),
     )
 
@@ -416,7 +416,7 @@ def _belief(talk: Talk, now: Inquiry) -> None:
     actions = [loss.actions[i] for i in order]
     dark = theme_is_dark()
     figure = verdict(
-        [plotly_text(words.deciding(table, a, clean), 30) for a in actions],
+        [plotly_text(words.decision_name(table, a, clean), 30) for a in actions],
         [likely.get(a) for a in actions],
         [risks[i] for i in order],
         action_colours(actions, table.classes, dark=dark),

@@ -15,7 +15,7 @@ from bayes_engine.workbench.derivation.balance import weigh
 from bayes_engine.workbench.derivation.derive import Working
 from bayes_engine.workbench.derivation.pixels import PixelWeights, pixel_weights
 from pages.components import pixels
-from pages.components.component import heard, is_number, seen
+from pages.components.component import is_number, last_message, read_message
 from pages.components.plane import class_inks
 from pages.runtime.escape import clean, md
 from pages.runtime.state import change
@@ -33,13 +33,13 @@ def drawn_case(one: Study, image: Image, working: Working | None) -> None:
         weights = pixel_weights(weigh(working.ledger, *names), working.ledger, image.names)
 
     def drawn() -> None:
-        cells = heard(key, "drawn", lambda edit: read_ink(edit, image))
+        cells = read_message(key, "drawn", lambda edit: read_ink(edit, image))
         if cells is not None:
             change(lambda state: with_cells(state, one.table, dict(zip(image.names, cells, strict=True))))
 
     pixels.drawing(
         key=key,
-        data=case_part(one, image, sides, weights) | {"seen": seen(key)},
+        data=case_part(one, image, sides, weights) | {"seen": last_message(key)},
         on_drawn_change=drawn,
     )
     if weights is not None and working is not None:
@@ -83,7 +83,7 @@ def case_part(one: Study, image: Image, sides: tuple[int, int], weights: PixelWe
         "draw": {"ink": [None if v is None else min(max(float(v), 0.0), image.top) for v in ink]},
         "sheets": sheets,
         "words": {
-            **pixels.words(),
+            **pixels.component_words(),
             "tools": _("drawing tools"),
             "pen": _("Pen"),
             "penHelp": _("A nib of about one pixel: a pixel's ink is the share of it that the nib has covered."),

@@ -21,10 +21,10 @@ from bayes_engine.workbench.derivation.derive import derive, rows_like, without
 from bayes_engine.workbench.derivation.exercise import Exercise, draw
 from bayes_engine.workbench.derivation.render import posterior
 from pages import active
-from pages.active.question import pick_row
+from pages.active.case_and_losses import pick_row
 from pages.components.losses import case_amount
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, bound_to, change, current
 
@@ -95,7 +95,7 @@ def _own_row(table: active.InUse, values: Mapping[str, Any]) -> int | None:
     return next(iter(rows_like(X, case)), None)
 
 
-@kept(max_entries=16)
+@cached(max_entries=16)
 def _exercise(key: str, spec: Any, seed: int, _model: GenerativeClassifier, _table: active.InUse) -> Exercise:
     return draw(_table.parts, _model, seed)
 

@@ -16,9 +16,17 @@ from bayes_engine.priors import with_share
 from bayes_engine.workbench.derivation.derive import Working
 from pages import active
 from pages.active import words
-from pages.components.flip_margins import MOST, cell_of, loss_words, now_words, right_priced, say_flips, value_words
+from pages.components.flip_margins import (
+    MOST,
+    cell_of,
+    flip_sentences,
+    loss_words,
+    present_value,
+    prices_right_decisions,
+    value_words,
+)
 from pages.components.losses import LARGEST
-from pages.components.tables import high
+from pages.components.tables import table_height
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound_to, change, current
@@ -39,7 +47,7 @@ def how_firm(one: Study, working: Working) -> None:
     others = [i for i, action in enumerate(loss.actions) if action != margins.action]
     wish = current().seen_among(keys.WISH, [-1, *others])
     with st.container(border=True, key="margins"):
-        say_flips(table, margins)
+        flip_sentences(table, margins)
         names = {
             i: _("What would make it {name}?").format(name=clean(table.action(loss.actions[i]), 24)) for i in others
         }
@@ -79,7 +87,7 @@ def _every(table: active.InUse, margins: FlipMargins) -> None:
         pd.DataFrame(listed),
         key="margins_table",
         hide_index=True,
-        height=high(len(listed), TALLEST),
+        height=table_height(len(listed), TALLEST),
         column_config={
             "decision": st.column_config.TextColumn(_("loss of")),
             "truth": st.column_config.TextColumn(_("truth")),
@@ -110,9 +118,9 @@ def _listed(table: active.InUse, action: Any, truth: Any, now: float, stand: Fli
         says, then = f"≤ {high_}", above
     else:
         says, then = _("at any value"), ""
-    loss_of = _("prior of use") if action is None else words.deciding(table, action, clean)
+    loss_of = _("prior of use") if action is None else words.decision_name(table, action, clean)
     name = clean(table.class_(truth), 24)
-    return {"decision": loss_of, "truth": name, "now": now_words(flip), "stands": says, "then": then}
+    return {"decision": loss_of, "truth": name, "now": present_value(flip), "stands": says, "then": then}
 
 
 def _value_of(at: float, flip: Flip) -> str:
@@ -126,7 +134,7 @@ def _wish(table: active.InUse, implied: ImpliedLosses) -> None:
     """The single losses and the prior that make the wished decision with the least change, each to be tried; and the
     least change of all losses together."""
     name = md(table.action(implied.wished), 24)
-    single = implied.nearest(MOST, right=right_priced(implied.loss)) or implied.nearest(1)
+    single = implied.nearest(MOST, right=prices_right_decisions(implied.loss)) or implied.nearest(1)
     ways = [(way, _settable(implied, way)) for way in (*single, *implied.nearest_priors())]
     ways = [(way, value) for way, value in ways if value is not None]
     if not any(way.action is not None for way, _value in ways):
@@ -147,7 +155,7 @@ def _wish(table: active.InUse, implied: ImpliedLosses) -> None:
 
 def _needed(table: active.InUse, way: Flip) -> str:
     says = _("{what} of at least **{at}** (now {now})") if way.rising else _("{what} of at most **{at}** (now {now})")
-    return says.format(what=_what(table, way.action, way.truth), at=value_words(way.at, way), now=now_words(way))
+    return says.format(what=_what(table, way.action, way.truth), at=value_words(way.at, way), now=present_value(way))
 
 
 def _settable(implied: ImpliedLosses, way: Flip) -> float | None:
@@ -196,8 +204,8 @@ def _least(table: active.InUse, implied: ImpliedLosses) -> None:
         _("truth is {name}").format(name=clean(table.class_(c), 24)): [_step(*cells[a, c], way) for a in before.actions]
         for c in before.classes
     }
-    heads = pd.Index([words.deciding(table, a, clean) for a in before.actions])
-    st.dataframe(pd.DataFrame(shown, index=heads), key="margins_least", height=high(len(heads), TALLEST))
+    heads = pd.Index([words.decision_name(table, a, clean) for a in before.actions])
+    st.dataframe(pd.DataFrame(shown, index=heads), key="margins_least", height=table_height(len(heads), TALLEST))
 
 
 def _step(now: float, then: float, way: float) -> str:

@@ -18,9 +18,9 @@ from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, change, choose, current, dark
 from pages.views.case.editor import Study
 
@@ -31,8 +31,8 @@ MOST = 8
 SEEDS = 1000
 
 
-@kept(max_entries=64)
-@lasting(Message("drawing plausible models"))
+@cached(max_entries=64)
+@long_running(Message("drawing plausible models"))
 def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausible | Message:
     """The plausible models of a case, or why there are none."""
     try:
@@ -41,7 +41,7 @@ def _plausible(key: str, spec: Any, case: str, seed: int, _one: Study) -> Plausi
         return error.message
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _log_odds(key: str, spec: Any, case: str, for_: Any, against: Any, _one: Study) -> LogOdds | None:
     return log_odds(_one.model, _one.case, for_, against)
 

@@ -20,7 +20,7 @@ from bayes_engine.workbench.derivation.texts import Said, TextRead, absent_terms
 from pages import active
 from pages.active.text_terms import quoted, shown, times, visible
 from pages.components import tables
-from pages.components.component import component, heard, seen
+from pages.components.component import component, last_message, read_message
 from pages.components.plane import class_inks
 from pages.runtime.escape import clean, md
 from pages.runtime.state import TYPED, State, change
@@ -69,13 +69,13 @@ def _one_text(one: Study, name: str, read: TextRead | None, sides: tuple[int, in
     key = f"case_text_{one.table.features.position[name]}"
 
     def typed() -> None:
-        edit = heard(key, "typed", read_typed)
+        edit = read_message(key, "typed", read_typed)
         if edit is not None:
             change(lambda state: with_text(state, one.table, name, edit.text))
 
     _component(
         key=key,
-        data=text_part(one, name, read, sides) | {"seen": seen(key)},
+        data=text_part(one, name, read, sides) | {"seen": last_message(key)},
         on_typed_change=typed,
     )
 
@@ -241,7 +241,7 @@ def _absent(one: Study, working: Working, read: TextRead, sides: tuple[int, int]
         ]  # fmt: skip
         st.dataframe(
             pd.DataFrame(rows), key=f"absent_{one.table.features.position[read.column]}", hide_index=True,
-            height=tables.high(len(rows), 460), alt=_("absent words"), column_config={
+            height=tables.table_height(len(rows), 460), alt=_("absent words"), column_config={
                 "term": st.column_config.TextColumn(_("absent word")),
                 "nats": st.column_config.NumberColumn(_("nats"), format="%+.4f"),
                 **{f"c{k}": st.column_config.TextColumn(_("texts with it, {name}").format(name=name))

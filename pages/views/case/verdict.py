@@ -47,7 +47,7 @@ def pronounce(one: Study, working: Working, *, narrow: bool = False) -> None:
     actions = [working.loss.actions[i] for i in drawn]
     likely = dict(zip(working.classes, working.posterior, strict=True))
     figure = verdict(
-        [plotly_text(words.deciding(table, a, clean), 40) for a in actions],
+        [plotly_text(words.decision_name(table, a, clean), 40) for a in actions],
         [likely.get(a) for a in actions],
         [working.risk[i] for i in drawn],
         action_colours(actions, working.classes, dark=dark()),

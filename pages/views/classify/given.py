@@ -29,12 +29,12 @@ def drop() -> None:
         help=_("A long file is read and decided a block of rows at a time. You see how far it is and may cancel; the "
                "page stays usable meanwhile."),
     )  # fmt: skip
-    if why := reading.refused("second_file"):
+    if why := reading.why_refused("second_file"):
         st.error(_("This file could not be read: {why}.").format(why=why))
 
 
 def _take() -> None:
-    reading.take_in("second_file", look, _in_use)
+    reading.read_dropped("second_file", look, _in_use)
 
 
 def _in_use(name: str, content: bytes, found: Cells) -> None:

@@ -26,7 +26,7 @@ from pages import active
 from pages.active.second_file import SecondFile
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.state import current
 
 
@@ -83,14 +83,14 @@ def mark(upload: SecondFile) -> str:
     return f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}|{decimal}"
 
 
-@kept(max_entries=4)
+@cached(max_entries=4)
 def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.InUse, _fitted: active.Fitted,
             _upload: SecondFile) -> tuple[IncomingFile, Scored]:  # fmt: skip
     model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None
 
-    treated, left = active.treated(table)
+    treated, left = active.treatments_in_use(table)
 
     def work() -> tuple[IncomingFile, Scored]:
         rules = CellRules(

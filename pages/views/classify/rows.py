@@ -14,7 +14,7 @@ from bayes_engine.workbench.incoming.incoming import Incoming
 from pages import active
 from pages.active import words
 from pages.runtime.escape import clean, md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import State, change, keep_out_of_links, selected
 from pages.views.classify.judged import Judged
 from pages.views.classify.reasons import flaws, reasons
@@ -32,7 +32,7 @@ def counts(judged: Judged) -> None:
     count = judged.tally
     st.metric(_("rows"), f"{len(judged.rows):,}", width="content")
     for action, n in count.actions.items():
-        st.metric(words.deciding(judged.table, action, md), f"{n:,}", width="content")
+        st.metric(words.decision_name(judged.table, action, md), f"{n:,}", width="content")
     if count.undecided:
         st.metric(_("not decided"), f"{count.undecided:,}", width="content")
     if count.known:
@@ -94,7 +94,7 @@ def row_table(judged: Judged) -> None:
     if picked.selection.rows:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(_("Row {n} is now the case.").format(n=picked.selection.rows[0] + 1))
-            go("pages/case.py", _("Open it in One case"), ":material/search:")
+            page_link("pages/case.py", _("Open it in One case"), ":material/search:")
     else:
         st.caption(_("Choose a row to open it in One case: the working, number by number."))
     if len(rows) > SHOWN:
@@ -123,7 +123,7 @@ def against_truth(judged: Judged) -> None:
         if count.known:
             told = pd.DataFrame(
                 count.confusion,
-                index=[words.deciding(table, action, clean) for action in judged.loss.actions],
+                index=[words.decision_name(table, action, clean) for action in judged.loss.actions],
                 columns=[_("truth is {label}").format(label=clean(table.class_(c), 40)) for c in table.classes],
             )
             st.dataframe(told, width="content", alt=_("decisions by true class"))

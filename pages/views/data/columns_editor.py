@@ -14,7 +14,7 @@ from bayes_engine.table.describe import ColumnSummary
 from pages import active
 from pages.active import words
 from pages.runtime.escape import clean
-from pages.runtime.state import said_by
+from pages.runtime.state import widget_message
 from pages.views.data import attempts, columns
 
 
@@ -30,7 +30,7 @@ def columns_editor(table: active.TableInUse) -> None:
     found = [k for k in dict.fromkeys(v.kind for v in table.schema) if k not in columns.KINDS]
 
     def edited() -> None:
-        for row, cells in (said_by(key, "edited_rows") or {}).items():
+        for row, cells in (widget_message(key, "edited_rows") or {}).items():
             position, now = int(row), active.table_in_use().schema.variables[int(row)]
             for name, edit in (("kind", columns.with_kind), ("role", columns.with_role)):
                 if cells.get(name) and cells[name] != getattr(now, name):

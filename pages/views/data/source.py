@@ -18,7 +18,7 @@ from pages.runtime.state import State, change, current
 def drop() -> None:
     """Where a file is given. One that is no table is said, and what was on screen stays."""
     st.file_uploader(_("Your own table"), key="upload_file", on_change=_take, max_upload_size=MAX_BYTES // 1_000_000)
-    if why := reading.refused("upload_file"):
+    if why := reading.why_refused("upload_file"):
         st.error(_("This file could not be read: {why}. The table below is the one you had.").format(why=why))
     st.caption(_("CSV, TSV and other text, Excel, Parquet, ARFF. The table stays in this session; nothing of it is in "
                  "a link."))  # fmt: skip
@@ -26,7 +26,7 @@ def drop() -> None:
 
 def _take() -> None:
     """Take over the file that was dropped; one that is no table leaves everything as it is."""
-    reading.take_in("upload_file", active.look, _in_use)
+    reading.read_dropped("upload_file", active.look, _in_use)
 
 
 def _in_use(name: str, content: bytes, found: Reading) -> None:
@@ -37,7 +37,7 @@ def _in_use(name: str, content: bytes, found: Reading) -> None:
 
 def gallery() -> None:
     """The worked examples, a card each."""
-    names, across = active.offered(), 3 if current().table.startswith("upload:") else 4
+    names, across = active.dataset_choices(), 3 if current().table.startswith("upload:") else 4
     for start in range(0, len(names), across):
         for cell, name in zip(st.columns(across, gap="small"), names[start : start + across], strict=False):
             with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
@@ -64,8 +64,8 @@ def origin(table: active.TableInUse) -> None:
                    f"{md(table.info.source, 400)} · {md(table.info.licence, 200)}")  # fmt: skip
     if table.reading:
         given = st.session_state["uploads"][current().table.removeprefix("upload:")]
-        reading.notes(table.reading.report, given, "read", _reread)
-        reading.how_read(given, "read", _reread)
+        reading.reading_notes(table.reading.report, given, "read", _reread)
+        reading.reading_choices(given, "read", _reread)
 
 
 def _reread(state: State, before: Reading, after: Reading) -> State:

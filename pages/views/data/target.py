@@ -8,7 +8,7 @@ import streamlit as st
 from bayes_engine.language import _
 from pages import active
 from pages.runtime.escape import clean, md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import State, bound
 from pages.views.data import columns
 from pages.views.data.attempts import attempted
@@ -26,7 +26,7 @@ def choose(table: active.TableInUse) -> None:
     )  # fmt: skip
     if isinstance(table, active.FittableTable):
         st.caption("  \n".join(note.local(md) for note in table.parts.notes))
-        go("pages/model.py", _("Look at the model"), ":material/tune:")
+        page_link("pages/model.py", _("Look at the model"), ":material/tune:")
 
 
 def _with_target(state: State, position: int | None) -> State:

@@ -13,7 +13,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number, signed
 from bayes_engine.workbench.derivation.dependence import LEVEL
 from pages import active
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
 from pages.runtime.state import Spec, current
 from pages.views.dependence import dial
@@ -103,9 +103,9 @@ def cost(table: active.InUse) -> None:
     st.markdown(said.format(**told))
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _losses(key: str, specs: tuple[Spec, ...], prior: tuple[float, ...], _table: active.InUse) -> pd.DataFrame:
     """The log-losses of models on the same held-out rows, by family; no row had a say in the tree it is judged by."""
-    judged = active.held_anew if active.is_tiny(_table) else active.held_out_rows
+    judged = active.held_out_refitted if active.is_tiny(_table) else active.held_out_rows
     held = {spec.family: judged(_table, active.fit(_table, spec)) for spec in specs}
     return compare(held, prior_of_use=active.prior_of_use(_table))

@@ -8,7 +8,7 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.dependence import LEVEL, Pair, clustered, map_of, strongest
 from bayes_engine.workbench.figures.dependence import dependence_map
 from pages import active
-from pages.components.tables import Choice, Head, drawn
+from pages.components.tables import Choice, Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import change, current, dark, selected
@@ -72,7 +72,7 @@ def draw_list(table: active.InUse, found: Study, ordered: list[Pair], chosen: Pa
     def choose(row: int, _column: int) -> None:
         change(choosing(table, ordered[row].edge))
 
-    drawn(
+    word_table(
         [
             Head(_("pair")),
             Head(_("nats"), width=60, right=True),

@@ -23,9 +23,9 @@ from pages import active
 from pages.active import shelf, words
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, bound, bound_to, change, choose, current, dark, selected
 from pages.views.dependence.quarters import cut_by, with_cut
 
@@ -191,7 +191,7 @@ def _read(table: active.InUse, specs: Mapping[str, Spec], *, anew: bool) -> _Rea
         with st.spinner(_("{model}: judging rows it has not seen …").format(model=md(name_of(place)))):
             try:
                 fitted = active.fit(table, spec)
-                held = active.held_anew(table, fitted) if anew else active.held_out_rows(table, fitted)
+                held = active.held_out_refitted(table, fitted) if anew else active.held_out_rows(table, fitted)
             except BayesEngineError as error:
                 found.faults[place] = error
                 continue
@@ -199,14 +199,14 @@ def _read(table: active.InUse, specs: Mapping[str, Spec], *, anew: bool) -> _Rea
     return found
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _scores(key: str, _held: Mapping[str, HeldOut], _use: Mapping[Any, float] | None) -> pd.DataFrame:
     return compare(_held, prior_of_use=_use)
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _priced(
     key: str, _held: Mapping[str, HeldOut], _loss: LossMatrix, _use: Mapping[Any, float] | None, _amount: Any
 ) -> pd.DataFrame:

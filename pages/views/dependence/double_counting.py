@@ -42,9 +42,9 @@ from pages import active
 from pages.active import words
 from pages.components.chart import chart
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.jobs import lasting, run
+from pages.runtime.jobs import long_running, run
 from pages.runtime.state import Spec, bound_to, change, current, dark
 from pages.views.dependence.dial import alike, places
 
@@ -210,7 +210,7 @@ def _worst(table: active.InUse, specs: Mapping[str, Spec]) -> None:
     )
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _most(key: str, naive: Spec, tree: Spec, _parts: Parts, _table: active.InUse) -> tuple[int, float] | None:
     both = active.fit(_table, naive).model, active.fit(_table, tree).model
     said = Message("looking for the row that is counted twice most")
@@ -378,8 +378,8 @@ def _telling(ledger: Ledger, names: tuple[str, ...]) -> str:
     return max(known, key=lambda n: known[n]) if known else names[0]
 
 
-@kept(max_entries=32)
-@lasting(Message("judging the model on rows held out"))
+@cached(max_entries=32)
+@long_running(Message("judging the model on rows held out"))
 def _naive_scores(
     key: str, column: str, _held: HeldOut, _model: NaiveBayes, _parts: Parts, _use: Mapping[Any, float] | None
 ) -> dict[str, list[float]]:
@@ -390,8 +390,8 @@ def _naive_scores(
     return {name: [one[name] for one in found] for name in found[0]}
 
 
-@kept(max_entries=128)
-@lasting(Message("judging the model on rows held out"))
+@cached(max_entries=128)
+@long_running(Message("judging the model on rows held out"))
 def _refit(
     key: str, spec: Spec, column: str, times: int, case: str, _model: GenerativeClassifier, _parts: Parts, _case: Any
 ) -> tuple[Ledger, HeldOut]:

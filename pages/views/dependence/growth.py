@@ -16,7 +16,7 @@ from pages.components.film import film_bar
 from pages.components.graph import Click, Clicking, Edge, EdgeTone, Node, graph
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound_to, change, current, speak
+from pages.runtime.state import bound_to, change, current, use_session_language
 from pages.views.dependence.parents import shelve
 from pages.views.dependence.study import Study, choosing, chosen_pair, joined, named, spec_of
 
@@ -70,7 +70,7 @@ def growing(table: active.InUse, found: Study, chosen: Pair) -> None:
 
     @st.fragment
     def playing() -> None:
-        speak()
+        use_session_language()
         if not current().seen(keys.TREE_PLAYS) or chosen_pair(table, found.pairs) != chosen:
             st.rerun()
         _player(table, found, chosen)

@@ -14,7 +14,7 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.dependence import SPARSE, Contingency, Pair, contingency
 from bayes_engine.workbench.figures.dependence import tint
 from pages import active
-from pages.components.tables import Choice, Head, Tint, drawn
+from pages.components.tables import Choice, Head, Tint, word_table
 from pages.components.tables import rows as rows_of
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
@@ -108,7 +108,7 @@ def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, in
         change(lambda s: s.showing(keys.PAIR_CELL.to((c, row, column - 1 if column else at[2]))))
 
     with left:
-        drawn(
+        word_table(
             heads,
             [[level, *row] for level, row in zip(own, counts, strict=True)],
             key=f"pair_counts_{c}",
@@ -118,7 +118,7 @@ def _table_of(table: active.InUse, cells: Contingency, c: int, at: tuple[int, in
             narrow=True,
         )
     with right:
-        drawn(
+        word_table(
             heads,
             [[level, *row] for level, row in zip(own, _terms(cells, c), strict=True)],
             key=f"pair_terms_{c}",

@@ -13,9 +13,9 @@ from bayes_engine.workbench.derivation.dependence import Growth, Pair, all_teste
 from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, change, current
 from pages.views.dependence.quarters import cut_by, into, uncut, with_cut
 
@@ -42,8 +42,8 @@ def study(table: active.InUse) -> Study:
     return _study(table.key, fitted.spec, fitted)
 
 
-@kept(max_entries=16)
-@lasting(Message("measuring the dependences"))
+@cached(max_entries=16)
+@long_running(Message("measuring the dependences"))
 def _study(key: str, spec: Spec, _fitted: active.Fitted) -> Study:
     model = _fitted.model
     assert isinstance(model, TAN)

@@ -30,8 +30,8 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.workbench.figures.mixture import ComponentEllipses, Film, drawn_rows, side
 from pages import active
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
-from pages.runtime.jobs import lasting
+from pages.runtime.cache import cached
+from pages.runtime.jobs import long_running
 from pages.runtime.state import current
 
 MAX_ITER = 300
@@ -80,7 +80,7 @@ def axes(table: active.InUse) -> tuple[int, int]:
     return x, state.seen_among(keys.EM_Y, others, next(j for j in (*first[::-1], 0) if j != x))
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _telling(key: str, _parts: Parts) -> tuple[int, int]:
     n = sum(v.numeric for v in _parts.schema.features)
     return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _parts.y.cat.codes.to_numpy())
@@ -184,7 +184,7 @@ def _matrix(parts: Parts, columns: tuple[int, ...]) -> tuple[Any, list[str]]:
     return parts.X[names].to_numpy(dtype="float64", na_value=float("nan")), names
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _side(key: str, name: str, _parts: Parts) -> Any:
     return side(_parts.X[name].to_numpy(dtype="float64", na_value=float("nan")))
 
@@ -197,15 +197,15 @@ def _begin(run: Run, x: Any, parts: Parts) -> Any:
     return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
 
 
-@kept(max_entries=64)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=64)
+@long_running(Message("climbing by EM"))
 def _mixture(key: str, run: Run, _parts: Parts) -> Climb:
     x = _matrix(_parts, run.columns)[0]
     return climb(x, run.k, _begin(run, x, _parts), **_keywords(run))
 
 
-@kept(max_entries=256)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=256)
+@long_running(Message("climbing by EM"))
 def _reached(key: str, run: Run, _parts: Parts) -> float | None:
     x = _matrix(_parts, run.columns)[0]
     return reached(x, run.k, _begin(run, x, _parts), **_keywords(run))
@@ -223,7 +223,7 @@ def _keywords(run: Run) -> dict[str, Any]:
     }
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _mixture_film(key: str, run: Run, _parts: Parts) -> tuple[Film, list[int]]:
     found, x = _mixture(key, run, _parts), _matrix(_parts, run.columns)[0]
     trace = found.trace
@@ -236,15 +236,15 @@ def _mixture_film(key: str, run: Run, _parts: Parts) -> tuple[Film, list[int]]:
     return Film.of_mixture(trace, shares, x[rows], sides), rows.tolist()
 
 
-@kept(max_entries=32)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=32)
+@long_running(Message("climbing by EM"))
 def _bills(key: str, columns: tuple[int, ...], form: str, prior: bool, _parts: Parts) -> Bills:
     x, _names = _matrix(_parts, columns)
     return bills(x, MOST, covariance=form, n_init=2, max_iter=150, tol=1e-5, prior="inverse-wishart" if prior else None)
 
 
-@kept(max_entries=32)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=32)
+@long_running(Message("climbing by EM"))
 def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) -> Supervised:
     x, names = _matrix(_parts, columns)
     levels = _parts.target.levels
@@ -299,8 +299,8 @@ def _estimator(labels: Labels, parts: Parts) -> NaiveBayes:
     return NaiveBayes(schema=parts.schema, tied_variance=labels.tied)
 
 
-@kept(max_entries=32)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=32)
+@long_running(Message("climbing by EM"))
 def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return hide(
@@ -316,14 +316,14 @@ def _hiding(key: str, labels: Labels, _parts: Parts) -> Hiding:
     )
 
 
-@kept(max_entries=32)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=32)
+@long_running(Message("climbing by EM"))
 def _all_seen(key: str, labels: Labels, _parts: Parts) -> int:
     hidden = hidden_rows(len(_parts.X), labels.share, labels.seed, labels.flipped)
     return ceiling(_parts.X, _parts.y, hidden, _estimator(labels, _parts))
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _hiding_film(key: str, labels: Labels, plane: tuple[str, ...], _parts: Parts) -> tuple[Film, list[int]]:
     study = _hiding(key, labels, _parts)
     steps, k = len(study.shares), len(study.levels)
@@ -358,8 +358,8 @@ def missing(table: active.InUse, row: int, column: int, run: Run) -> Filled:
     return _missing(table.key, row, column, run.k, run.form, table.parts)
 
 
-@kept(max_entries=64)
-@lasting(Message("climbing by EM"))
+@cached(max_entries=64)
+@long_running(Message("climbing by EM"))
 def _missing(key: str, row: int, column: int, k: int, form: str, _parts: Parts) -> Filled:
     names = [v.name for v in _parts.schema.features if v.numeric]
     x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()

@@ -18,7 +18,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.workbench.figures.mixture import Film
 from bayes_engine.workbench.figures.theme import colour_of
-from pages.components.component import component, follower, heard, is_number, read_position, seen
+from pages.components.component import component, follower, is_number, last_message, read_message, read_position
 from pages.components.film import bar_words, read_step
 from pages.runtime.escape import clean
 
@@ -70,24 +70,24 @@ def player(
     last, k = len(scene.film.shares) - 1, scene.film.shares[0].shape[1]
 
     def stepped() -> None:
-        chosen = heard(key, "stepped", lambda edit: read_step(edit, last))
+        chosen = read_message(key, "stepped", lambda edit: read_step(edit, last))
         if chosen is not None:
             on_step(chosen)
 
     def moved() -> None:
-        start = heard(key, "moved", lambda edit: read_start(edit, k))
+        start = read_message(key, "moved", lambda edit: read_start(edit, k))
         if start is not None and on_moved is not None:
             on_moved(*start)
 
     def picked() -> None:
-        row = heard(key, "picked", lambda edit: read_position(edit.get("row"), max(rows, default=-1) + 1))
+        row = read_message(key, "picked", lambda edit: read_position(edit.get("row"), max(rows, default=-1) + 1))
         if row in rows and on_picked is not None:
             on_picked(row)
 
     with st.container(gap=None):
         _live(
             key=key,
-            data=live_part(scene, key, digest, step=step) | {"seen": seen(key)},
+            data=live_part(scene, key, digest, step=step) | {"seen": last_message(key)},
             on_stepped_change=stepped,
             on_moved_change=moved,
             on_picked_change=picked,

@@ -13,7 +13,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.laboratory import INKS
 from bayes_engine.workbench.figures.theme import EXTRA_COLOURS, colour_of
-from pages.components.component import component, heard, is_number, seen
+from pages.components.component import component, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
 from pages.runtime.state import change, current
 from pages.views.laboratory import setup as lab
@@ -31,19 +31,19 @@ def draw(setup: Setup, sample: Sample, models: Sequence[str], *, key: str = "lab
 
     def moved() -> None:
         now = lab.in_use()
-        parts = heard(key, "moved", lambda edit: lab.read_parts(edit.get("parts"), now.parts))
+        parts = read_message(key, "moved", lambda edit: lab.read_parts(edit.get("parts"), now.parts))
         if parts is not None and now.kind == "gauss":
             change(lambda s: s.showing(keys.LAB_PARTS.to(tuple(part[2:] for part in parts))))
 
     def drawn() -> None:
         now = lab.in_use()
-        points = heard(key, "drawn", lambda edit: _with_click(now, edit))
+        points = read_message(key, "drawn", lambda edit: _with_click(now, edit))
         if points is not None and now.kind == "drawn":
             change(lambda s: s.showing(keys.LAB_POINTS.to(points)))
 
     _component(
         key=key,
-        data=_drawn(setup, sample, models) | {"seen": seen(key)},
+        data=_drawn(setup, sample, models) | {"seen": last_message(key)},
         on_moved_change=moved,
         on_drawn_change=drawn,
     )

@@ -13,7 +13,7 @@ from bayes_engine.workbench.figures import laboratory as figures
 from bayes_engine.workbench.laboratory.excess import LearningCurve
 from bayes_engine.workbench.laboratory.truth import TableTruth, best_in_cells
 from pages.components.chart import chart
-from pages.components.tables import written
+from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import State, bound, bound_to, change, choose, current, dark
@@ -206,7 +206,7 @@ def _numbers(setup: Setup, sample: Sample, curve: LearningCurve) -> None:
                 number(sample.risks[name]),
             ]
         )
-    written(lines)
+    markdown_table(lines)
     st.caption(
         _(
             "R(h) = R\\* + misfit + finite sample. Every risk is that of the classifier's decisions under the true "

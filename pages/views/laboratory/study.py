@@ -11,8 +11,8 @@ from bayes_engine.models.rivals import of_levels, of_numbers
 from bayes_engine.workbench.laboratory.excess import LearningCurve, fitted_once, learning_curve, sampled_points
 from bayes_engine.workbench.laboratory.truth import Risk, bayes_risk
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
-from pages.runtime.jobs import lasting
+from pages.runtime.cache import cached
+from pages.runtime.jobs import long_running
 from pages.views.laboratory.setup import WIDEST, Setup
 
 REPLICATES = 12
@@ -67,8 +67,8 @@ def curve_of(setup: Setup) -> LearningCurve:
     return _curve(replace(setup, seed=0, n=0).key, setup)
 
 
-@kept(max_entries=64)
-@lasting(Message("drawing samples and fitting the models"))
+@cached(max_entries=64)
+@long_running(Message("drawing samples and fitting the models"))
 def _sample(key: str, _setup: Setup) -> Sample:
     truth, loss = _setup.truth(), _setup.loss
     fitted = fitted_once(truth, models_of(_setup), loss, _setup.n, _setup.seed)
@@ -86,13 +86,13 @@ def _sample(key: str, _setup: Setup) -> Sample:
     )
 
 
-@kept(max_entries=64)
-@lasting(Message("drawing samples and fitting the models"))
+@cached(max_entries=64)
+@long_running(Message("drawing samples and fitting the models"))
 def _excess(key: str, _setup: Setup) -> LearningCurve:
     return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, [_setup.n], replicates=REPLICATES, seed=1)
 
 
-@kept(max_entries=16)
-@lasting(Message("drawing samples and fitting the models"))
+@cached(max_entries=16)
+@long_running(Message("drawing samples and fitting the models"))
 def _curve(key: str, _setup: Setup) -> LearningCurve:
     return learning_curve(_setup.truth(), models_of(_setup), _setup.loss, GROWTH, replicates=CURVE, seed=1)

@@ -42,7 +42,7 @@ from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Bar, Head
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import Spec, bound, bound_to, change, choose, current, dark
 from pages.views.model import likelihoods, weights_and_selection
@@ -60,17 +60,17 @@ LIST = 388
 # the columns ------------------------------------------------------------------------------------------------------
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _information(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[dict[str, float], float]:
     return information(_fitted.model), class_entropy(_fitted.model)
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _super_parents(key: str, spec: Spec, _fitted: active.Fitted) -> tuple[str, ...]:
     return super_parents(_fitted.model)
 
 
-@kept(max_entries=256)
+@cached(max_entries=256)
 def _best_cut(key: str, column: str, _table: active.InUse) -> tuple[float, float] | None:
     """Gain and threshold, in bits, of the best cut of a whole column."""
     parts = _table.parts
@@ -119,7 +119,7 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
         column = position[listed[row].name]
         change(lambda s: s.showing(keys.COLUMN.to(column), keys.CELL.to(())))
 
-    tables.drawn(
+    tables.word_table(
         heads,
         list(zip(*shown, strict=True)),
         key="column_list",
@@ -399,7 +399,7 @@ def _fractions(table: active.InUse, found: LevelConditionals) -> tuple[WorkingSt
     def look_at(row: int, column: int) -> None:
         change(lambda state: state.showing(keys.CELL.to((row, column - 1 if column else k))))
 
-    tables.drawn(
+    tables.word_table(
         [Head(table.column(found.variable.name)), *(Head(table.given_class(c), right=True) for c in found.classes)],
         lines,
         key="fractions",
@@ -471,7 +471,7 @@ def _moments(table: active.InUse, found: GaussianConditionals) -> tuple[WorkingS
     columns[Head(_("sd"), right=True)] = [f"{d.sd:.6g}" for d in densities]
     if any(found.missing):
         columns[Head(_("missing"), right=True)] = [count(n) for n in found.missing]
-    tables.drawn(
+    tables.word_table(
         list(columns),
         list(zip(*columns.values(), strict=True)),
         key="moments",

@@ -12,16 +12,16 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.pixels import ClassImages, class_images
 from pages import active
 from pages.components import pixels
-from pages.components.component import heard, read_position, seen
+from pages.components.component import last_message, read_message, read_position
 from pages.components.plane import class_inks
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec, change, choose
 from pages.views.model import class_conditionals
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _class_images(
     key: str, spec: Spec, _table: active.InUse, _fitted: active.Fitted, _names: Sequence[str]
 ) -> ClassImages:
@@ -58,7 +58,7 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
     key = "class_pixels"
 
     def picked() -> None:
-        at = heard(key, "picked", lambda edit: read_position(edit.get("pixel"), len(image.names)))
+        at = read_message(key, "picked", lambda edit: read_position(edit.get("pixel"), len(image.names)))
         if at is not None:
             column = table.features.position[image.names[at]]
             change(lambda s: s.showing(keys.COLUMN.to(column), keys.CELL.to(())))
@@ -69,8 +69,8 @@ def class_pictures(table: active.InUse, fitted: active.Fitted, image: Image, cho
             **pixels.grid(table, image),
             "picked": image.names.index(chosen) if chosen in image.names else -1,
             "sheets": sheets,
-            "words": {**pixels.words(), "hint": ""},
-            "seen": seen(key),
+            "words": {**pixels.component_words(), "hint": ""},
+            "seen": last_message(key),
         },
         on_picked_change=picked,
     )

@@ -26,7 +26,7 @@ from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import Spec, State, bound, current, dark
 from pages.views.model import likelihoods
@@ -42,7 +42,7 @@ MOST_FANS = 4
 """Up to so many classes have drawn Gaussians."""
 
 
-@kept(max_entries=128)
+@cached(max_entries=128)
 def _estimates(key: str, spec: Spec, column: str, held: str, _args: Any) -> Estimates | MomentEstimates | Message:
     """The estimates of a column at its parents' levels, or why there are none."""
     model, classes, given = _args
@@ -85,19 +85,19 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
     def edit_own(value: Any) -> Any:
         kept = {at: v for at, v in own.items() if at != position}
         kept |= {} if value is None else {position: value}
-        return shelf.on_active(table, lambda old: shelf.with_knob(old, "alphas", tuple(sorted(kept.items()))))
+        return shelf.edit_active_model(table, lambda old: shelf.with_knob(old, "alphas", tuple(sorted(kept.items()))))
 
     def choose(state: State, kind: str) -> State:
         if not alone:
-            return shelf.on_active(table, lambda old: shelf.with_prior(old, kind))(state)
-        value = prior_choice.opening(kind) if kind else None
+            return shelf.edit_active_model(table, lambda old: shelf.with_prior(old, kind))(state)
+        value = prior_choice.default_of(kind) if kind else None
         if kind == "m-estimate":
             value = (*value[:2], bases[0])
         return edit_own(value)(state)
 
     def turn(state: State, value: Any) -> State:
         if not alone:
-            return shelf.on_active(table, lambda old: shelf.with_rows(old, value))(state)
+            return shelf.edit_active_model(table, lambda old: shelf.with_prior_strength(old, value))(state)
         return edit_own(value)(state)
 
     def scope(state: State, which: str) -> State:
@@ -113,12 +113,12 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
         st.segmented_control(_("Prior of"), list(whose), format_func=whose.__getitem__, required=True,
                              **bound("prior_of", "one" if alone else "all", scope))  # fmt: skip
     with cells[1]:
-        prior_choice.choose("column_kind", stands, kinds if alone else (*prior_choice.KINDS, *zeros), choose,
-                          about=prior_choice.meaning(zeros=bool(zeros)))  # fmt: skip
+        prior_choice.choose_kind("column_kind", stands, kinds if alone else (*prior_choice.KINDS, *zeros), choose,
+                          about=prior_choice.kinds_help(zeros=bool(zeros)))  # fmt: skip
     with cells[2]:
-        prior_choice.slide("column_alpha", value, turn)
+        prior_choice.strength_slider("column_alpha", value, turn)
     with cells[3]:
-        prior_choice.exact("column_alpha", value, turn, top=top, bases=bases)
+        prior_choice.strength_input("column_alpha", value, turn, top=top, bases=bases)
 
 
 # a table of probabilities ---------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def _levels(table: active.InUse, spec: Spec, found: LevelConditionals, known: Es
             st.caption(_("The {n} most frequent of {all} levels are drawn; the table has all.").format(
                 n=len(drawn), all=len(names)))  # fmt: skip
     with listed_at:
-        tables.drawn(
+        tables.word_table(
             [
                 Head(table.column(found.variable.name)),
                 Head("ML", _("Maximum likelihood: the bare fraction of the rows, eq. 7.17."), right=True),
@@ -171,7 +171,7 @@ def _levels(table: active.InUse, spec: Spec, found: LevelConditionals, known: Es
         )
     position = table.features.position[found.variable.name]
     prior = dict(active.setting(spec, "alphas")).get(position, shelf.pseudo_count(spec))
-    said = [_("The prior in use: {prior}.").format(prior=prior_choice.says(prior))]
+    said = [_("The prior in use: {prior}.").format(prior=prior_choice.text(prior))]
     if known.bare:
         said = [_("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
                   "those under Jeffreys' prior, ½ a level.")]  # fmt: skip
@@ -222,7 +222,7 @@ def _gaussians(
                     " – ".join(map(number, spread)),
                 ]
             )
-        tables.drawn(
+        tables.word_table(
             [
                 Head(table.column(table.target.name)),
                 Head(_("μ, 95 % credible"), right=True),

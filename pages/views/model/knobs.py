@@ -18,7 +18,7 @@ from bayes_engine.priors import PRIORS, with_share
 from bayes_engine.table.discretize import METHODS
 from pages import active
 from pages.active import prior_choice, words
-from pages.active.shelf import on_active, prior_kind, pseudo_count, with_knob, with_prior, with_rows
+from pages.active.shelf import edit_active_model, prior_kind, pseudo_count, with_knob, with_prior, with_prior_strength
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec, State, bound, bound_to, change
@@ -88,7 +88,7 @@ def _widgets(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> list[
     values, on = active.settings(spec), acting(table, spec)
 
     def rows(state: State, value: Any) -> State:
-        return on_active(table, lambda old: with_rows(old, value))(state)
+        return edit_active_model(table, lambda old: with_prior_strength(old, value))(state)
 
     made: dict[str, Callable[[], None]] = {
         "objective": lambda: _choice(
@@ -118,7 +118,7 @@ def _widgets(table: active.InUse, spec: Spec, prior: tuple[float, ...]) -> list[
         "max_parents": lambda: _most_parents(table, spec),
         "alpha_kind": lambda: _prior_kind(table, spec, off=not on.counted),
         "smoothing": lambda: _joint_or_not(table, spec, off=not on.counted),
-        "alpha": lambda: prior_choice.slide("knob_alpha", pseudo_count(spec), rows, off=not on.counted),
+        "alpha": lambda: prior_choice.strength_slider("knob_alpha", pseudo_count(spec), rows, off=not on.counted),
         "alpha_exact": lambda: _alpha_exact(table, spec, rows, off=not on.counted),
         "priors": lambda: _prior_rule(table, spec, prior),
         "shrinkage": lambda: _shrinkage(table, spec),
@@ -190,7 +190,7 @@ def _turned(table: active.InUse, name: str, value: Any, read: Callable[[Any], An
     """Keyword arguments that make a widget a view of one knob of the active model."""
 
     def turn(state: State, entered: Any) -> State:
-        return on_active(table, lambda old: with_knob(old, name, read(entered)))(state)
+        return edit_active_model(table, lambda old: with_knob(old, name, read(entered)))(state)
 
     return bound(f"knob_{name}", value, turn)
 
@@ -212,13 +212,13 @@ def _choice(
 def _prior_kind(table: active.InUse, spec: Spec, *, off: bool) -> None:
     """Which kind of Dirichlet prior all columns have; naive Bayes may mend zeros only."""
     zeros = spec.family in active.NAIVE
-    prior_choice.choose(
+    prior_choice.choose_kind(
         "knob_kind",
         prior_kind(spec),
         (*prior_choice.KINDS, "zero-only") if zeros else prior_choice.KINDS,
-        lambda state, kind: on_active(table, lambda old: with_prior(old, kind))(state),
+        lambda state, kind: edit_active_model(table, lambda old: with_prior(old, kind))(state),
         off=off,
-        about=prior_choice.meaning(zeros=zeros),
+        about=prior_choice.kinds_help(zeros=zeros),
     )
 
 
@@ -232,7 +232,9 @@ def _joint_or_not(table: active.InUse, spec: Spec, *, off: bool) -> None:
 
 def _alpha_exact(table: active.InUse, spec: Spec, edit: prior_choice.Edit, *, off: bool) -> None:
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
-    prior_choice.exact("knob_alpha", pseudo_count(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases)
+    prior_choice.strength_input(
+        "knob_alpha", pseudo_count(spec), edit, top=1e6 * len(table.parts.X), off=off, bases=bases
+    )
 
 
 def _column(table: active.InUse, spec: Spec, name: str, about: str) -> None:
@@ -330,7 +332,7 @@ def _own_likelihoods(table: active.InUse, spec: Spec) -> None:
 
     def keep(state: State, places: list[int]) -> State:
         kept = tuple((at, name) for at, name in sorted(own.items()) if at in places)
-        return on_active(table, lambda old: with_knob(old, "likelihoods", kept))(state)
+        return edit_active_model(table, lambda old: with_knob(old, "likelihoods", kept))(state)
 
     st.multiselect(
         _("Likelihoods of their own"),
@@ -369,7 +371,7 @@ def _selected_by(table: active.InUse, spec: Spec) -> None:
     def choose(state: State, name: str) -> State:
         loss = active.losses(table).table.tolist()
         value = ("risk", tuple(map(tuple, loss))) if name == "risk" else name
-        return on_active(table, lambda old: with_knob(old, "criterion", value))(state)
+        return edit_active_model(table, lambda old: with_knob(old, "criterion", value))(state)
 
     st.selectbox(
         words.knob_name("criterion"),
@@ -433,7 +435,7 @@ def _shrinkage(table: active.InUse, spec: Spec) -> None:
 
     def choose(state: State, rule: str) -> State:
         amount = 0.1 if rule == "by hand" else rule or None
-        return on_active(table, lambda old: with_knob(old, "shrinkage", amount))(state)
+        return edit_active_model(table, lambda old: with_knob(old, "shrinkage", amount))(state)
 
     st.selectbox(
         words.knob_name("shrinkage"),
@@ -448,7 +450,7 @@ def _shrinkage(table: active.InUse, spec: Spec) -> None:
     if by_hand:
 
         def slide(state: State, share: float) -> State:
-            return on_active(table, lambda old: with_knob(old, "shrinkage", round(share, 4)))(state)
+            return edit_active_model(table, lambda old: with_knob(old, "shrinkage", round(share, 4)))(state)
 
         st.slider("γ", 0.0, 1.0, step=0.01, **bound("knob_gamma", stands, slide))
 
@@ -458,7 +460,7 @@ def _prior_rule(table: active.InUse, spec: Spec, own: tuple[float, ...]) -> None
     stands = active.setting(spec, "priors")
 
     def choose(state: State, rule: str) -> State:
-        return on_active(table, lambda old: with_knob(old, "priors", own if rule == "by hand" else rule))(state)
+        return edit_active_model(table, lambda old: with_knob(old, "priors", own if rule == "by hand" else rule))(state)
 
     st.selectbox(
         words.knob_name("priors"),
@@ -476,7 +478,7 @@ def _prior_by_hand(table: active.InUse, stands: tuple[float, ...]) -> None:
 
             def put(state: State, p: float | None, k: int = k) -> State:
                 moved = with_share(stands, k, min(max(float(p or 0.0), 0.0), 1.0))
-                return on_active(table, lambda old: with_knob(old, "priors", moved))(state)
+                return edit_active_model(table, lambda old: with_knob(old, "priors", moved))(state)
 
             name = f"P({md(table.class_(table.classes[k]), 24)})"
             shown = round(stands[k], 6)

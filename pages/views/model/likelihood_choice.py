@@ -11,7 +11,7 @@ from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.derivation.likelihood_choice import ASKED, MESSAGES, LikelihoodComparison, Share, compared
 from pages import active
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound_to, current
 
@@ -19,7 +19,7 @@ LONGEST = 80
 """Characters of a message that is tried out."""
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _compared(message: str) -> LikelihoodComparison:
     return compared(message)
 

@@ -36,7 +36,7 @@ from pages.components import tables
 from pages.components.chart import chart
 from pages.components.tables import Head
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, bound, change, current, dark
 from pages.views.model import discriminating_words
@@ -54,7 +54,7 @@ BERNOULLI = r"$P(w\mid c)=(n_{cw}+\alpha)/(n_c+2\alpha)$"
 # the knob -------------------------------------------------------------------------------------------------------------
 
 
-@kept(max_entries=256)
+@cached(max_entries=256)
 def _suits(key: str, column: str, _table: active.InUse) -> dict[str, Message | None]:
     """The likelihoods that a column can have, each with what its values say against it."""
     parts = _table.parts
@@ -73,7 +73,7 @@ def choose(table: active.InUse, fitted: active.Fitted, column: Variable) -> None
     refused = {name: why for name, why in against.items() if why is not None}
 
     def take(state: State, name: str) -> State:
-        edit = shelf.on_active(table, lambda old: shelf.with_likelihood(table, old, at, name))
+        edit = shelf.edit_active_model(table, lambda old: shelf.with_likelihood(table, old, at, name))
         return edit(state).showing(keys.CELL.to(()))
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -162,7 +162,7 @@ def _words(table: active.InUse, found: WordTable) -> None:
     def choose(at: int, column: int) -> None:
         change(lambda s: s.showing(keys.CELL.to((at, column - 2 if column > 1 else k)), keys.LOOK.to("")))
 
-    tables.drawn(
+    tables.word_table(
         [
             Head(_("term")),
             Head("I(x; c)", _("What the term says of the class on average, in nats."), right=True),
@@ -252,7 +252,7 @@ def _chosen(rows: int, classes: int) -> tuple[int, int]:
 def _class_table(table: active.InUse, found: Other, k: int, rows: list[dict[str, str]], heads: dict[str, str]) -> int:
     """A table with a row for each class, of which one can be chosen."""
     named = {**heads, **({"missing": _("missing")} if any(found.missing) else {})}
-    tables.drawn(
+    tables.word_table(
         [Head(table.column(table.target.name)), *(Head(head, right=True) for head in named.values())],
         [[table.class_(c), *(row[name] for name in named)] for c, row in zip(found.classes, rows, strict=True)],
         key="by_class",
@@ -384,7 +384,7 @@ def how_sure(fitted: active.Fitted, table: active.InUse, found: Other) -> None:
         if not found.added.any():
             told = _("The model adds nothing to its counts, so that a count of 0 would be certain; the intervals are "
                      "those under Jeffreys' prior, ½ a level.")  # fmt: skip
-    tables.drawn(
+    tables.word_table(
         [
             Head(table.column(found.variable.name)),
             Head("ML", _("Maximum likelihood: nothing added."), right=True),

@@ -17,7 +17,7 @@ from bayes_engine.workbench.figures.conditionals import prior_bars
 from pages import active
 from pages.active import words
 from pages.components.chart import chart
-from pages.components.tables import written
+from pages.components.tables import markdown_table
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import Spec, dark
 
@@ -73,7 +73,7 @@ def how_many(table: active.InUse, fitted: active.Fitted) -> None:
             (_("table cells"), *(f"${_big(n)}$" for n in (found.joint_cells, *naive[0], found.factor_cells))),
             (_("free parameters"), *(f"${_big(n)}$" for n in (found.joint_free, *naive[1])), f"${free}$"),
         ]
-        written(lines)
+        markdown_table(lines)
         st.caption(f"{_formula(fitted.spec)} " + _("A cell holds a probability; free is what is left to choose when "
                                                   "every distribution sums to 1."))  # fmt: skip
     alone = found.joint_cells <= len(table.classes)

@@ -13,7 +13,7 @@ from bayes_engine.numerals import number, plain
 from bayes_engine.workbench.figures.weights_and_selection import selection_steps, weight_bars
 from pages import active
 from pages.components.chart import chart
-from pages.components.tables import high
+from pages.components.tables import table_height
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import dark
 
@@ -129,7 +129,7 @@ def _steps(trace: tuple[SelectionStep, ...], names: list[str], score: str) -> No
         pd.DataFrame(rows),
         key="selection_steps",
         hide_index=True,
-        height=high(len(rows), TALLEST),
+        height=table_height(len(rows), TALLEST),
         alt=_("the steps of the selection"),
         column_config={
             "step": st.column_config.TextColumn(_("step")),

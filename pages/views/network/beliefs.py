@@ -17,8 +17,8 @@ from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.workbench.figures.network import joint_table
 from pages.components.chart import chart
 from pages.components.graph import NodeTone
-from pages.components.tables import written
-from pages.runtime.cache import kept
+from pages.components.tables import markdown_table
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, bound, change, current, dark
 from pages.views.network import source as sources
@@ -78,7 +78,7 @@ def within_reach(source: Source, evidence: dict[str, Any]) -> Answer | None:
         return None
 
 
-@kept(max_entries=256)
+@cached(max_entries=256)
 def _answered(key: str, findings: tuple[tuple[int, str], ...], _network: Network, _evidence: dict[str, Any]) -> Answer:
     return answer(_network, _evidence)
 
@@ -293,7 +293,7 @@ def _explanation(source: Source, found: Answer) -> None:
     )
     if len(lines) > 1:
         with st.container(height=TALLEST if len(lines) > LINES else "content", border=False, key="net_mpe"):
-            written(lines, left=3)
+            markdown_table(lines, left=3)
     if other:
         st.caption(
             Message(
@@ -357,7 +357,7 @@ def joint_pair(source: Source, free: list[str], target: str) -> tuple[str, str]:
     return first, second
 
 
-@kept(max_entries=128)
+@cached(max_entries=128)
 def _together(key: str, evidence: tuple[tuple[str, Any], ...], _network: Network, a: str, b: str) -> Together:
     return together(_network, a, b, dict(evidence))
 

@@ -11,7 +11,7 @@ from bayes_engine.workbench.figures.layout import Places, layered
 from bayes_engine.workbench.figures.network import BELIEF, SEEN
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages.components.graph import Bar, Click, Clicking, Edge, EdgeTone, Kind, Node, NodeTone, graph
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.views.network.source import Source
 
 WIDE = 12
@@ -122,6 +122,6 @@ def _bar(source: Source, name: str, k: int, answer: Answer, of_target: bool) -> 
     return Bar(level, now, colour, seen, before)
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _places(key: str, names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
     return layered(names, arcs)

@@ -18,7 +18,7 @@ from bayes_engine.language import Message, _
 from bayes_engine.numerals import certain, number, number_of_log
 from bayes_engine.structure.graph import Arc
 from pages.components.graph import EdgeTone, NodeTone
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import bound, change, current
 from pages.views.network import source as sources
@@ -180,7 +180,7 @@ def _film_of(source: Source, evidence: Mapping[str, Any], target: str, order: tu
     return _film(source.key, findings, target, order, source.network, dict(evidence))
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _film(
     key: str,
     findings: tuple[tuple[int, str], ...],

@@ -76,7 +76,7 @@ def _open() -> None:
 
 def _taken() -> None:
     """The file that was dropped, read; what is wrong with it is said."""
-    reading.take_in("net_file", read, _in_use)
+    reading.read_dropped("net_file", read, _in_use)
 
 
 def _in_use(name: str, content: bytes, network: Network) -> None:

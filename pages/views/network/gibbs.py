@@ -15,9 +15,9 @@ from bayes_engine.workbench.derivation.gibbs_walk import (
     exact,
     walk,
 )
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import change, current
 from pages.views.network.gibbs_communicating_classes import communicating_classes as show_classes
 from pages.views.network.gibbs_question import Question, question
@@ -70,7 +70,7 @@ def _answer(asked: Question, truth: float | None) -> None:
         st.markdown(_("{question} = **{p}**, exactly").format(question=question, p=md(certain(truth, 5))))
 
 
-@kept(max_entries=128)
+@cached(max_entries=128)
 def _exact(key: str, _asked: Question) -> float | None:
     try:
         return exact(_asked.network, _asked.evidence, _asked.event)
@@ -78,13 +78,13 @@ def _exact(key: str, _asked: Question) -> float | None:
         return None
 
 
-@kept(max_entries=32)
-@lasting(Message("letting the chains walk"))
+@cached(max_entries=32)
+@long_running(Message("letting the chains walk"))
 def _walk(key: str, sweeps: int, seed: int, _asked: Question) -> Walk:
     return walk(_asked.network, _asked.evidence, _asked.event, sweeps, seed)
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _classes(key: str, with_: Knobs, _asked: Question, _found: SamplerComparison) -> CommunicatingClasses | None:
     members = [unit.members for unit in _found.improved.kernel.units]
     return communicating_classes(_found.textbook.kernel, _asked.event, members)

@@ -10,7 +10,7 @@ from bayes_engine.factors.network import Network
 from bayes_engine.inference.forward import Places
 from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import has_zeros, row_of, softened
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.network import source as sources
@@ -161,7 +161,7 @@ def _pairs(options: list[str]) -> Pairs:
     return tuple(sorted({int(o.split(":")[0]): int(o.split(":")[1]) for o in options}.items()))
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _softened(key: str, noise: float, _network: Network) -> Network:
     """One object for one content: the junction tree is kept by the object."""
     return softened(_network, noise)

@@ -15,9 +15,9 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.derivation.gibbs_walk import SamplerComparison, compared, event_of
 from bayes_engine.workbench.figures.gibbs import estimates, memory, traces
 from pages.components.chart import chart
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import bound, change, current, dark
 from pages.views.network.gibbs_question import Question
 
@@ -76,8 +76,8 @@ def results(asked: Question, exact: float | None, with_: Knobs) -> SamplerCompar
         return _compared(asked.key, with_, exact, asked)
 
 
-@kept(max_entries=48)
-@lasting(Message("letting the chains walk"))
+@cached(max_entries=48)
+@long_running(Message("letting the chains walk"))
 def _compared(key: str, with_: Knobs, exact: float | None, _asked: Question) -> SamplerComparison:
     blocks: Any = None
     if with_.blocks == "tied":

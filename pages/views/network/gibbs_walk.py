@@ -16,10 +16,10 @@ from bayes_engine.language import _
 from bayes_engine.workbench.derivation.gibbs_walk import Walk
 from bayes_engine.workbench.figures.layout import layered
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
-from pages.components.component import component, heard, seen
+from pages.components.component import component, last_message, read_message
 from pages.components.film import bar_words, read_step
 from pages.components.graph import Edge, Node, drawing
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.views.network.gibbs_question import Question
 
 _PLACE = '<div class="walk" data-testid="walk"></div>'
@@ -33,11 +33,11 @@ def player(
     last = len(film.updates)
 
     def stepped() -> None:
-        chosen = heard(key, "stepped", lambda edit: read_step(edit, last))
+        chosen = read_message(key, "stepped", lambda edit: read_step(edit, last))
         if chosen is not None:
             on_step(chosen if chosen >= 0 else last)
 
-    data = film_of(asked, film, exact) | {"step": step, "seen": seen(key)}
+    data = film_of(asked, film, exact) | {"step": step, "seen": last_message(key)}
     _walk(key=key, data=data, on_stepped_change=stepped)
 
 
@@ -79,7 +79,7 @@ def _drawing(asked: Question, network: Network) -> dict[str, Any]:
     return drawing(nodes, edges, zoom=zoom, label=_("The network with the state the chain is in"))
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _layout(key: str, names: tuple[str, ...], arcs: tuple[tuple[str, str], ...]) -> dict[str, tuple[float, float]]:
     return layered(names, arcs)
 

@@ -14,8 +14,8 @@ from bayes_engine.structure.search import Search
 from pages import active
 from pages.active import required
 from pages.runtime.escape import md
-from pages.runtime.links import go
-from pages.runtime.state import bound, current, speak
+from pages.runtime.links import page_link
+from pages.runtime.state import bound, current, use_session_language
 from pages.views.network import learn_run
 from pages.views.network import learn_words as said
 from pages.views.network.learn_film import film
@@ -51,7 +51,7 @@ def learn(source: Source) -> None:
         here = ground(table)
     except BayesEngineError as error:
         st.error(error.message.local(md))
-        go("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
+        page_link("pages/data.py", _("Change the columns on the page Data"), ":material/table:")
         return
     asked = task(here)
     _rows(here)
@@ -107,7 +107,7 @@ def _waiting(run: learn_run.Run) -> None:
 
     @st.fragment(run_every=LOOK)
     def looking() -> None:
-        speak()
+        use_session_language()
         if run.is_done:
             st.rerun()
         told = [_("Searching: {n} s").format(n=f"{time.monotonic() - run.begun:.0f}")]

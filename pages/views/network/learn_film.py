@@ -17,9 +17,9 @@ from bayes_engine.workbench.figures.search import score_curve
 from pages.components.chart import chart
 from pages.components.film import film_bar
 from pages.components.graph import Edge, EdgeTone, Node, graph
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.state import change, current, dark, speak
+from pages.runtime.state import change, current, dark, use_session_language
 from pages.views.network import learn_words as said
 from pages.views.network.learn_onward import onward
 from pages.views.network.learn_search import Ground, Task, bill_of, scorer
@@ -50,7 +50,7 @@ def film(here: Ground, asked: Task, result: Search, best: Search | None, source:
 
     @st.fragment
     def playing() -> None:
-        speak()
+        use_session_language()
         if not current().seen("learn_plays", False):
             st.rerun()
         _frame(here, asked, result, best, source)
@@ -243,6 +243,6 @@ def places_by_hand(here: Ground, now: DAG) -> Places:
     return circle(here.names) if len(here.names) <= ROUND else _layered(here.names, now.arcs)
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _layered(names: tuple[str, ...], arcs: tuple[Arc, ...]) -> Places:
     return layered(names, arcs)

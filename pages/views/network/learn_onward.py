@@ -10,7 +10,7 @@ from bayes_engine.language import _
 from bayes_engine.structure.graph import DAG
 from pages import active
 from pages.active import shelf
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import Spec, State, change
 from pages.views.network.learn_knobs import turned
 from pages.views.network.learn_search import Ground, Task
@@ -63,7 +63,7 @@ def onward(here: Ground, asked: Task, graph: DAG, source: Source, *, by_hand: bo
                 args=(turned(learn_view="search", net_method="hill-climb", learn_start=here.pairs(graph.arcs)),),
             )
     if spec in there:
-        go("pages/model.py", _("See it on the page Model"), ":material/tune:")
+        page_link("pages/model.py", _("See it on the page Model"), ":material/tune:")
 
 
 def _same(source: Source, here: Ground, graph: DAG) -> bool:

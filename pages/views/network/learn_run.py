@@ -67,7 +67,7 @@ def outcome(key: Hashable, work: Work) -> Search:
         run = runs[key] = Run()
     job = run.job
     if job is None or not job.done.is_set():
-        job = run.job = jobs.begin(("search", jobs.session(), key), lambda: run.work(work), Message("searching"))
+        job = run.job = jobs.begin(("search", jobs.session_id(), key), lambda: run.work(work), Message("searching"))
         if not job.done.wait(max(run.begun + GRACE - time.monotonic(), 0)):
             raise UnderWay(run)
     jobs.forget(job)  # the session has its result, and may begin it anew

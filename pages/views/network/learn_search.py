@@ -18,8 +18,8 @@ from bayes_engine.structure.search import Method, Search, SearchOptions, search
 from bayes_engine.structure.trace import Progress
 from bayes_engine.table.encode import encode
 from pages import active
-from pages.runtime.cache import kept
-from pages.runtime.jobs import lasting
+from pages.runtime.cache import cached
+from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
 from pages.views.network.learn_run import Work, outcome
 from pages.views.network.source import BINS, PARENTS, Rows, rows_of
@@ -103,15 +103,15 @@ def ground(table: active.InUse) -> Ground:
     return Ground(table, rows, _counts(rows.digest, bins, rows), bins)
 
 
-@kept(max_entries=8)
-@lasting(Message("counting the rows"))
+@cached(max_entries=8)
+@long_running(Message("counting the rows"))
 def _counts(digest: str, bins: int, _rows: Rows) -> FamilyCounts:
     """Numbers cut, rows counted; a row with a cell not known counts for no family (EM keeps it for the tables)."""
     schema = BayesianNetwork(schema=_rows.schema, bins=bins, missing="known").fit(_rows.frame).schema_
     return FamilyCounts(encode(_rows.frame[list(schema.names)], schema), _rows.weight, missing="complete")
 
 
-@kept(max_entries=8)
+@cached(max_entries=8)
 def _scorer(digest: str, bins: int, score: ScoreName, sample: float, _counted: FamilyCounts) -> Scorer:
     return Scorer(_counted, score, sample_size=sample)
 
@@ -191,7 +191,7 @@ def run_key(here: Ground, asked: Task) -> tuple[str, int, Task]:
     return here.rows.digest, here.bins, asked
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _found(digest: str, bins: int, asked: Task, _here: Ground) -> Search:
     result = outcome((digest, bins, asked), _work(_here, asked))
     if result.status == "cancelled":

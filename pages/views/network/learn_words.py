@@ -9,7 +9,7 @@ from bayes_engine.language import _
 from bayes_engine.numerals import count
 from bayes_engine.structure.scores import DecomposedScore, FamilyChange, FamilyScore, Move
 from bayes_engine.structure.search import Search
-from pages.components.tables import Head, drawn, written
+from pages.components.tables import Head, markdown_table, word_table
 from pages.runtime.escape import clean, md
 from pages.views.network.learn_search import Ground, Task, scorer
 
@@ -152,7 +152,7 @@ def changed(here: Ground, families: Sequence[FamilyChange]) -> None:
         lines.insert(1, (_("free"), str(before.free), str(after.free), more))
         cells = [[f":small[{cell}]" if cell else "" for cell in line] for line in (heads, *lines)]
         cells[-1] = [f"**{cell}**" for cell in cells[-1]]
-        written(cells)
+        markdown_table(cells)
 
 
 def whole(here: Ground, yours: DecomposedScore, theirs: DecomposedScore, *, key: str) -> None:
@@ -203,7 +203,7 @@ def _table(lines: list[dict[str, str]], *, key: str, alt: str) -> None:
         "their_score": Head(_("its score"), right=True),
         "delta": Head(_("gain"), right=True),
     }
-    drawn(
+    word_table(
         [heads[name] for name in lines[0]],
         [list(line.values()) for line in lines],
         key=key,

@@ -24,8 +24,8 @@ from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages import active
 from pages.active.network_file import UPLOADED
-from pages.runtime.cache import kept
-from pages.runtime.jobs import lasting
+from pages.runtime.cache import cached
+from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
 
 TABLE = "table"
@@ -229,8 +229,8 @@ def _learned(table: active.InUse) -> Source:
     return Source(TABLE, f"{key}|{alpha}", model.network_, model.network_, None, Learned(table, rows, model))
 
 
-@kept(max_entries=16)
-@lasting(Message("learning the network"))
+@cached(max_entries=16)
+@long_running(Message("learning the network"))
 def _model(
     key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
 ) -> BayesianNetwork:
@@ -246,8 +246,8 @@ def _model(
     )
 
 
-@kept(max_entries=32)
-@lasting(Message("learning the network"))
+@cached(max_entries=32)
+@long_running(Message("learning the network"))
 def _smoothed(key: str, _model: BayesianNetwork, _alpha: float, _rows: Rows) -> BayesianNetwork:
     """The model under another prior; one object for one content, for by the object the junction tree is kept. What EM
     completed depends on the prior: then the same graph is fitted anew."""
@@ -281,7 +281,7 @@ def with_cpt(state: State, node: int, numbers: Numbers | None) -> State:
     return state.showing(net_cpts=(*kept, *(() if numbers is None else ((node, numbers),))))
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _edited(key: str, edits: tuple[tuple[int, Numbers], ...], _original: Network) -> Network:
     """The network with those of the edited tables whose rows sum to 1."""
     return with_tables(_original, edits)

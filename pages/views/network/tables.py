@@ -12,7 +12,7 @@ from bayes_engine.factors.network import CPT
 from bayes_engine.language import _
 from bayes_engine.numerals import number
 from pages.runtime.escape import clean, md
-from pages.runtime.state import bound, change, current, said_by
+from pages.runtime.state import bound, change, current, widget_message
 from pages.views.network import source as sources
 from pages.views.network.beliefs import target_of, toggle, within_reach
 from pages.views.network.draw import Marks, draw, is_wide
@@ -98,7 +98,7 @@ def _editor(source: Source, cpt: CPT, numbers: Numbers) -> None:
     def edited() -> None:
         changed = list(numbers)
         st.session_state["net_cpt_turn"] = turn + 1
-        for row, cells in (said_by(key, "edited_rows") or {}).items():
+        for row, cells in (widget_message(key, "edited_rows") or {}).items():
             for column, value in cells.items():
                 value = typed_number(str(value)) if column.startswith("p") else None
                 if value is not None:  # what is no number leaves the cell as it was

@@ -33,9 +33,9 @@ from pages import active
 from pages.components.chart import chart
 from pages.components.plane import Ink, PlaneView, Points, Side, plane
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md, plotly_text
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import bound_to, choose, current, dark
 from pages.views.projection.projection import MOST_POINTS, rows_of, tried
 
@@ -57,8 +57,8 @@ def left_out(found: NumericRows) -> None:
 # all columns on two directions ----------------------------------------------------------------------------------------
 
 
-@kept(max_entries=16)
-@lasting(Message("looking for directions"))
+@cached(max_entries=16)
+@long_running(Message("looking for directions"))
 def _screens(key: str, names: tuple[str, ...], objective: Objective, _found: NumericRows) -> Screens:
     return screens(_found, objective)
 
@@ -124,18 +124,18 @@ def _screen(table: active.InUse, found: NumericRows, screen: Screen, title: str,
 # from LDA to QDA ------------------------------------------------------------------------------------------------------
 
 
-@kept(max_entries=128)
+@cached(max_entries=128)
 def _pooled(key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _found: NumericRows) -> Pooled:
     return pooled_analysis(_found, pooling, shrinkage)
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _assumptions(key: str, names: tuple[str, ...], _found: NumericRows) -> Assumptions:
     return assumptions(_found)
 
 
-@kept(max_entries=32)
-@lasting(Message("computing the regions"))
+@cached(max_entries=32)
+@long_running(Message("computing the regions"))
 def _regions(
     key: str,
     names: tuple[str, ...],
@@ -262,7 +262,7 @@ def _region_plane(
     plane(view, key="dial_plane", height=430)
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _decided(
     key: str, names: tuple[str, ...], pooling: float, shrinkage: float, _fitted: Pooled, _found: NumericRows
 ) -> list[int]:
@@ -363,8 +363,8 @@ def _p(value: float) -> str:
 # before naive Bayes ---------------------------------------------------------------------------------------------------
 
 
-@kept(max_entries=16)
-@lasting(Message("judging the model on rows held out"))
+@cached(max_entries=16)
+@long_running(Message("judging the model on rows held out"))
 def _before(key: str, names: tuple[str, ...], _found: NumericRows) -> Any:
     return before_naive_bayes(_found)
 

@@ -20,11 +20,11 @@ from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Variable
 from bayes_engine.workbench.figures.theme import colour_of
 from pages import active
-from pages.components.component import component, heard, is_number, seen
+from pages.components.component import component, is_number, last_message, read_message
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import State, bound, bound_to, change, current
 
 MOST_POINTS = 1500
@@ -89,13 +89,13 @@ def rows_of(table: active.InUse, names: tuple[str, ...]) -> NumericRows:
     return _rows(table.key, names, table.parts)
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _rows(key: str, names: tuple[str, ...], _parts: Parts) -> NumericRows:
     return numbers(_parts, names)
 
 
-@kept(max_entries=32)
-@lasting(Message("looking for directions"))
+@cached(max_entries=32)
+@long_running(Message("looking for directions"))
 def _project(key: str, names: tuple[str, ...], standardized: bool | None, _found: NumericRows) -> Projection:
     return project(_found, standardized=standardized)
 
@@ -165,11 +165,11 @@ def draw_line(table: active.InUse, names: tuple[str, str], line: Line, *, key: s
     found = line.projection
 
     def turned() -> None:
-        angle = heard(key, "turned", lambda edit: read_angle(edit.get("angle")))
+        angle = read_message(key, "turned", lambda edit: read_angle(edit.get("angle")))
         if angle is not None:
             change(lambda s: s.showing(keys.LINE.to("free"), keys.ANGLE.to(angle)))
 
-    _component(key=key, data=_drawn(table, names, line) | {"seen": seen(key)}, on_turned_change=turned)
+    _component(key=key, data=_drawn(table, names, line) | {"seen": last_message(key)}, on_turned_change=turned)
     if len(found.points) > MOST_POINTS:
         st.caption(
             _("{k} of {n} rows are drawn, chosen at random; J is that of all.").format(

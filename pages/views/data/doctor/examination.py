@@ -16,7 +16,7 @@ def examine(table: active.TableInUse) -> None:
     try:
         found = examined(table)
     except jobs.UnderWay as there:
-        jobs.shown(there)
+        jobs.progress_box(there)
         heads(table, ())
         return
     findings.summary(table, found)

@@ -17,7 +17,7 @@ from bayes_engine.numerals import plain
 from bayes_engine.workbench.doctor.finding import SEVERITIES, Finding, Mend, SetLikelihood
 from pages import active
 from pages.active import words
-from pages.components.tables import on_screen
+from pages.components.tables import with_screen_names
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
 from pages.views.data import columns
@@ -266,7 +266,7 @@ def rows_of(table: active.TableInUse, finding: Finding) -> None:
     rows = [row for row in finding.rows if row < len(table.frame)][:ROWS_SHOWN]
     shown = table.frame[names].iloc[rows]
     st.caption(_("The first rows it is seen in"))
-    st.dataframe(on_screen(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
+    st.dataframe(with_screen_names(table, shown).set_axis(shown.index + 1, axis=0), alt=_("rows concerned"))
 
 
 def by_hand(table: active.TableInUse, at: int) -> None:

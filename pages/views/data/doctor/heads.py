@@ -20,9 +20,9 @@ from bayes_engine.workbench.doctor.profile import LEVELS, Profile, profiles
 from bayes_engine.workbench.figures.theme import CLASS_COLOURS
 from pages import active
 from pages.active import words
-from pages.components.component import component, heard, read_position, seen
+from pages.components.component import component, last_message, read_message, read_position
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import State, bound_to, change, current
 from pages.views.data.doctor import wording
@@ -68,11 +68,11 @@ def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     }
 
     def clicked() -> None:
-        place = heard("heads", "picked", lambda edit: read_position(edit.get("column"), len(shown)))
+        place = read_message("heads", "picked", lambda edit: read_position(edit.get("column"), len(shown)))
         if place is not None:
             change(lambda state: picking(state, None if picked == names[place] else start + place))
 
-    _heads(key="heads", data=sent | {"seen": seen("heads")}, on_picked_change=clicked)
+    _heads(key="heads", data=sent | {"seen": last_message("heads")}, on_picked_change=clicked)
     rows = len(sent["numbers"])
     if len(table.frame) > rows:
         st.caption(_("The first {n} of {all} rows.").format(n=f"{rows:,}", all=f"{len(table.frame):,}"))
@@ -161,7 +161,7 @@ def _spread(table: active.TableInUse, variable: Variable, glance: Profile) -> st
 # what is the same in every language -------------------------------------------------------------------------------
 
 
-@kept(max_entries=8)
+@cached(max_entries=8)
 def _profiles(key: str, start: int, _frame: pd.DataFrame, _schema: Schema) -> tuple[Profile, ...]:
     shown = _schema.variables[start : start + WIDE]
     target = _schema.target
@@ -169,7 +169,7 @@ def _profiles(key: str, start: int, _frame: pd.DataFrame, _schema: Schema) -> tu
     return profiles(_frame, Schema((*shown, *more)))[: len(shown)]
 
 
-@kept(max_entries=8)
+@cached(max_entries=8)
 def _columns(key: str, start: int, _frame: pd.DataFrame, _schema: Schema) -> tuple[dict[str, Any], ...]:
     """The cells of the first rows: codes of the levels, or texts, None where missing."""
     shown = _schema.variables[start : start + WIDE]

@@ -26,8 +26,8 @@ from bayes_engine.workbench.doctor.finding import (
     Severity,
 )
 from pages import active
-from pages.runtime.cache import kept
-from pages.runtime.jobs import lasting
+from pages.runtime.cache import cached
+from pages.runtime.jobs import long_running
 from pages.runtime.state import current
 
 LOOKED = 512
@@ -78,8 +78,8 @@ def _some(schema: Schema) -> Schema:
     return Schema(tuple(v for v in schema if v.name in wanted or v.role == "target"))
 
 
-@kept(max_entries=32)
-@lasting(Message("examining the columns"))
+@cached(max_entries=32)
+@long_running(Message("examining the columns"))
 def _examined(key: str, _frame: pd.DataFrame, _schema: Schema) -> Report:
     frame = _frame if len(_schema) == _frame.shape[1] else _frame[list(_schema.names)]
     return examine(frame, _schema)

@@ -61,7 +61,7 @@ def curves(judged: Judged) -> None:
     with picture:
         chart(figure, key=f"compare_{kind}", alt=_name(kind))
     words.markdown(said)
-    tables.drawn(  # as wide as the page: names of models are long
+    tables.word_table(  # as wide as the page: names of models are long
         [Head(_("model")), *(Head(title, right=True) for title in heads.values())],
         [[judged.title(n, clean), *(rows[n].get(name, "–") for name in heads)] for n in found],
         key=f"compare_{kind}_numbers",

@@ -36,9 +36,9 @@ from bayes_engine.workbench.figures.curves import CurveStyle
 from pages import active
 from pages.active import shelf, words
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import Spec, State, current
 
 COUNTERPART = "lr"
@@ -109,7 +109,7 @@ def judge(table: active.InUse) -> Judged:
             try:
                 fitted = active.fit(table, active.uncalibrated(spec))
                 tiny = active.is_tiny(table)
-                raw[str(i)] = active.held_anew(table, fitted) if tiny else active.held_out_rows(table, fitted)
+                raw[str(i)] = active.held_out_refitted(table, fitted) if tiny else active.held_out_rows(table, fitted)
                 own = active.setting(spec, "calibration")
                 asked[str(i)] = own if method == AS_THEY_ARE else method
             except BayesEngineError as error:
@@ -143,16 +143,16 @@ def calibrated(table: active.InUse, specs: tuple[Spec, ...], name: str, held: He
     return _calibrated(table.key, spec, method, held)
 
 
-@kept(max_entries=32)
-@lasting(Message("calibrating the model"))
+@cached(max_entries=32)
+@long_running(Message("calibrating the model"))
 def _calibrated(key: str, spec: Spec | None, method: str, _held: HeldOut) -> HeldOut:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return calibrate(_held, method)
 
 
-@kept(max_entries=8)
-@lasting(Message("fitting logistic regression"))
+@cached(max_entries=8)
+@long_running(Message("fitting logistic regression"))
 def _counterpart(key: str, _parts: Parts, classes: tuple[Any, ...]) -> HeldOut:
     """Logistic regression on the same splits: the labels are coded in the order in which the models sort them."""
     labels = sort_levels(classes)
@@ -180,8 +180,8 @@ def scores(judged: Judged) -> pd.DataFrame:
     return _scores(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _scores(key: str, _judged: Judged) -> pd.DataFrame:
     return scoring.compare(_judged.held, prior_of_use=_judged.use)
 
@@ -191,8 +191,8 @@ def reports(judged: Judged) -> dict[str, RiskReport]:
     return _reports(_asked(judged), judged)
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _reports(key: str, _judged: Judged) -> dict[str, RiskReport]:
     asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
     return {name: estimated_risk(held, _judged.loss, **asked) for name, held in _judged.held.items()}
@@ -204,8 +204,8 @@ def differences(judged: Judged, measure: str) -> pd.DataFrame:
     return _differences(repr((key, measure)), judged, measure)  # of the others no loss changes anything
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _differences(key: str, _judged: Judged, measure: str) -> pd.DataFrame:
     asked: Any = {"prior_of_use": _judged.use, "amount": _judged.amount}
     return scoring.differences(_judged.held, measure, _judged.loss, **asked)
@@ -227,8 +227,8 @@ def of_class(judged: Judged, label: Any) -> dict[str, OfClass]:
     return _of_class(_asked(judged, str(label)), judged, label)
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _of_class(key: str, _judged: Judged, _label: Any) -> dict[str, OfClass]:
     loss, asked = _judged.loss, {"prior_of_use": _judged.use, "amount": _judged.amount}
     found = {}
@@ -247,8 +247,8 @@ def brier(judged: Judged) -> dict[str, BrierParts]:
     return _brier(repr((judged.key, tuple((judged.use or {}).values()))), judged)
 
 
-@kept(max_entries=32)
-@lasting(Message("comparing the models"))
+@cached(max_entries=32)
+@long_running(Message("comparing the models"))
 def _brier(key: str, _judged: Judged) -> dict[str, BrierParts]:
     return {name: brier_parts(held, _judged.use) for name, held in _judged.held.items()}
 
@@ -260,7 +260,7 @@ def rivals(table: active.InUse) -> list[Spec]:
     """The families that are not on the shelf and can take the table, set as the dial sets them: what a full shelf
     would show beside the ones that are there."""
     here = active.shelf_of(table)
-    closed, there = shelf.not_offered(table), {spec.family for spec in here}
+    closed, there = shelf.unavailable_families(table), {spec.family for spec in here}
     numeric = any(v.numeric for v in table.features)
     naive = Spec("laplace")
     wanted = [Spec(family=family) for family in ("tan", "aode", "lda", "qda", "spode")]

@@ -15,7 +15,7 @@ from bayes_engine.numerals import number
 from bayes_engine.workbench.figures.comparison import MeasurePanel
 from bayes_engine.workbench.figures.comparison import dial as readings_figure
 from pages import active
-from pages.components.tables import Head, drawn
+from pages.components.tables import Head, word_table
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import clean, md, plotly_text
 from pages.runtime.state import State, change, choose, dark, selected
@@ -233,7 +233,7 @@ def _table(judged: Judged, measure: str, found: pd.DataFrame) -> None:
         "increasing function can (isotonic regression, no bins). Brier = MCB − DSC + UNC, and UNC is "
         "{uncertainty} here."
     ).format(uncertainty=unsure)
-    drawn(
+    word_table(
         [
             Head(_("model")),
             Head(_("risk [95 %]"), right=True),
@@ -279,7 +279,7 @@ def _pairs(judged: Judged, found: pd.DataFrame) -> None:
         for row in found.itertuples()
     ]
     difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
-    drawn(
+    word_table(
         [Head(_("model")), Head(_("beside")), difference, p, Head(_("real?"))],
         rows,
         key="compare_pairs",

@@ -11,7 +11,7 @@ from pages import active
 from pages.active import shelf
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.links import go
+from pages.runtime.links import page_link
 from pages.runtime.state import change, choose
 from pages.views.model.compare import numbers, sides, trust
 from pages.views.model.compare.curves import curves
@@ -62,4 +62,4 @@ def _controls(table: active.InUse) -> None:
                 on_click=change,
                 args=(lambda s: filled(table, s),),
             )
-        go("pages/decisions.py", _("Losses and prior of use"), ":material/balance:")
+        page_link("pages/decisions.py", _("Losses and prior of use"), ":material/balance:")

@@ -18,9 +18,9 @@ from bayes_engine.workbench.figures.curves import PlaneLabels, Points, planes
 from pages import active
 from pages.components.chart import chart
 from pages.components.regions import MOST_POINTS, Axes, axes_in_use, region_controls
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import md, plotly_text
-from pages.runtime.jobs import lasting
+from pages.runtime.jobs import long_running
 from pages.runtime.state import current, dark
 from pages.views.model.compare.judged import COUNTERPART, Judged
 
@@ -79,14 +79,14 @@ def section(judged: Judged) -> None:
     st.caption(" ".join(said))
 
 
-@kept(max_entries=16)
-@lasting(Message("computing the regions"))
+@cached(max_entries=16)
+@long_running(Message("computing the regions"))
 def _ours(key: str, spec: Any, axes: Axes, _model: Any, _table: active.InUse) -> Plane:
     return posterior_plane(_model, _table.features, *_axes(axes, _table), None, SIDE)
 
 
-@kept(max_entries=16)
-@lasting(Message("fitting logistic regression"))
+@cached(max_entries=16)
+@long_running(Message("fitting logistic regression"))
 def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
     parts = _table.parts
     two = Schema(tuple(v for v in _table.features.variables if v.name in axes.names))

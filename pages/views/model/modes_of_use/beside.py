@@ -14,9 +14,9 @@ from bayes_engine.workbench.derivation.modes_of_use import Agreement, agreement,
 from bayes_engine.workbench.figures.modes_of_use import work_lines
 from pages import active
 from pages.components.chart import chart
-from pages.components.tables import written
+from pages.components.tables import markdown_table
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, plotly_text
 from pages.runtime.state import Spec, change, current, dark
 
@@ -80,7 +80,7 @@ def side_by_side(table: active.InUse, fitted: active.Fitted) -> None:
         _same(table, fitted)
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _costs(key: str, spec: Spec, timed: int, _table: active.InUse, _fitted: active.Fitted) -> tuple[Cost, ...]:
     parts = _table.parts
     assert isinstance(_fitted.model, NaiveBayes)
@@ -99,7 +99,7 @@ def _bill(table: active.InUse, bill: Sequence[Cost]) -> None:
     for moment, named in moments.items():
         lines.append([f"**{named}**", *(_done(at[way, moment]) for way in MODES_OF_USE)])
     lines.append([f"**{_('kept')}**", *(_kept(at[way, "predict"].bytes, way) for way in MODES_OF_USE)])
-    written(lines, left=len(lines[0]))
+    markdown_table(lines, left=len(lines[0]))
     st.caption(
         _(
             "A row's cells are its columns and its class; an entry is one logarithm, or one of a Gaussian's three "
@@ -167,7 +167,7 @@ def _figure(bill: Sequence[Cost]) -> None:
 # that they agree --------------------------------------------------------------------------------------------------
 
 
-@kept(max_entries=32)
+@cached(max_entries=32)
 def _agreement(
     key: str, spec: Spec, case: tuple[object, ...], _table: active.InUse, _fitted: active.Fitted
 ) -> Agreement:

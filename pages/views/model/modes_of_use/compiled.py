@@ -12,7 +12,7 @@ from bayes_engine.models.naive_bayes import NaiveBayes
 from bayes_engine.numerals import near, number_of_log, plain
 from pages import active
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean, md
 from pages.runtime.state import Spec, bound_to, current
 
@@ -22,7 +22,7 @@ HIGH = 420
 """Height of table and file in pixels."""
 
 
-@kept(max_entries=16)
+@cached(max_entries=16)
 def _compiled(key: str, spec: Spec, _fitted: active.Fitted) -> LookUp:
     assert isinstance(_fitted.model, NaiveBayes)
     return LookUp.of(_fitted.model)

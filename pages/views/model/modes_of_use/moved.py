@@ -19,9 +19,9 @@ from bayes_engine.workbench.derivation.modes_of_use import (
     without_rows,
 )
 from pages import active
-from pages.components.tables import on_screen
+from pages.components.tables import with_screen_names
 from pages.runtime import view_keys as keys
-from pages.runtime.cache import kept
+from pages.runtime.cache import cached
 from pages.runtime.escape import clean
 from pages.runtime.state import Spec, bound, change, current
 from pages.views.model.modes_of_use.beside import posteriors
@@ -72,7 +72,7 @@ def rows_come_and_go(table: active.InUse, fitted: active.Fitted, *, three: bool)
         _numbers(table, moved_numbers(fitted.model.stats_, less.stats_))
 
 
-@kept(max_entries=64)
+@cached(max_entries=64)
 def _each(
     key: str, spec: Spec, away: tuple[int, ...], codes: tuple[Any, ...], _table: active.InUse, _fitted: active.Fitted
 ) -> Without:
@@ -123,7 +123,7 @@ def _choose(table: active.InUse, away: tuple[int, ...]) -> None:
     rows = list(dict.fromkeys([here, *away]))
     whole = put(parts.X.iloc[rows], {parts.target.name: parts.y.iloc[rows]})
     numbers = [int(parts.rows[at]) + 1 for at in rows]
-    shown = on_screen(table, whole.set_axis(numbers, axis=0)).T
+    shown = with_screen_names(table, whole.set_axis(numbers, axis=0)).T
     state = [_("away") if at in away else _("counted") for at in rows]
     listed = pd.DataFrame([state, *shown.astype(object).to_numpy().tolist()], columns=[str(n) for n in numbers])
     listed.insert(0, "name", ["", *(clean(name, 40) for name in shown.index)])
