@@ -162,10 +162,10 @@ def pivots(covariance: Array) -> Array:
     d = len(covariance)
     for size in range(d, 0, -1):
         try:
-            found = np.diagonal(np.linalg.cholesky(covariance[:size, :size])) ** 2
+            squared_pivots = np.diagonal(np.linalg.cholesky(covariance[:size, :size])) ** 2
         except np.linalg.LinAlgError:
             continue
-        return np.concatenate([found, np.zeros(d - size)])
+        return np.concatenate([squared_pivots, np.zeros(d - size)])
     return np.zeros(d)
 
 

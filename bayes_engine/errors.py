@@ -130,5 +130,5 @@ class ImpossibleEvidence(BayesEngineError):
     ) -> None:
         self.rows = rows
         self.findings = findings
-        said = ", ".join(f"{name} = {level}" for name, level in findings)
-        super().__init__(template, findings=said, row=rows[0] if rows else 0, n=len(rows), **params)
+        evidence = ", ".join(f"{name} = {level}" for name, level in findings)
+        super().__init__(template, findings=evidence, row=rows[0] if rows else 0, n=len(rows), **params)

@@ -130,8 +130,8 @@ _OF_ONE = {"have": "has", "are": "is", "do": "does"}
 def _in_number(template: str, params: Mapping[str, object]) -> str:
     """English: each counted noun with its "(s)", and the verb that follows it, in the number of its count."""
 
-    def agree(found: re.Match[str]) -> str:
-        noun, count, ending, of, verb = found.groups()
+    def agree(match: re.Match[str]) -> str:
+        noun, count, ending, of, verb = match.groups()
         one = str(params.get(count)) in ("1", "1.0")
         does = f" {_OF_ONE.get(verb, verb + 's') if one else verb}" if verb else ""
         return noun + ("" if one else ending) + of + does

@@ -146,9 +146,9 @@ class GaussianAnswers(Answers):
         nodes, weights = (NODES, WEIGHTS) if len(self.weight) <= FEW else FEWER_NODES
         x = self._grid
         half = np.diff(x) / 2.0
-        at = ((x[:-1] + half)[:, None] + half[:, None] * nodes).ravel()
+        points = ((x[:-1] + half)[:, None] + half[:, None] * nodes).ravel()
         step, owned = max(MOST_DENSITIES // len(self.weight), 1), self._owned
-        share = np.concatenate([self.density(at[i : i + step]) @ owned for i in range(0, len(at), step)])
+        share = np.concatenate([self.density(points[i : i + step]) @ owned for i in range(0, len(points), step)])
         of_class = np.bincount(self.owner, self.weight, minlength=self.classes)
         apart = _times_log(share.sum(axis=1)) + share @ log(np.where(of_class > 0, of_class, 1.0))
         return float((half[:, None] * weights).ravel() @ (_times_log(share).sum(axis=1) - apart))
@@ -183,11 +183,11 @@ class GaussianAnswers(Answers):
     def _at(self, x: Array, cost: Array) -> tuple[Array, Array, Array]:
         """Risk (n, A) of every action, its slope, and the size (n,) of what is summed."""
         step, largest = max(MOST_DENSITIES // len(self.weight), 1), np.abs(cost).max(axis=0)
-        found = []
+        blocks = []
         for some in (x[i : i + step] for i in range(0, len(x), step)):
             density = self.density(some)
-            found.append((density @ cost.T, self.slope(some, density) @ cost.T, density @ largest))
-        risk, slope, size = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            blocks.append((density @ cost.T, self.slope(some, density) @ cost.T, density @ largest))
+        risk, slope, size = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         return risk, slope, size
 
 

@@ -188,16 +188,16 @@ def interview(
     ([('spots', 'no')], 'well', 0.1)
     """
     full, losses = case_of(model, X, prior_of_use), _losses(model, loss, amount)
-    told = [name for name in full.known if full.schema[name].textual]
+    known = [name for name in full.known if full.schema[name].textual]
     steps: list[AskedQuestion] = []
     while True:
-        inquiry = _inquiry(replace(full, known=frozenset(told)), losses, costs)
+        inquiry = _inquiry(replace(full, known=frozenset(known)), losses, costs)
         inquiry = replace(inquiry, questions=tuple(q for q in inquiry.questions if q.feature in full.known))
         best = inquiry.best
         if best is None or len(steps) == most:
             return Interview(tuple(steps), inquiry)
         steps.append(AskedQuestion(best, full.row[best.feature].iloc[0]))
-        told.append(best.feature)
+        known.append(best.feature)
 
 
 def standing(
@@ -262,13 +262,13 @@ def _inquiry(case: Case, losses: LossMatrix, costs: float | Mapping[str, float])
     posterior = ledger.posterior()[0]
     tolerance = TIE * float(np.abs(losses.table).max(initial=0.0))
     perfect = 0.0
-    found: list[Question] = []
+    questions: list[Question] = []
     if decision.position[0] >= 0:
         perfect = max(float(decision.risk[0] - posterior @ losses.table.min(axis=0)), 0.0)
         for name, answers in case.answers(case.open):
             gain, error = answers.gain(losses.table)
-            found.append(Question(name, max(gain, 0.0), _cost(costs, name), max(answers.information(), 0.0), error))
-    return Inquiry(ledger.classes, posterior, decision, _ranked(found, tolerance), perfect, tolerance)
+            questions.append(Question(name, max(gain, 0.0), _cost(costs, name), max(answers.information(), 0.0), error))
+    return Inquiry(ledger.classes, posterior, decision, _ranked(questions, tolerance), perfect, tolerance)
 
 
 def _cost(costs: float | Mapping[str, float], name: str) -> float:

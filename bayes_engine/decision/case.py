@@ -103,24 +103,24 @@ class Case:
         """What may be answered to each of these questions; the levels of all discrete ones in one go."""
         sizes = {name: len(self.schema[name].levels) for name in names if self.schema[name].discrete}
         joint = self.ledger([{name: s} for name, size in sizes.items() for s in range(size)]).joint() if sizes else None
-        at = 0
+        offset = 0
         for name in names:
             if name in sizes:
                 assert joint is not None
-                yield name, LevelAnswers(shares(joint[at : at + sizes[name]]), self.schema[name].levels)
-                at += sizes[name]
+                yield name, LevelAnswers(shares(joint[offset : offset + sizes[name]]), self.schema[name].levels)
+                offset += sizes[name]
             else:
                 yield name, self._numbers(name)
 
     def _numbers(self, name: str) -> Answers:
         nothing = LevelAnswers(shares(self.log_joint), (None,))
-        found = self.model.factor_.part_of(name)
-        if found is None:
+        part = self.model.factor_.part_of(name)
+        if part is None:
             gathered = self.model.factor_.gathers(name)
             if gathered is None:
                 return self._curve(name)
             return self._mixed(self.log_joint, *_conditional(self, name)) if gathered else nothing  # nothing: set aside
-        leaf, power = found
+        leaf, power = part
         if not power:
             return nothing
         counts = leaf.support(TAIL / power)
@@ -147,14 +147,14 @@ class Case:
         mean, sd = mean.ravel(), sd.ravel()
         return GaussianAnswers(weight[there], mean[there], sd[there], owner[there], len(self.model.classes_))
 
-    def _bumps(self, found: MixtureDensity) -> GaussianAnswers:
+    def _bumps(self, mix: MixtureDensity) -> GaussianAnswers:
         """A density of many Gaussians, those of each class in its own share."""
-        of_class = shares(self.log_joint)[0] / found.weight.T.sum(axis=1)
-        owner, at = np.nonzero((found.weight.T > 0) & (of_class > 0)[:, None])
-        weight, mean, sd = of_class[owner] * found.weight[at, owner], found.mean[at, owner], found.sd[at, owner]
-        if found.width is None:
+        of_class = shares(self.log_joint)[0] / mix.weight.T.sum(axis=1)
+        owner, bump = np.nonzero((mix.weight.T > 0) & (of_class > 0)[:, None])
+        weight, mean, sd = of_class[owner] * mix.weight[bump, owner], mix.mean[bump, owner], mix.sd[bump, owner]
+        if mix.width is None:
             return GaussianAnswers(weight, mean, sd, owner, len(of_class))
-        return AveragedAnswers(weight, mean, sd, owner, len(of_class), found.width)
+        return AveragedAnswers(weight, mean, sd, owner, len(of_class), mix.width)
 
     def _curve(self, name: str) -> DensityAnswers:
         """The density is found from the middle of the column outwards, by powers of two."""
@@ -176,8 +176,8 @@ def ledger_of(
     """The joint (n, C) of the cells of each row that are known, all others integrated out, at the prior of use."""
     joint, status = np.empty((len(frame), len(model.classes_))), np.zeros(len(frame), dtype=np.int8)
     for given, rows in _together(model, known):
-        found = model.explain(frame.iloc[rows], given)
-        joint[rows], status[rows] = found.joint(), found.status
+        part = model.explain(frame.iloc[rows], given)
+        joint[rows], status[rows] = part.joint(), part.status
     ledger = Ledger(((JOINT, joint),), tuple(model.classes_.tolist()), status)
     return ledger.at_prior(model.prior_by_class, use)
 
@@ -256,10 +256,10 @@ def _under_parents(case: Case, leaf: Leaf) -> tuple[Array, list[MixtureDensity]]
     hidden = [d.variable.name for d, place in zip(leaf.parents, places, strict=True) if place == HIDDEN]
     cells = list(product(*free))
     tried = [
-        {d.variable.name: s for d, s in zip(leaf.parents, at, strict=True) if d.variable.name in hidden} for at in cells
+        {d.variable.name: s for d, s in zip(leaf.parents, c, strict=True) if d.variable.name in hidden} for c in cells
     ]
     log_joint = case.ledger(tried).joint() if hidden else case.log_joint
-    return log_joint, [cast(MixtureDensity, leaf.mixture(case.table, at)) for at in cells]
+    return log_joint, [cast(MixtureDensity, leaf.mixture(case.table, c)) for c in cells]
 
 
 def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[MixtureDensity]]:
@@ -272,10 +272,10 @@ def _averaged(case: Case, factor: Averaged, name: str) -> tuple[Array, list[Mixt
     ledger = Ledger(((JOINT, joints[taking, 0]),), tuple(case.model.classes_.tolist()), np.zeros(len(taking), np.int8))
     if case.use is not None:
         ledger = ledger.at_prior(case.model.prior_by_class, case.use)
-    found = []
+    densities = []
     for i in taking:
         leaf = next(f for f in factor.members[i].families if f.variable.name == name)
-        found.append(
+        densities.append(
             cast(MixtureDensity, leaf.mixture(case.table, [int(d.places(case.table)[0]) for d in leaf.parents]))
         )
-    return ledger.joint(), found
+    return ledger.joint(), densities

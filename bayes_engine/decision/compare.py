@@ -99,11 +99,11 @@ def compare(
     judged = _judged(held, prior_of_use)
     w, truth = judged.weight, judged.truth
     classes = next(iter(held.values())).classes
-    found = [
+    scores = [
         {**_score(p, truth, w, classes), "undecided": judged.undecided[name]} for name, p in judged.posteriors.items()
     ]
     losses = np.stack([_log_losses(p, truth) for p in judged.posteriors.values()], axis=1)
-    return pd.DataFrame(found, index=pd.Index(list(held))).join(
+    return pd.DataFrame(scores, index=pd.Index(list(held))).join(
         _above_first(list(held), losses, w, seed, judged.groups)
     )
 
@@ -128,8 +128,8 @@ def surprises(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) ->
     ([1], inf)
     """
     p, status = held.posterior(prior_of_use)
-    at = np.maximum(held.truth, 0)
-    impossible = p[np.arange(len(at)), at] == 0.0
+    class_position = np.maximum(held.truth, 0)
+    impossible = p[np.arange(len(class_position)), class_position] == 0.0
     return np.flatnonzero(impossible & (status == Status.OK) & (held.truth >= 0) & (held.weight > 0))
 
 
@@ -242,17 +242,17 @@ def differences(
     w = judged.weight
     usable = [bool(np.isfinite(column[w > 0]).all()) for column in losses.T]
     known = [k for k, (i, j) in enumerate(pairs) if usable[i] and usable[j]]
-    found = np.full((len(pairs), 4), np.nan)
+    estimates = np.full((len(pairs), 4), np.nan)
     if known:
         left, right = np.array([pairs[k] for k in known]).T
         tick()
         apart = np.where(w[:, None] > 0, losses[:, left] - losses[:, right], 0.0)
         draws = max(DRAWS, 100 * len(known) - 1)  # a p-value is no smaller than 2/(draws + 1), and Holm multiplies it
         drawn = resampled_means(w, w[:, None] * apart, seed, judged.groups, draws)
-        found[known, 0] = w @ apart / w.sum()
-        found[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
-        found[known, 3] = holm(_two_sided(drawn))
-    frame = pd.DataFrame(found, columns=["difference", "low", "high", "p"])
+        estimates[known, 0] = w @ apart / w.sum()
+        estimates[known, 1:3] = np.quantile(drawn, [0.025, 0.975], axis=0).T
+        estimates[known, 3] = holm(_two_sided(drawn))
+    frame = pd.DataFrame(estimates, columns=["difference", "low", "high", "p"])
     frame.insert(0, "one", [names[i] for i, _j in pairs])
     frame.insert(1, "other", [names[j] for _i, j in pairs])
     return frame.assign(real=frame["p"] < LEVEL)
@@ -298,11 +298,11 @@ def _likeliest(posterior: Array, classes: tuple[Any, ...]) -> NDArray[np.intp]:
 def _bins(confidence: Array, right: NDArray[np.bool_], weight: Array) -> pd.DataFrame:
     bins = bins_for(len(weight))
     # a confidence on an edge belongs above it, whatever its last bit
-    at = np.minimum((confidence * bins + 1e-9).astype(int), bins - 1)
-    share = np.bincount(at, weight, minlength=bins)
+    bin_of = np.minimum((confidence * bins + 1e-9).astype(int), bins - 1)
+    share = np.bincount(bin_of, weight, minlength=bins)
     there = share > 0
     sums = {"confidence": confidence, "right": right.astype(float)}
-    means = {name: np.bincount(at, weight * v, minlength=bins)[there] / share[there] for name, v in sums.items()}
+    means = {name: np.bincount(bin_of, weight * v, minlength=bins)[there] / share[there] for name, v in sums.items()}
     return pd.DataFrame({**means, "share": share[there] / share.sum()})
 
 
@@ -314,10 +314,10 @@ def _above_first(
         more = np.where(weight[:, None] > 0, losses - losses[:, :1], 0.0)
     more[:, 0] = 0.0
     real = np.isfinite(more).all(axis=0)
-    found = np.full((len(names), 3), np.nan)
-    found[real, 0] = (weight @ more[:, real]) / weight.sum()
-    found[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], seed, groups)
-    return pd.DataFrame(found, index=pd.Index(names), columns=["more", "more_low", "more_high"])
+    estimates = np.full((len(names), 3), np.nan)
+    estimates[real, 0] = (weight @ more[:, real]) / weight.sum()
+    estimates[real, 1:] = mean_intervals(weight, weight[:, None] * more[:, real], seed, groups)
+    return pd.DataFrame(estimates, index=pd.Index(names), columns=["more", "more_low", "more_high"])
 
 
 def _mean(values: Array, weight: Array) -> float:

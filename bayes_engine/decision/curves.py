@@ -387,8 +387,8 @@ def cost_curve(swept: Sweep, points: int = 201) -> CostCurve:
     """
     pc = np.linspace(0.0, 1.0, points)
     fnr, fpr = 1.0 - swept.tpr, swept.fpr
-    at = swept.hull
-    best = (np.outer(pc, fnr[at]) + np.outer(1.0 - pc, fpr[at])).min(axis=1)
+    hull = swept.hull
+    best = (np.outer(pc, fnr[hull]) + np.outer(1.0 - pc, fpr[hull])).min(axis=1)
     # P ≥ C₋/(C₊ + C₋) with π of the rows is, in log-odds, s ≥ logit π − logit PC₊
     limit = log(swept.share) - log(1.0 - swept.share) - log(pc) + log(1.0 - pc)
     own = np.maximum(np.searchsorted(-swept.score, -limit, side="right") - 1, 0)
@@ -426,19 +426,19 @@ def calibration(
         seen = one_against_rest(held, positive, prior_of_use=prior_of_use)
         weight, p, true = seen.weight, seen.p, seen.positive
     weight, p, true = weight[weight > 0], p[weight > 0], true[weight > 0]
-    at = _equal_mass(p, weight, bins_for(len(p)) if bins is None else bins)
-    n = int(at.max()) + 1
-    total = np.bincount(at, weight, minlength=n)
-    share = np.bincount(at, weight * true, minlength=n) / total
-    low, high = _wilson(share, total**2 / np.bincount(at, weight**2, minlength=n))
-    order = np.argsort(at, kind="stable")
-    starts = np.searchsorted(at[order], np.arange(n))
+    bin_of = _equal_mass(p, weight, bins_for(len(p)) if bins is None else bins)
+    n = int(bin_of.max()) + 1
+    total = np.bincount(bin_of, weight, minlength=n)
+    share = np.bincount(bin_of, weight * true, minlength=n) / total
+    low, high = _wilson(share, total**2 / np.bincount(bin_of, weight**2, minlength=n))
+    order = np.argsort(bin_of, kind="stable")
+    starts = np.searchsorted(bin_of[order], np.arange(n))
     return pd.DataFrame({
-        "said": np.bincount(at, weight * p, minlength=n) / total,
+        "said": np.bincount(bin_of, weight * p, minlength=n) / total,
         "true": share,
         "low": low,
         "high": high,
-        "rows": np.bincount(at, minlength=n),
+        "rows": np.bincount(bin_of, minlength=n),
         "share": total / total.sum(),
         "least": np.minimum.reduceat(p[order], starts),
         "most": np.maximum.reduceat(p[order], starts),
@@ -447,11 +447,11 @@ def calibration(
 
 def _equal_mass(p: Array, weight: Array, bins: int) -> NDArray[np.intp]:
     """(n,) the bin of each row, numbered without a gap: where the middle of its value's weight falls."""
-    values, at = np.unique(p, return_inverse=True)
-    mass = np.bincount(at, weight, minlength=len(values))
+    values, value_of = np.unique(p, return_inverse=True)
+    mass = np.bincount(value_of, weight, minlength=len(values))
     middle = (np.cumsum(mass) - mass / 2.0) / mass.sum()
-    found = np.minimum((middle * bins).astype(np.intp), bins - 1)
-    return np.asarray(np.unique(found, return_inverse=True)[1][at], dtype=np.intp)
+    bin_of = np.minimum((middle * bins).astype(np.intp), bins - 1)
+    return np.asarray(np.unique(bin_of, return_inverse=True)[1][value_of], dtype=np.intp)
 
 
 Z95 = 1.959963984540054
@@ -495,8 +495,8 @@ def brier_parts(held: HeldOut, prior_of_use: Mapping[Any, float] | None = None) 
         tick()
         curve = IsotonicRegression(y_min=0.0, y_max=1.0).fit(rank, y, w)
         tick()
-        told = curve.predict(rank)
-        score, made = w @ (seen.p - y) ** 2, w @ (told - y) ** 2
+        calibrated = curve.predict(rank)
+        score, made = w @ (seen.p - y) ** 2, w @ (calibrated - y) ** 2
         around = w @ (mean - y) ** 2
         parts += (score, max(score - made, 0.0), max(around - made, 0.0), around)
     return BrierParts(*parts.tolist())

@@ -71,11 +71,11 @@ class HeldOut:
     def in_order(self, classes: tuple[Any, ...]) -> HeldOut:
         """The same rows with the classes in another order (a table's own, say); one that the model has not met is
         impossible to it."""
-        at = [classes.index(c) for c in self.classes]
+        positions = [classes.index(c) for c in self.classes]
         log_posterior = np.full((len(self.truth), len(classes)), -np.inf)
         prior = np.zeros((len(self.prior), len(classes)))
-        log_posterior[:, at], prior[:, at] = self.log_posterior, self.prior
-        truth = np.asarray(at, dtype=np.intp)[self.truth]
+        log_posterior[:, positions], prior[:, positions] = self.log_posterior, self.prior
+        truth = np.asarray(positions, dtype=np.intp)[self.truth]
         return replace(self, classes=classes, log_posterior=log_posterior, prior=prior, truth=truth)
 
 
@@ -351,8 +351,8 @@ def resampled_means(
     """
     each = np.column_stack([weight, totals])
     if groups is not None:
-        at = np.unique(groups, return_inverse=True)[1]
-        each = np.stack([np.bincount(at, column) for column in each.T], axis=1)
+        group_of = np.unique(groups, return_inverse=True)[1]
+        each = np.stack([np.bincount(group_of, column) for column in each.T], axis=1)
     alike, n = _alike(each)
     rng, share = np.random.default_rng(seed), n / n.sum()
     at_once = max(1, 2_000_000 // len(n))

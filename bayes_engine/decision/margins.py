@@ -252,15 +252,15 @@ def implied_losses(
     )
 
 
-def _per_unit(found: Stands, units: Array) -> Stands:
+def _per_unit(ranges: Stands, units: Array) -> Stands:
     """The ends (n, A, K) of losses at a row's amount as values of the cells, each worth so many `units` (A, K); a cell
     worth nothing stands at any value, or helps at none."""
-    worth = np.broadcast_to(units > 0, found.low.shape)
+    worth = np.broadcast_to(units > 0, ranges.low.shape)
     scale = np.where(units > 0, units, 1.0)
-    here = ~np.isnan(found.low) & ((found.low <= 0) & (found.high >= 0))  # at what it is worth now, 0
-    low = np.where(worth, found.low / scale, np.where(here, -np.inf, np.nan))
-    high = np.where(worth, found.high / scale, np.where(here, np.inf, np.nan))
-    return found._replace(low=low, high=high, taker=np.where(worth, found.taker, -1))
+    here = ~np.isnan(ranges.low) & ((ranges.low <= 0) & (ranges.high >= 0))  # at what it is worth now, 0
+    low = np.where(worth, ranges.low / scale, np.where(here, -np.inf, np.nan))
+    high = np.where(worth, ranges.high / scale, np.where(here, np.inf, np.nan))
+    return ranges._replace(low=low, high=high, taker=np.where(worth, ranges.taker, -1))
 
 
 def stands(posterior: Array, loss: LossTable, action: Positions, prior: Array | None = None) -> Stands:
@@ -377,7 +377,7 @@ def _least_change(p: Array, own: LossTable, w: int, loss: LossTable, units: Arra
 
 
 def _named(
-    found: Stands, loss: LossTable, with_prior: bool
+    spans: Stands, loss: LossTable, with_prior: bool
 ) -> tuple[dict[tuple[Any, Any], FlipMargin | None], dict[Any, FlipMargin | None]]:
     """The first row's intervals by label."""
 
@@ -387,16 +387,16 @@ def _named(
     cells: dict[tuple[Any, Any], FlipMargin | None] = {}
     for i, name in enumerate(loss.actions):
         for j, truth in enumerate(loss.classes):
-            low, high, taker = float(found.low[0, i, j]), float(found.high[0, i, j]), action(int(found.taker[0, i, j]))
+            low, high, taker = float(spans.low[0, i, j]), float(spans.high[0, i, j]), action(int(spans.taker[0, i, j]))
             below, above = (taker if np.isfinite(end) else None for end in (low, high))
             cells[name, truth] = None if np.isnan(low) else FlipMargin(low, high, below, above)
     shares: dict[Any, FlipMargin | None] = {}
     if with_prior:
-        assert found.prior_low is not None and found.prior_high is not None
-        assert found.below is not None and found.above is not None
+        assert spans.prior_low is not None and spans.prior_high is not None
+        assert spans.below is not None and spans.above is not None
         for k, truth in enumerate(loss.classes):
-            low, high = float(found.prior_low[0, k]), float(found.prior_high[0, k])
-            stand = FlipMargin(low, high, action(int(found.below[0, k])), action(int(found.above[0, k])))
+            low, high = float(spans.prior_low[0, k]), float(spans.prior_high[0, k])
+            stand = FlipMargin(low, high, action(int(spans.below[0, k])), action(int(spans.above[0, k])))
             shares[truth] = None if np.isnan(low) else stand
     return cells, shares
 
@@ -474,8 +474,8 @@ def _way(
     implied: ImpliedLosses, action: Any, truth: Any, now: float, stand: FlipMargin | None, scale: float
 ) -> Iterator[Flip]:
     if stand is not None and implied.wished != implied.action and (stand.below, stand.above) != (None, None):
-        at = stand.nearest_to(now)
-        yield Flip(action, truth, now, at, implied.wished, abs(at - now) / scale, at == stand.low)
+        nearest = stand.nearest_to(now)
+        yield Flip(action, truth, now, nearest, implied.wished, abs(nearest - now) / scale, nearest == stand.low)
 
 
 # refusal ------------------------------------------------------------------------------------------------------------
@@ -557,12 +557,12 @@ def refusal_for_error(
     last = np.append(np.diff(risk) > np.max(loss.tolerance(amount)), True)[: len(risk)] & (decided > 0)
     risks, coverages, errors = risk[last], decided[last] / total, wrong[last] / decided[last]
     good = np.flatnonzero(errors <= target + 1e-12)
-    at = int(good[-1]) if len(good) else -1
+    chosen = int(good[-1]) if len(good) else -1
     return Refusal(
         target=float(target),
-        cost=float(risks[at]) if len(good) else -np.inf,
-        coverage=float(coverages[at]) if len(good) else 0.0,
-        error=float(errors[at]) if len(good) else float("nan"),
+        cost=float(risks[chosen]) if len(good) else -np.inf,
+        coverage=float(coverages[chosen]) if len(good) else 0.0,
+        error=float(errors[chosen]) if len(good) else float("nan"),
         reached=bool(len(good)),
         risks=risks,
         coverages=coverages,

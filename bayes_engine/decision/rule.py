@@ -59,10 +59,10 @@ def log_posterior(model: Any, classes: Sequence[Any]) -> LogPosterior:
     direct = getattr(model, "predict_log_proba", None)
 
     def rule(X: Any) -> Array:
-        found = np.full((len(X), len(classes)), -np.inf)
+        log_p = np.full((len(X), len(classes)), -np.inf)
         with np.errstate(divide="ignore"):  # scikit-learn warns of log 0
-            found[:, known] = log(model.predict_proba(X)) if direct is None else direct(X)
-        return found
+            log_p[:, known] = log(model.predict_proba(X)) if direct is None else direct(X)
+        return log_p
 
     return rule
 

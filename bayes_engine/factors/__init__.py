@@ -129,11 +129,11 @@ class Product(Factor):
             yield from part.leaves()
 
     def part_of(self, column: str) -> tuple[Factor, float] | None:
-        return next((found for part in self.parts if (found := part.part_of(column)) is not None), None)
+        return next((own for part in self.parts if (own := part.part_of(column)) is not None), None)
 
     def gathers(self, column: str) -> bool | None:
-        found = {part.gathers(column) for part in self.parts}
-        return True if True in found else None if None in found else False
+        answers = {part.gathers(column) for part in self.parts}
+        return True if True in answers else None if None in answers else False
 
     def origins(self, X: Table) -> Iterator[tuple[Source, ...]]:
         for part in self.parts:

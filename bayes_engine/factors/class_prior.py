@@ -132,19 +132,19 @@ class ConditionalPrior(Leaf):
         return np.ones(X.n, dtype=bool)
 
     def term(self, X: Table, hidden: tuple[str, ...] = (), left: LeftOutRows | None = None) -> Array:
-        found = cells_of(self.lookup, self.axes, hidden, X)
+        terms = cells_of(self.lookup, self.axes, hidden, X)
         if left is None or hidden:
-            return found
+            return terms
         places = [d.places(X) for d in self.axes]
         inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
-        at = tuple(p[inside] for p in places)
+        cell = tuple(p[inside] for p in places)
         own, w = left.own[inside], left.weight[inside]
-        counts = np.moveaxis(self.counts, 0, -1)[at]
+        counts = np.moveaxis(self.counts, 0, -1)[cell]
         row = np.arange(len(own))
         counts[row, own] = less_weight(counts[row, own], w, self.variable)
-        found = found.copy()
-        found[inside] = self._estimated(counts, counts.sum(axis=1, keepdims=True))
-        return found
+        terms = terms.copy()
+        terms[inside] = self._estimated(counts, counts.sum(axis=1, keepdims=True))
+        return terms
 
     def _estimated(self, counts: Array, totals: Any) -> Array:
         """log (n + a)/(N + a K), a being 1 where nothing was counted and α is 0."""

@@ -123,9 +123,9 @@ class TableColumns(Product):
             assert code is not None
             where = code.astype(np.intp)
             for total, row in zip(joint, table, strict=True):
-                found = np.take(row, where, out=term if k else total, mode="clip")
+                terms = np.take(row, where, out=term if k else total, mode="clip")
                 if k:
-                    total += found
+                    total += terms
         return joint.T
 
     @cached_property
@@ -159,17 +159,17 @@ class TermColumns(Factor):
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         assert isinstance(X, Matrix)
-        told = X.occurring()
+        present = X.occurring()
         if self.among is not None:
-            told = np.intersect1d(told, self.among)
-        for v in told:
+            present = np.intersect1d(present, self.among)
+        for v in present:
             name, x = self.names[v], X.column(int(v))
             term = _times(self.present[:, v], x)
             if self.absent is not None:
                 term += _times(self.absent[:, v], 1.0 - x)
             yield Row(name, name, (self.target,), self.kind), term.T
         if self.absent is not None:
-            rest = np.setdiff1d(np.arange(len(self.names)) if self.among is None else self.among, told)
+            rest = np.setdiff1d(np.arange(len(self.names)) if self.among is None else self.among, present)
             if len(rest):
                 everywhere = self.absent[:, rest].sum(axis=1)
                 yield (

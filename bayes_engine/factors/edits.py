@@ -67,15 +67,15 @@ def bad_rows(cpt: CPT, numbers: Sequence[float]) -> tuple[BadRow, ...]:
     >>> bad_rows(CPT(wet, (rain,), [[0.9, 0.1], [0.2, 0.8]]), (0.9, 0.1, 0.5, 0.8))
     (BadRow(row=1, given=('yes',), total=1.3, wrong=False),)
     """
-    found = []
+    bad = []
     size = cpt.p.shape[-1]
     for k, given in enumerate(conditions(cpt)):
         row = numbers[k * size : (k + 1) * size]
         wrong = not all(math.isfinite(v) and v >= 0 for v in row)
         total = sum(row)  # not fsum, which raises where numbers of a forged link are too large to add
         if wrong or abs(total - 1.0) > SUMS:
-            found.append(BadRow(k, given, total, wrong))
-    return tuple(found)
+            bad.append(BadRow(k, given, total, wrong))
+    return tuple(bad)
 
 
 def normalized(cpt: CPT, numbers: Sequence[float], row: int) -> Numbers:

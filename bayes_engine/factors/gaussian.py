@@ -167,18 +167,18 @@ class GaussianLeaf(Leaf):
         pivot, ddof, a = self.moments.pivot, self.rule.ddof, self.rule.rows
         here: Any = (c, *places)
         outside: Any = (c, *(d.size for d in self.parents))
-        (m, v), (class_mean, class_variance) = ([float(t[at]) for t in self.gaussians] for at in (here, outside))
+        (m, v), (class_mean, class_variance) = ([float(t[i]) for t in self.gaussians] for i in (here, outside))
         inside = all(place < d.size for place, d in zip(places, self.parents, strict=True))
         shape = (len(self.variance), *(d.size for d in self.parents))
-        at = int(np.ravel_multi_index(here, shape)) if inside else 0
-        n = float(cells.weight[at]) if inside else 0.0
+        i = int(np.ravel_multi_index(here, shape)) if inside else 0
+        n = float(cells.weight[i]) if inside else 0.0
         stands_in = not n or (not a and (m, v) == (class_mean, class_variance))
-        cell, at = (self.moments, c) if stands_in else (cells, at)
-        n, m2 = float(cell.weight[at]), float(cell.m2[at])
+        cell, i = (self.moments, c) if stands_in else (cells, i)
+        n, m2 = float(cell.weight[i]), float(cell.m2[i])
         own = n > ddof and math.isclose(v, m2 / (n - ddof), rel_tol=1e-9)
         pseudo = None
         if not stands_in and a:
-            pseudo = PseudoCounts(a, float(cell.offset[at]) + pivot, class_mean + pivot, class_variance)
+            pseudo = PseudoCounts(a, float(cell.offset[i]) + pivot, class_mean + pivot, class_variance)
         return Density(x, n, m + pivot, m2, ddof, v, stands_in or not own, pseudo, stands_in)
 
     def posterior(self, target: Variable) -> NormalPosterior:
@@ -223,7 +223,7 @@ class GaussianLeaf(Leaf):
             return gaussian_likelihood(self.moments, self.moments.offset, self.variance)
         inner = (slice(None), *(slice(0, d.size) for d in self.parents))
         mean, variance = (table[inner].reshape(-1) for table in self.gaussians)
-        found = gaussian_likelihood(self.cells, mean, variance)
+        value = gaussian_likelihood(self.cells, mean, variance)
         k, cells, classes = len(self.variance), self.cells, self.moments
         each = cells.weight.reshape(k, -1)
         inside = (cells.m2 + cells.weight * (cells.offset - np.repeat(classes.offset, each.shape[1])) ** 2).reshape(
@@ -232,7 +232,7 @@ class GaussianLeaf(Leaf):
         n = np.maximum(classes.weight - each.sum(axis=1), 0.0)
         squares = np.maximum(classes.m2 - inside.sum(axis=1), 0.0)
         rest = ColumnMoments(n, classes.offset, squares, classes.pivot)
-        return found + (gaussian_likelihood(rest, classes.offset, self.variance) if (n > 1e-9).any() else 0.0)
+        return value + (gaussian_likelihood(rest, classes.offset, self.variance) if (n > 1e-9).any() else 0.0)
 
     def distance(self, other: GaussianLeaf) -> float:
         """Of a mean or a standard deviation, in standard deviations."""
@@ -389,9 +389,9 @@ class NormalPosterior:
     def _here(self, X: Table, hidden: tuple[str, ...]) -> tuple[float, list[Array]]:
         """The value as an offset from the pivot, and the five arrays at the cells that the row points at."""
         parents = (slice(0, d.size) if d.variable.name in hidden else int(d.places(X)[0]) for d in self.parents)
-        at = (slice(None), *parents)
+        cell = (slice(None), *parents)
         arrays = (self.centre, self.kappa, self.degrees, self.square, self.fixed)
-        return float(X[self.variable.name][0]) - self.variable.pivot, [a[at] for a in arrays]
+        return float(X[self.variable.name][0]) - self.variable.pivot, [a[cell] for a in arrays]
 
     def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
         """(n, C, one axis for each of `hidden`) log N(x; μ, σ²) in n draws."""

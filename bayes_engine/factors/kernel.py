@@ -117,7 +117,7 @@ class KernelLeaf(ValuesLeaf):
 
     def sources(self, X: Table) -> tuple[Source, ...]:
         x, one = float(X[self.variable.name][0]), np.ones(1)
-        found: list[Source] = []
+        sources: list[Source] = []
         for c, (weight, h) in enumerate(zip(self.weight, self.bandwidth.tolist(), strict=True)):
             mine = np.flatnonzero(weight)
             mine = mine[np.argsort(np.abs(self.points[mine] - x), kind="stable")[:BUMPS]]
@@ -127,10 +127,10 @@ class KernelLeaf(ValuesLeaf):
             if np.isfinite(value):
                 shares = exp(np.array(alone) - value) * weight[mine] / weight.sum()
             bumps = map(Bump, self.points[mine].tolist(), weight[mine].tolist(), shares.tolist())
-            found.append(
+            sources.append(
                 KernelEstimate(value, x, float(weight.sum()), h, self.precision, tuple(bumps), self.replaced[c])
             )
-        return tuple(found)
+        return tuple(sources)
 
     def posterior(self, target: Variable) -> None:
         raise ParameterError(
@@ -212,22 +212,22 @@ def log_kernel_density(
     """
     half = 0.0 if precision is None else 0.5 * precision / bandwidth
     bump: Callable[[Array, Array], Array] = _gaussian if precision is None else _averaged(half)
-    found = np.empty(len(x))
+    log_density = np.empty(len(x))
     step = max(1, DENSE_CELLS // max(len(points), 1))
     with np.errstate(over="ignore", invalid="ignore"):
         for start in steps(range(0, len(x), step)):
             block = x[start : start + step]
-            at = np.searchsorted(points, block)
-            near = np.minimum(np.abs(block - points[np.maximum(at - 1, 0)]),
-                              np.abs(block - points[np.minimum(at, len(points) - 1)])) / bandwidth  # fmt: skip
+            position = np.searchsorted(points, block)
+            near = np.minimum(np.abs(block - points[np.maximum(position - 1, 0)]),
+                              np.abs(block - points[np.minimum(position, len(points) - 1)])) / bandwidth  # fmt: skip
             shift = 0.5 * np.maximum(near - half, 0.0) ** 2
             reach = (np.sqrt(2.0 * (shift.max() + NEGLIGIBLE + np.log(len(points)))) + half) * bandwidth
             low, high = np.searchsorted(points, [block[0] - reach, block[-1] + reach])
             z = np.abs(block[:, None] - points[low:high]) / bandwidth
             sums = bump(z, shift[:, None]) @ weight[low:high]
-            found[start : start + step] = np.where(np.isfinite(shift), log(sums) - shift, -np.inf)
+            log_density[start : start + step] = np.where(np.isfinite(shift), log(sums) - shift, -np.inf)
     norm = np.log(weight.sum()) + (np.log(bandwidth) if precision is None else np.log(precision))
-    return np.asarray(found - norm)
+    return np.asarray(log_density - norm)
 
 
 def _gaussian(z: Array, shift: Array) -> Array:

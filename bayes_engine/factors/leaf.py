@@ -152,9 +152,9 @@ class Leaf(Factor):
         if not len(rows):
             return np.zeros((X.n, 1))
         term = self.term(X.take(rows), (), None if left is None else left.take(rows))
-        found = np.zeros((X.n, *term.shape[1:]))
-        found[rows] = term
-        return found
+        terms = np.zeros((X.n, *term.shape[1:]))
+        terms[rows] = term
+        return terms
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         if not X.n or self.known(X).any():  # a cell nobody knows has no term
@@ -222,14 +222,14 @@ def cells_of(table: Array, domains: Sequence[Domain], hidden: tuple[str, ...], X
     is for an unseen value)."""
     names = [d.variable.name for d in domains]
     free = [1 + names.index(name) for name in hidden]
-    at = [a for a in range(1, table.ndim) if a not in free]
+    known = [a for a in range(1, table.ndim) if a not in free]
     for a in free:  # nothing hidden is unseen
         table = np.delete(table, -1, axis=a)
     flat = np.zeros(X.n, dtype=np.intp)
-    for a in at:
+    for a in known:
         flat = flat * table.shape[a] + domains[a - 1].places(X)
-    turned = table.transpose(0, *at, *free)
-    cells = turned.reshape(len(table), -1, *turned.shape[1 + len(at) :])
+    turned = table.transpose(0, *known, *free)
+    cells = turned.reshape(len(table), -1, *turned.shape[1 + len(known) :])
     return np.moveaxis(np.take(cells, flat, axis=1), 0, 1)
 
 
@@ -237,9 +237,9 @@ def cells_of_rows(table: Array, domains: Sequence[Domain], hidden: tuple[str, ..
     """As `cells_of`, for a `table` (n, C, …) of each row's own."""
     names = [d.variable.name for d in domains]
     index = [slice(0, d.size) if d.variable.name in hidden else d.places(X) for d in domains]
-    found = table[(np.arange(X.n), slice(None), *index)]
+    cells = table[(np.arange(X.n), slice(None), *index)]
     kept = [name for name in names if name in hidden]
-    return np.moveaxis(found, [2 + kept.index(n) for n in hidden], range(2, 2 + len(hidden)))
+    return np.moveaxis(cells, [2 + kept.index(n) for n in hidden], range(2, 2 + len(hidden)))
 
 
 def information_of_table(log_cpt: Array, log_prior: Array) -> float:

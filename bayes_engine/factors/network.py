@@ -192,12 +192,12 @@ def _checked(variable: Variable, parents: tuple[Variable, ...], p: Any) -> Array
         )
     bad = ~((table >= 0).all(axis=-1) & (np.abs(table.sum(axis=-1) - 1.0) <= SUMS))
     if bad.any():
-        at = tuple(int(i) for i in np.argwhere(bad)[0])
-        given = ", ".join(f"{v.name} = {v.levels[i]}" for v, i in zip(parents, at, strict=True))
+        cell = tuple(int(i) for i in np.argwhere(bad)[0])
+        given = ", ".join(f"{v.name} = {v.levels[i]}" for v, i in zip(parents, cell, strict=True))
         row = f"P({variable.name} | {given})" if parents else f"P({variable.name})"
-        if not (table[at] >= 0).all():
+        if not (table[cell] >= 0).all():
             raise ParameterError("{row} holds what is no probability of 0 and more", row=row)
-        raise ParameterError("{row} sums to {total:.9g}, not 1", row=row, total=float(table[at].sum()))
+        raise ParameterError("{row} sums to {total:.9g}, not 1", row=row, total=float(table[cell].sum()))
     table = _divided(table)
     table.setflags(write=False)
     return table

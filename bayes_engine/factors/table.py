@@ -189,38 +189,38 @@ class TableLeaf(Leaf):
         places = [d.places(X) for d in self.axes]
         inside = np.logical_and.reduce([p < d.size for p, d in zip(places, self.axes, strict=True)])
         own, weight = left.own[inside] * self.of_class, left.weight[inside]
-        at = tuple(p[inside] for p in places)
-        anew = self._anew(own, weight, at) if self.rule.marginal or self.rule.summed else None
+        cell = tuple(p[inside] for p in places)
+        anew = self._anew(own, weight, cell) if self.rule.marginal or self.rule.summed else None
         if anew is not None and inside.all():
             return anew
-        found = cells_of(self.lookup, self.axes, hidden, X).copy()
+        terms = cells_of(self.lookup, self.axes, hidden, X).copy()
         if anew is not None:
-            found[inside] = anew
-            return found
+            terms[inside] = anew
+            return terms
         count, total = (
-            less_weight(a, weight, self.variable) for a in (self.counts[own, *at], self.totals[own, *at[:-1]])
+            less_weight(a, weight, self.variable) for a in (self.counts[own, *cell], self.totals[own, *cell[:-1]])
         )
         each = np.where((total == 0) & (self.rule.amount == 0), 1.0, self.rule.amount)
-        found[inside, own] = log_smoothed(count, total, each, self.domain.size)
-        return found
+        terms[inside, own] = log_smoothed(count, total, each, self.domain.size)
+        return terms
 
-    def _anew(self, own: NDArray[np.intp], weight: Array, at: tuple[NDArray[np.intp], ...]) -> Array:
+    def _anew(self, own: NDArray[np.intp], weight: Array, cell: tuple[NDArray[np.intp], ...]) -> Array:
         """(n, C) the terms of rows of these classes and places, their distributions estimated without them; rows alike
         in class, places and weight are done once."""
         weights, of = np.unique(weight, return_inverse=True)
-        key = np.ravel_multi_index((own, *at, of), (*self.counts.shape, max(len(weights), 1)))
+        key = np.ravel_multi_index((own, *cell, of), (*self.counts.shape, max(len(weights), 1)))
         first, back = np.unique(key, return_index=True, return_inverse=True)[1:]
-        own, at, weight, every = own[first], tuple(a[first] for a in at), weight[first], np.arange(len(first))
-        counts = np.moveaxis(self.counts, 0, -2)[at[:-1]] if self.parents else self.counts
+        own, cell, weight, every = own[first], tuple(a[first] for a in cell), weight[first], np.arange(len(first))
+        counts = np.moveaxis(self.counts, 0, -2)[cell[:-1]] if self.parents else self.counts
         counts = np.broadcast_to(counts, (len(first), *self.counts.shape[:1], self.counts.shape[-1])).copy()
-        here = (every, own, at[-1])
+        here = (every, own, cell[-1])
         counts[here] = less_weight(counts[here], weight, self.variable)
         shares: Array | float = 1.0
         if self.rule.marginal:  # the column's marginal loses the rows in every class
             rest = np.repeat(self._of_level[None], len(first), axis=0)
-            rest[every, at[-1]] = less_weight(rest[every, at[-1]], weight, self.variable)
+            rest[every, cell[-1]] = less_weight(rest[every, cell[-1]], weight, self.variable)
             shares = tilt(rest)[:, None]
-        return np.asarray(self.rule.log_smoothed(counts, shares)[every, :, at[-1]][back])
+        return np.asarray(self.rule.log_smoothed(counts, shares)[every, :, cell[-1]][back])
 
     # what is asked of it ------------------------------------------------------------------------------------------
 
@@ -256,11 +256,11 @@ class TableLeaf(Leaf):
 
     def largest_log_likelihood(self, stats: Statistics) -> float:
         """Of a row whose parents are not all known, by its class alone."""
-        size, found = self.counts.shape[-1], table_likelihood(self.counts)
+        size, value = self.counts.shape[-1], table_likelihood(self.counts)
         alone = self.domain.counted(stats.counts.tables[self.variable.name], 1)
         alone = alone if self.of_class else alone.sum(axis=0, keepdims=True)
         rest = alone - self.counts.reshape(len(self.counts), -1, size).sum(axis=1)  # its parents are not known
-        return found + rest_likelihood(rest, alone) if self.parents else found
+        return value + rest_likelihood(rest, alone) if self.parents else value
 
     def log_prior_density(self, added: Any = 0.0) -> float:
         """Dirichlet: Σ α log θ."""
@@ -353,17 +353,17 @@ class DirichletPosterior:
     def draw(self, X: Table, hidden: tuple[str, ...], n: int, rng: np.random.Generator) -> Array:
         """(n, C, one axis for each of `hidden`) log P of the cells that the row X points at, in n draws. Where the
         column's own cell is not `hidden`, one cell of each distribution is asked alone, and that is a Beta."""
-        at, (alpha, rest) = self._at(X, hidden), self._betas
-        own = log_gamma(alpha[at], n, rng)
+        cell, (alpha, rest) = self._at(X, hidden), self._betas
+        own = log_gamma(alpha[cell], n, rng)
         if self.variable.name in hidden:
             return own - log_sum(own)[..., None]
-        return own - log_sum(np.stack([own, log_gamma(rest[at], n, rng)]), axis=0)
+        return own - log_sum(np.stack([own, log_gamma(rest[cell], n, rng)]), axis=0)
 
     def log_ratio(self, X: Table, i: int, j: int) -> tuple[float, float]:
         """Mean and variance of log P(x|c_i) − log P(x|c_j), exact: digammas and trigammas of Beta's parameters."""
         if len(self.counts) == 1:
             return 0.0, 0.0
-        at, (alpha, rest) = self._at(X, ()), self._betas
-        a, whole = alpha[at][[i, j]], (alpha + rest)[at][[i, j]]
+        cell, (alpha, rest) = self._at(X, ()), self._betas
+        a, whole = alpha[cell][[i, j]], (alpha + rest)[cell][[i, j]]
         mean = digamma(a) - digamma(whole)
         return float(mean[0] - mean[1]), float((polygamma(1, a) - polygamma(1, whole)).sum())

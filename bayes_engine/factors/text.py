@@ -129,7 +129,7 @@ class TextLeaf(Leaf):
         with np.errstate(invalid="ignore"):  # −∞ in every class
             apart = np.nan_to_num(log_p.max(axis=0) - log_p.min(axis=0), nan=0.0, posinf=np.inf)
         loudest = np.argsort(-apart, kind="stable")
-        found: list[Source] = []
+        sources: list[Source] = []
         for c, value in enumerate(whole[0].tolist()):
             terms = tuple(
                 WordTerm(self.counts.names[v], float(times), float(times * self.terms.present[c, v]),
@@ -138,8 +138,8 @@ class TextLeaf(Leaf):
             )  # fmt: skip
             rest = np.setdiff1d(np.arange(len(self.counts.names)), row.indices)
             absent = 0.0 if self.terms.absent is None else float(self.terms.absent[c, rest].sum())
-            found.append(Words(value, terms, absent))
-        return tuple(found)
+            sources.append(Words(value, terms, absent))
+        return tuple(sources)
 
     def term_fraction(self, c: int, v: int) -> Fraction:
         """Where the probability of the v-th term in the c-th class was counted: among the class's terms, or its
@@ -243,14 +243,14 @@ class TextPosterior:
             rest = self.present.sum(axis=1) - self.present[:, there].sum(axis=1)
             total = log_sum(np.concatenate([own, log_gamma(np.maximum(rest, 0.0), n, rng)[..., None]], axis=-1))
             return np.asarray(own @ times[there] - times.sum() * total)
-        found = np.zeros((n, len(self.present)))
+        log_p = np.zeros((n, len(self.present)))
         asked, not_asked = (
             np.where(times > 0, a, b) for a, b in ((self.present, self.other), (self.other, self.present))
         )
         for part in steps(np.array_split(np.arange(len(times)), max(1, asked.size * n // CHUNK))):
             own = log_gamma(asked[:, part], n, rng)
-            found += (own - log_sum(np.stack([own, log_gamma(not_asked[:, part], n, rng)]), axis=0)).sum(axis=-1)
-        return found
+            log_p += (own - log_sum(np.stack([own, log_gamma(not_asked[:, part], n, rng)]), axis=0)).sum(axis=-1)
+        return log_p
 
     def log_ratio(self, X: Table, i: int, j: int) -> tuple[float, float]:
         """Mean and variance of log P(text|c_i) − log P(text|c_j), exact: of a Dirichlet's or of Betas' logarithms."""

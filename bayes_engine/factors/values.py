@@ -54,13 +54,13 @@ class ValuesLeaf(Leaf):
         assert left.stats is not None
         column = left.stats.values.columns[self.variable.name]
         alike, back = np.unique(np.stack([left.own, x, left.weight]), axis=1, return_inverse=True)
-        found = np.zeros((alike.shape[1], len(column.weight)))
+        terms = np.zeros((alike.shape[1], len(column.weight)))
         for i, (cls, value, weight) in enumerate(steps(alike.T)):
             rest = column.without(int(cls), float(value), float(weight))
             if not rest.constant:
                 anew = self.estimated(self.variable, self.target, rest, self.estimation)
-                found[i] = anew.at(np.array([value]))[0]
-        return found[np.ravel(back)]
+                terms[i] = anew.at(np.array([value]))[0]
+        return terms[np.ravel(back)]
 
     def log_likelihood(self, stats: Statistics) -> float:
         column = stats.values.columns[self.variable.name]

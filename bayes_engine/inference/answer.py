@@ -46,13 +46,13 @@ class Answer(NamedTuple):
     @property
     def changes(self) -> tuple[BeliefChange, ...]:
         """The nodes without a finding by how far a level of theirs rose, farthest first, then in their order."""
-        found = []
+        changes = []
         for node, after in self.posterior.items():
             if node not in self.evidence:
                 before = self.prior[node]
                 level = max(range(len(after)), key=lambda k: (round(after[k] - before[k], 12), after[k]))
-                found.append(BeliefChange(node, level, before[level], after[level]))
-        return tuple(sorted(found, key=lambda c: -round(c.after - c.before, 12)))
+                changes.append(BeliefChange(node, level, before[level], after[level]))
+        return tuple(sorted(changes, key=lambda c: -round(c.after - c.before, 12)))
 
 
 def answer(network: Network, evidence: Mapping[str, Any]) -> Answer:

@@ -62,9 +62,9 @@ class Member:
         """(n, C) log P(c, x_i), and (n,) how much weight the value has; 0 where the cell is not known."""
         places = self.domain.places(X)
         known = places != HIDDEN
-        at = np.where(known, places, self.domain.size)
+        value = np.where(known, places, self.domain.size)
         padded = np.concatenate([self.counts, np.zeros((len(self.counts), 1))], axis=1)
-        count, total = np.take(padded, at, axis=1).T.copy(), self.frequency[at]
+        count, total = np.take(padded, value, axis=1).T.copy(), self.frequency[value]
         of_class = np.repeat(self.counts.sum(axis=1)[None, :], X.n, axis=0)
         everything = np.full(X.n, float(self.counts.sum()))
         if left is not None:

@@ -84,8 +84,8 @@ class Completion:
         """What the rows count under the network's tables. Raises ImpossibleEvidence, TooLarge as the junction tree."""
         tree = junction_tree(network)
         if tree.cost.cells * self._distinct * PER_CELL <= PER_FAMILY * sum(len(p.touching) for p in self._patterns):
-            found = tree.family_marginals(self.places, self.weight)
-            return ExpectedCounts(tuple(found.families[n] for n in self.names), float(self.weight @ found.log_evidence))
+            exact = tree.family_marginals(self.places, self.weight)
+            return ExpectedCounts(tuple(exact.families[n] for n in self.names), float(self.weight @ exact.log_evidence))
         counts = [shown.copy() for shown in self._shown]
         tables = [cpt.log for cpt in network.cpts]
         total = sum(
@@ -108,14 +108,14 @@ class Completion:
     @cached_property
     def _shown(self) -> tuple[Array, ...]:
         """The counts of the rows that show a whole family."""
-        found = []
+        counts = []
         for scope in self.scopes:
             cells = self.places[:, scope]
             there = (cells != HIDDEN).all(axis=1)
             shape = self._shape(scope)
             flat = np.ravel_multi_index(tuple(cells[there].T), shape)
-            found.append(np.bincount(flat, self.weight[there], int(np.prod(shape))).reshape(shape).astype(float))
-        return tuple(found)
+            counts.append(np.bincount(flat, self.weight[there], int(np.prod(shape))).reshape(shape).astype(float))
+        return tuple(counts)
 
     @cached_property
     def _distinct(self) -> int:
@@ -134,17 +134,17 @@ class Completion:
         near = sorted({v for j in families for v in self.scopes[j] if not off[v]})
         cells, back = np.unique(self.places[rows][:, near], axis=0, return_inverse=True)
         weight = np.bincount(np.ravel(back), self.weight[rows], len(cells)).astype(float)
-        found = []
+        touched = []
         for j in families:
             scope = self.scopes[j]
             known = [a for a, v in enumerate(scope) if not off[v]]
             free = [a for a, v in enumerate(scope) if off[v]]
             shape = self._shape([scope[a] for a in known])
-            at = tuple(cells[:, near.index(scope[a])] for a in known)
-            flat = np.ravel_multi_index(at, shape) if known else np.zeros(len(cells), dtype=np.intp)
+            places = tuple(cells[:, near.index(scope[a])] for a in known)
+            flat = np.ravel_multi_index(places, shape) if known else np.zeros(len(cells), dtype=np.intp)
             names = tuple(self.names[scope[a]] for a in free)
-            found.append(_Touching(j, names, (*known, *free), flat, int(np.prod(shape, dtype=int))))
-        return _Pattern(tuple(found), weight)
+            touched.append(_Touching(j, names, (*known, *free), flat, int(np.prod(shape, dtype=int))))
+        return _Pattern(tuple(touched), weight)
 
     def _shape(self, scope: Sequence[int]) -> tuple[int, ...]:
         return tuple(self.sizes[self.names[v]] for v in scope)

@@ -56,16 +56,16 @@ def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp])
             into[list(kept)] = row[list(kept)]
         return [bool(out) for out in np.isneginf(log_evidence(rows))]
 
-    found = tuple(np.flatnonzero(row != HIDDEN).tolist())
-    if not impossible([found])[0]:
+    evidence = tuple(np.flatnonzero(row != HIDDEN).tolist())
+    if not impossible([evidence])[0]:
         return None
-    every = found
+    every = evidence
     for j in every:
-        rest = tuple(i for i in found if i != j)
+        rest = tuple(i for i in evidence if i != j)
         if impossible([rest])[0]:
-            found = rest
+            evidence = rest
     left, smallest = MOST_SETS, True
-    for size in range(len(found)):
+    for size in range(len(evidence)):
         if math.comb(len(every), size) > left:
             smallest = False
             break
@@ -73,7 +73,7 @@ def conflict(network: Network, log_evidence: LogEvidence, row: NDArray[np.intp])
         sets = list(combinations(every, size))
         hit = next((s for s, out in zip(sets, impossible(sets), strict=True) if out), None)
         if hit is not None:
-            found = hit
+            evidence = hit
             break
     cpts = network.cpts
-    return Conflict(tuple((cpts[j].name, cpts[j].variable.levels[int(row[j])]) for j in found), smallest)
+    return Conflict(tuple((cpts[j].name, cpts[j].variable.levels[int(row[j])]) for j in evidence), smallest)

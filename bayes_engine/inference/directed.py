@@ -91,14 +91,14 @@ class Directed(Factor):
         if self.above is None:
             yield from self.prior.rows(X)
         alike, back = self._alike(X)
-        found = self._terms(alike)
+        evaluated = self._terms(alike)
         for family in self.all_families:
             name = family.variable.name
-            if name in found.terms:
-                row = family.row._replace(kind="expected") if name in found.expected else family.row
-                yield row, found.terms[name][back]
-        if found.entropy is not None:
-            yield Row(HIDDEN_CELLS, HIDDEN_CELLS, (self.prior.target,), "entropy"), found.entropy[back]
+            if name in evaluated.terms:
+                row = family.row._replace(kind="expected") if name in evaluated.expected else family.row
+                yield row, evaluated.terms[name][back]
+        if evaluated.entropy is not None:
+            yield Row(HIDDEN_CELLS, HIDDEN_CELLS, (self.prior.target,), "entropy"), evaluated.entropy[back]
 
     def leaves(self) -> Iterator[Factor]:
         yield self.prior if self.above is None else self.above
@@ -118,8 +118,8 @@ class Directed(Factor):
             elif row.kind == "prior" and self.above is None:
                 yield self.prior.sources(X)
             else:
-                found = families[row.name].sources(X)
-                yield found * (len(term[0]) // len(found))  # a column that the class is no parent of: one for all
+                sources = families[row.name].sources(X)
+                yield sources * (len(term[0]) // len(sources))  # a column that the class is no parent of: one for all
 
     def log(self, X: Table) -> Array:
         alike, back = self._alike(X)
@@ -145,7 +145,7 @@ class Directed(Factor):
 
     def _terms(self, X: Table) -> _Found:
         """All terms by column: as they stand where all is known, expected where something is hidden."""
-        found = _Found({}, set(), None)
+        evaluated = _Found({}, set(), None)
         shape = (X.n, len(self.prior.p))
         entropy, any_hidden = np.zeros(shape), False
         for rows, part, terms in self._pieces(X, None):
@@ -158,16 +158,16 @@ class Directed(Factor):
                     axes = tuple(range(2, p.log.ndim))
                     weight = exp(beliefs[i])
                     term = np.multiply(weight, p.log, out=np.zeros_like(weight), where=weight > 0).sum(axis=axes)
-                    found.expected.add(name)
-                found.terms.setdefault(name, np.zeros(shape))[rows] = term
+                    evaluated.expected.add(name)
+                evaluated.terms.setdefault(name, np.zeros(shape))[rows] = term
                 inside += term
             if log_z is not None:
                 any_hidden = True
                 nowhere = np.isneginf(log_z)  # one row says so, the others are silent
                 entropy[rows] = np.where(nowhere, -np.inf, log_z - np.where(nowhere, 0.0, inside))
                 for name, _potential in terms:
-                    found.terms[name][rows] = np.where(nowhere, 0.0, found.terms[name][rows])
-        return found._replace(entropy=entropy if any_hidden else None)
+                    evaluated.terms[name][rows] = np.where(nowhere, 0.0, evaluated.terms[name][rows])
+        return evaluated._replace(entropy=entropy if any_hidden else None)
 
     def _pieces(
         self, X: Table, left: LeftOutRows | None

@@ -69,7 +69,7 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
     done = eliminate(potentials, sizes)
     log_z, clusters = _left_over(done), done.clusters
     beliefs: list[Array] = [np.zeros(())] * len(clusters)
-    found: list[Array] = [np.zeros_like(p.log) for p in potentials]
+    margins: list[Array] = [np.zeros_like(p.log) for p in potentials]
     # a message is the member of a later cluster: going backwards, that cluster's belief is known
     for k in range(len(clusters) - 1, -1, -1):
         cluster = clusters[k]
@@ -83,10 +83,10 @@ def marginals(potentials: Sequence[Potential], sizes: Mapping[str, int]) -> tupl
         beliefs[k] = cluster.log + ratio[..., None]
         for i in cluster.members:
             if i < len(potentials):
-                found[i] = _margin(cluster.scope, beliefs[k], potentials[i].scope)
+                margins[i] = _margin(cluster.scope, beliefs[k], potentials[i].scope)
     if np.isneginf(log_z).any():
-        found = [np.where(np.expand_dims(np.isneginf(log_z), tuple(range(2, f.ndim))), -np.inf, f) for f in found]
-    return log_z, found
+        margins = [np.where(np.expand_dims(np.isneginf(log_z), tuple(range(2, f.ndim))), -np.inf, f) for f in margins]
+    return log_z, margins
 
 
 def eliminate(

@@ -118,14 +118,14 @@ def elimination_trace(
 
 
 def _name(cpt: CPT, evidence: Mapping[str, Any]) -> str:
-    said = [f"{name} = {evidence[name]}" if name in evidence else name for name in cpt.scope]
-    given = ", ".join(said[:-1])
-    return f"P({said[-1]} | {given})" if given else f"P({said[-1]})"
+    names = [f"{name} = {evidence[name]}" if name in evidence else name for name in cpt.scope]
+    given = ", ".join(names[:-1])
+    return f"P({names[-1]} | {given})" if given else f"P({names[-1]})"
 
 
 def _entered(network: Network, cpt: CPT, row: Any) -> Potential:
     """The table at the places of the evidence, over its hidden variables."""
-    at = [int(row[j]) for j in network.axes(cpt.scope)]
-    table = cpt.log[tuple(slice(None) if place == HIDDEN else place for place in at)]
-    scope = tuple(name for name, place in zip(cpt.scope, at, strict=True) if place == HIDDEN)
+    places = [int(row[j]) for j in network.axes(cpt.scope)]
+    table = cpt.log[tuple(slice(None) if place == HIDDEN else place for place in places)]
+    scope = tuple(name for name, place in zip(cpt.scope, places, strict=True) if place == HIDDEN)
     return Potential(scope, np.asarray(table)[None, None])

@@ -65,12 +65,12 @@ class _Node:
 
 def _nodes(network: Network) -> list[_Node]:
     """The nodes, parents first."""
-    found = []
+    nodes = []
     for name in network.graph.order:
         cpt = network[name]
         above = network.axes(cpt.scope[:-1])
         size = cpt.p.shape[-1]
-        found.append(
+        nodes.append(
             _Node(
                 network.position[name],
                 above,
@@ -79,7 +79,7 @@ def _nodes(network: Network) -> list[_Node]:
                 cpt.log.reshape(-1, size),
             )
         )
-    return found
+    return nodes
 
 
 def _drawn(
@@ -263,5 +263,5 @@ def resampled(rng: np.random.Generator, log_weight: Array, n: int) -> Places:
     [0, 0, 1, 2]
     """
     share = exp(log_weight - log_sum(log_weight)).cumsum()
-    at = np.searchsorted(share / share[-1], (np.arange(n) + rng.random()) / n, side="right")
-    return rng.permutation(np.minimum(at, len(share) - 1))
+    drawn = np.searchsorted(share / share[-1], (np.arange(n) + rng.random()) / n, side="right")
+    return rng.permutation(np.minimum(drawn, len(share) - 1))

@@ -204,10 +204,10 @@ def gibbs(
         if t in wanted:
             walk.append(_first(kernel, state, walkers))
     marginals, errors, rhat, ess = tally.nodes()
-    found = tally.event()
-    status, message = _verdict(kernel, chains, sweeps, rhat, ess, found)
+    asked = tally.event()
+    status, message = _verdict(kernel, chains, sweeps, rhat, ess, asked)
     return GibbsRun(
-        kernel, chains, sweeps, settings.burn_in, settings.begin, marginals, errors, rhat, ess, found,
+        kernel, chains, sweeps, settings.burn_in, settings.begin, marginals, errors, rhat, ess, asked,
         np.stack(walk), walk_at, status, message,
     )  # fmt: skip
 
@@ -236,14 +236,14 @@ def updates(kernel: TransitionKernel, rng: np.random.Generator, places: Places, 
     """
     hidden = sorted(kernel.hidden)
     now = np.array(places, dtype=np.intp)
-    found = []
+    done = []
     for t in range(n if hidden else 0):
         j = hidden[t % len(hidden)]
         p = conditional(kernel.network, j, now[None])[0]
         before = int(now[j])
         now[j] = int((bits(rng, (1, 1)) >= thresholds(p[None])).sum())
-        found.append(Update(t // len(hidden), kernel.network.names[j], before, p, int(now[j]), now.copy()))
-    return found
+        done.append(Update(t // len(hidden), kernel.network.names[j], before, p, int(now[j]), now.copy()))
+    return done
 
 
 def _first(kernel: TransitionKernel, state: GibbsState, walkers: int) -> Places:
@@ -337,12 +337,12 @@ class _Tally:
         for r, (j, size) in enumerate(zip(self.kernel.hidden, self.sizes, strict=True)):
             counts = [self.counts[s - 1][:, r] for s in range(1, size)]
             rest = self.lengths[:, None] - sum(counts, start=np.zeros((len(self.ends), self.chains)))
-            found = np.array([self._read(count) for count in (rest, *counts)])
-            marginals[j], errors[j] = found[:, 0], found[:, 1]
-            if not np.isnan(found[:, 2]).all():
-                rhat[j] = np.nanmax(found[:, 2])
-            if not np.isnan(found[:, 3]).all():
-                ess[j] = np.nanmin(found[:, 3])
+            estimates = np.array([self._read(count) for count in (rest, *counts)])
+            marginals[j], errors[j] = estimates[:, 0], estimates[:, 1]
+            if not np.isnan(estimates[:, 2]).all():
+                rhat[j] = np.nanmax(estimates[:, 2])
+            if not np.isnan(estimates[:, 3]).all():
+                ess[j] = np.nanmin(estimates[:, 3])
         return tuple(marginals), tuple(errors), rhat, ess
 
     def event(self) -> Event | None:
@@ -363,17 +363,17 @@ def _some(names: Sequence[str]) -> str:
 def _verdict(
     kernel: TransitionKernel, chains: int, sweeps: int, rhat: Array, ess: Array, event: Event | None
 ) -> tuple[Status, Message]:
-    found = kernel.irreducibility
-    names = _some(found.tied)
+    moves = kernel.irreducibility
+    names = _some(moves.tied)
     worst = float(np.nanmax([*rhat, -np.inf if event is None else event.rhat, -np.inf]))
     least = float(np.nanmin([*ess, np.inf if event is None else event.ess, np.inf]))
-    if found.kind == "reducible":
+    if moves.kind == "reducible":
         return "cannot be ergodic", Message(
             "zeros in the tables part the possible states of {nodes} into {n} islands, and no draw leads from one to "
             "another: each chain stays where it began, and n_q/T is not the posterior; draw these nodes in one block",
-            {"nodes": names, "n": len(found.communicating_classes)},
+            {"nodes": names, "n": len(moves.communicating_classes)},
         )
-    if found.kind == "unknown":
+    if moves.kind == "unknown":
         return "not shown ergodic", Message(
             "zeros in the tables tie {nodes}, and their joint states are too many to look through: whether the chain "
             "reaches all of them is not known; the largest R̂ is {rhat:.3f}, but chains stuck alike agree, too",

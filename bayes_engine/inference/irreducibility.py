@@ -85,10 +85,10 @@ def irreducibility(network: Network, evidence: Places, members: Iterable[Sequenc
     units = [tuple(m) for m in members]
     kind: Literal["positive", "connected", "unknown"] = "positive"
     unknown: tuple[str, ...] = ()
-    found = tied_nodes(network, sliced(network, evidence))
-    if found:
+    tied_groups = tied_nodes(network, sliced(network, evidence))
+    if tied_groups:
         kind = "connected"
-    for tie in (piece for whole in found for piece in _smaller(network, whole, units)):
+    for tie in (piece for whole in tied_groups for piece in _smaller(network, whole, units)):
         names = tuple(network.names[j] for j in tie.nodes)
         if tie.possible is None:
             kind, unknown = "unknown", unknown or names
@@ -96,10 +96,11 @@ def irreducibility(network: Network, evidence: Places, members: Iterable[Sequenc
         label = _communicating_classes(tie, units)
         classes = [np.flatnonzero(label == k) for k in range(label.max() + 1)]
         if len(classes) > 1:
-            first = [(len(at), tie.digits(at[0])) for at in sorted(classes, key=len, reverse=True)]
+            first = [(len(digits), tie.digits(digits[0])) for digits in sorted(classes, key=len, reverse=True)]
             levels = [network[name].variable.levels for name in names]
             shown = (
-                CommunicatingClass(n, {k: v[i] for k, v, i in zip(names, levels, at, strict=True)}) for n, at in first
+                CommunicatingClass(n, {k: v[i] for k, v, i in zip(names, levels, digits, strict=True)})
+                for n, digits in first
             )
             return Irreducibility("reducible", names, tuple(shown))
     return Irreducibility(kind, unknown)
@@ -117,7 +118,7 @@ def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ..
     """
     evidence = checked_evidence(network, evidence)
     families = sliced(network, evidence)
-    found: list[tuple[int, ...]] = []
+    groups: list[tuple[int, ...]] = []
     for tie in tied_nodes(network, families):
         single = [(j,) for j in tie.nodes]
         if _connected(network, tie, single):
@@ -135,8 +136,8 @@ def tied_blocks(network: Network, evidence: Places) -> tuple[tuple[str, ...], ..
             for blocks in (near, parted, pairs, scopes, [tie.nodes])
         ]
         best = (choice for choice in choices if choice and _connected(network, tie, [*choice, *single]))
-        found += next(best, choices[0])
-    return tuple(tuple(network.names[j] for j in sorted(block)) for block in dict.fromkeys(found))
+        groups += next(best, choices[0])
+    return tuple(tuple(network.names[j] for j in sorted(block)) for block in dict.fromkeys(groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,10 +149,10 @@ class TiedNodes:
     families: tuple[Family, ...]
     possible: Places | None
 
-    def digits(self, at: int) -> Places:
+    def digits(self, state: int) -> Places:
         """The places of the nodes in one of the possible states."""
         assert self.possible is not None
-        return np.array(np.unravel_index(self.possible[at], self.sizes), dtype=np.intp)
+        return np.array(np.unravel_index(self.possible[state], self.sizes), dtype=np.intp)
 
 
 def tied_nodes(network: Network, families: Sequence[Family]) -> list[TiedNodes]:
@@ -161,7 +162,7 @@ def tied_nodes(network: Network, families: Sequence[Family]) -> list[TiedNodes]:
     for f in zero:
         touching = [s for s in sets if s & set(f.scope)]
         sets = [s for s in sets if s not in touching] + [set(f.scope).union(*touching)]
-    found = []
+    tied = []
     for nodes in sorted(sorted(s) for s in sets):
         sizes = tuple(network.sizes[j] for j in nodes)
         mine = tuple(f for f in zero if set(f.scope) <= set(nodes))
@@ -176,8 +177,8 @@ def tied_nodes(network: Network, families: Sequence[Family]) -> list[TiedNodes]:
                     "the evidence is impossible: no state of {nodes} agrees with it",
                     nodes=", ".join(f"'{network.names[j]}'" for j in nodes) or "the network",
                 )
-        found.append(TiedNodes(tuple(nodes), sizes, mine, possible))
-    return found
+        tied.append(TiedNodes(tuple(nodes), sizes, mine, possible))
+    return tied
 
 
 def certain(network: Network, evidence: Places) -> frozenset[int]:
@@ -187,12 +188,12 @@ def certain(network: Network, evidence: Places) -> frozenset[int]:
     >>> sorted(certain(network, network.places({"first": "heads", "equal": "yes"})))
     [1]
     """
-    found = {j for j, size in enumerate(network.sizes) if size == 1}
+    settled = {j for j, size in enumerate(network.sizes) if size == 1}
     for tie in tied_nodes(network, sliced(network, evidence)):
         if tie.possible is not None and tie.nodes:
             places = np.unravel_index(tie.possible, tie.sizes)
-            found |= {j for j, place in zip(tie.nodes, places, strict=True) if np.ptp(place) == 0}
-    return frozenset(found)
+            settled |= {j for j, place in zip(tie.nodes, places, strict=True) if np.ptp(place) == 0}
+    return frozenset(settled)
 
 
 def _connected(network: Network, tie: TiedNodes, units: Sequence[Sequence[int]]) -> bool:
@@ -267,12 +268,12 @@ def _communicating_classes(tie: TiedNodes, units: Iterable[Sequence[int]]) -> ND
 
 def sliced(network: Network, evidence: Places) -> list[Family]:
     """Every family's table at the places of the evidence (d,), over its hidden nodes."""
-    found = []
+    families = []
     for cpt in network.cpts:
         axes = network.axes(cpt.scope)
         table = cpt.log[tuple(slice(None) if evidence[j] == HIDDEN else evidence[j] for j in axes)]
-        found.append(Family(tuple(j for j in axes if evidence[j] == HIDDEN), np.asarray(table)))
-    return found
+        families.append(Family(tuple(j for j in axes if evidence[j] == HIDDEN), np.asarray(table)))
+    return families
 
 
 def aligned(family: Family, axes: Sequence[int], sizes: Sequence[int]) -> Array:

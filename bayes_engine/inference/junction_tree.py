@@ -144,15 +144,15 @@ class JunctionTree:
         """
         tree, part, likelihoods = self._pruned(places, targets, soft)
         network, n = tree.network, len(part)
-        at = range(len(network.cpts)) if targets is None else network.axes(targets)
-        found = [np.empty((network.sizes[v], n)) for v in at]
+        asked = range(len(network.cpts)) if targets is None else network.axes(targets)
+        margins = [np.empty((network.sizes[v], n)) for v in asked]
         log_evidence = np.empty(n)
         for rows, done in tree._calibrated(part, likelihoods):
             log_evidence[rows] = done.log_evidence
-            for v, into in zip(at, found, strict=True):
+            for v, into in zip(asked, margins, strict=True):
                 into[:, rows] = done.margin(*tree._homes[v])
         self._refuse(log_evidence, places, soft, impossible)
-        return Posteriors(log_evidence, {tree.names[v]: p.T for v, p in zip(at, found, strict=True)})
+        return Posteriors(log_evidence, {tree.names[v]: p.T for v, p in zip(asked, margins, strict=True)})
 
     def joint(
         self, targets: Sequence[str], places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
@@ -172,21 +172,21 @@ class JunctionTree:
         scope = tree._cliques[home].scope
         drop = tuple(a for a, v in enumerate(scope) if v not in wanted)
         kept = [v for v in scope if v in wanted]
-        found = np.empty((*(tree.network.sizes[v] for v in kept), len(part)))
+        table = np.empty((*(tree.network.sizes[v] for v in kept), len(part)))
         log_evidence = np.empty(len(part))
         for rows, done in tree._calibrated(part, likelihoods):
             log_evidence[rows] = done.log_evidence
-            found[..., rows] = done.margin(home, drop)
+            table[..., rows] = done.margin(home, drop)
         self._refuse(log_evidence, places, soft, impossible)
-        return np.moveaxis(found, [len(kept), *(kept.index(v) for v in wanted)], range(1 + len(wanted)))
+        return np.moveaxis(table, [len(kept), *(kept.index(v) for v in wanted)], range(1 + len(wanted)))
 
     def log_evidence(self, places: Places, *, soft: Soft | None = None) -> Array:
         """(n,) log P(e) in nats; −inf where the findings cannot occur together."""
         tree, part, likelihoods = self._pruned(places, (), soft)
-        found = np.empty(len(part))
+        log_p = np.empty(len(part))
         for rows in tree._blocks(len(part)):
-            found[rows] = tree._safely(partial(_collect, tree, part, likelihoods, rows)).log_evidence
-        return found
+            log_p[rows] = tree._safely(partial(_collect, tree, part, likelihoods, rows)).log_evidence
+        return log_p
 
     def most_probable(
         self, places: Places, *, soft: Soft | None = None, impossible: OnImpossible = "raise"
@@ -196,17 +196,17 @@ class JunctionTree:
         Among equals (`TIE`) the first: decided clique by clique from the roots, by the order of the levels.
         """
         tree, part, likelihoods = self._pruned(places, None, soft)
-        found = part.copy()
+        states = part.copy()
         log_p = np.empty(len(part))
         tables = _Tables(_LARGEST, tree._log)
         for rows in tree._blocks(len(part)):
             up = _collect(tree, part, likelihoods, rows, tables)
             log_p[rows] = up.log_evidence
             for clique, table in zip(reversed(tree._cliques), reversed(up.tables), strict=True):
-                _read_off(clique, table, found[rows], tree.network.sizes)
+                _read_off(clique, table, states[rows], tree.network.sizes)
         self._refuse(log_p, places, soft, impossible)
-        found[np.isneginf(log_p)] = HIDDEN
-        return Explanation(found, log_p)
+        states[np.isneginf(log_p)] = HIDDEN
+        return Explanation(states, log_p)
 
     def family_marginals(
         self, places: Places, weight: Array | None = None, *, impossible: OnImpossible = "raise"
@@ -257,15 +257,15 @@ class JunctionTree:
     ) -> list[Array]:
         self._affordable()
         network = self.network
-        found = [one((*(network.sizes[v] for v in c.scope), 1)) for c in self._cliques]
+        potentials = [one((*(network.sizes[v] for v in c.scope), 1)) for c in self._cliques]
         for cpt, home in zip(network.cpts, self._edges.family_home, strict=True):
             scope, axes = self._cliques[home].scope, network.axes(cpt.scope)
             if not self._given.isdisjoint(axes):
                 continue  # each row takes its own slice
             turned = table(cpt).transpose(sorted(range(len(axes)), key=lambda a: scope.index(axes[a])))
             shape = [network.sizes[v] if v in axes else 1 for v in scope]
-            found[home] = times(found[home], turned.reshape(*shape, 1))
-        return found
+            potentials[home] = times(potentials[home], turned.reshape(*shape, 1))
+        return potentials
 
     @cached_property
     def _homes(self) -> list[tuple[int, tuple[int, ...]]]:
@@ -311,7 +311,7 @@ class JunctionTree:
         return places, {} if soft is None else self._likelihoods(soft, len(places))
 
     def _likelihoods(self, soft: Soft, n: int) -> dict[int, Array]:
-        found = {}
+        by_node = {}
         for name, given in soft.items():
             size = len(self.network[name].variable.levels)
             value = np.atleast_2d(np.asarray(given, dtype=float))
@@ -322,8 +322,8 @@ class JunctionTree:
                     name=name,
                     size=size,
                 )
-            found[self.network.position[name]] = np.broadcast_to(value, (n, size))
-        return found
+            by_node[self.network.position[name]] = np.broadcast_to(value, (n, size))
+        return by_node
 
     def _pruned(
         self, places: Places, targets: Sequence[str] | None, soft: Soft | None, together: bool = False
@@ -372,27 +372,27 @@ class JunctionTree:
     def _refuse(self, log_evidence: Array, places: Places, soft: Soft | None, impossible: OnImpossible) -> None:
         if impossible == "raise" and np.isneginf(log_evidence).any():
             rows = tuple(np.flatnonzero(np.isneginf(log_evidence)).tolist())
-            at = rows[0]
-            likelihoods = {v: np.broadcast_to(x, (len(places), np.shape(x)[-1]))[at] for v, x in (soft or {}).items()}
+            row = rows[0]
+            likelihoods = {v: np.broadcast_to(x, (len(places), np.shape(x)[-1]))[row] for v, x in (soft or {}).items()}
             try:
-                found = conflict(self.network, partial(self.log_evidence, soft=likelihoods), np.asarray(places)[at])
+                cause = conflict(self.network, partial(self.log_evidence, soft=likelihoods), np.asarray(places)[row])
             except TooLarge:  # with fewer findings less can be left out
-                found = None
-            if found is None:
+                cause = None
+            if cause is None:
                 raise ImpossibleEvidence("the evidence has probability 0; clear one of its findings", rows)
-            if not found.findings:
+            if not cause.findings:
                 raise ImpossibleEvidence("the soft evidence alone has probability 0; clear it", rows)
             if len(places) > 1:
                 raise ImpossibleEvidence(
                     "the evidence of {n} row(s) has probability 0; in row {row} these findings exclude each other: "
                     "{findings}; clear one of them",
                     rows,
-                    found.findings,
+                    cause.findings,
                 )
             raise ImpossibleEvidence(
                 "the evidence has probability 0: these findings exclude each other: {findings}; clear one of them",
                 rows,
-                found.findings,
+                cause.findings,
             )
 
     def _names(self, scope: Iterable[int]) -> tuple[str, ...]:
@@ -525,7 +525,7 @@ def _collect(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: s
     for v, likelihood in soft.items():
         value = log(likelihood[rows].T) if algebra.of_log else likelihood[rows].T
         seen[v] = algebra.times(seen[v], value) if v in seen else value
-    found: list[Array] = []
+    potentials: list[Array] = []
     messages: list[Array] = []
     log_evidence = np.zeros(len(part))
     for k, table in enumerate(tables.base):
@@ -539,11 +539,11 @@ def _collect(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: s
         for child, shape in edges.children[k]:
             table = algebra.times(table, messages[child].reshape(*shape, -1))
         message = algebra.total(table, edges.own[k])
-        found.append(table)
+        potentials.append(table)
         messages.append(message)
         if message.ndim == 1:  # a root: its message is the evidence of its component
             log_evidence += algebra.log(message)
-    return _Collected(algebra, found, messages, log_evidence)
+    return _Collected(algebra, potentials, messages, log_evidence)
 
 
 def _calibrate(tree: JunctionTree, places: Places, soft: dict[int, Array], rows: slice, tables: _Tables) -> _Calibrated:
@@ -569,8 +569,8 @@ def _read_off(clique: Clique, table: Array, places: Places, sizes: Sequence[int]
     n = len(places)
     shape = tuple(sizes[v] for v in clique.scope)
     columns = np.broadcast_to(table, (*shape, n))
-    at = tuple(places[:, v] for v in clique.separator)
-    index: Any = (slice(None), *at, np.arange(n))
+    separator = tuple(places[:, v] for v in clique.separator)
+    index: Any = (slice(None), *separator, np.arange(n))
     picked = columns.reshape(-1, *columns.shape[len(own) :])[index]  # (combinations of the own nodes, n)
     first = (picked >= picked.max(axis=0) - TIE).argmax(axis=0)
     for v, values in zip(own, np.unravel_index(first, shape[: len(own)]), strict=True):

@@ -43,13 +43,13 @@ class Packed:
     def tables(self, terms: Sequence[Array]) -> list[Array]:
         """The tables of the groups (places of i × their codes, W) under a super-parent i, from those of the columns
         (places of i, places of j, W)."""
-        found = []
+        tables = []
         for group in self.groups:
             table = terms[group[0]]
             for j in group[1:]:
                 table = (table[:, :, None] + terms[j][:, None]).reshape(len(table), -1, table.shape[2])
-            found.append(table.reshape(-1, table.shape[2]))
-        return found
+            tables.append(table.reshape(-1, table.shape[2]))
+        return tables
 
     def sums(self, tables: Sequence[Sequence[Array]], begin: int, end: int) -> Iterator[tuple[slice, Array]]:
         """The rows from `begin` to `end` in blocks, and of each block (d, rows, W) the sums under every super-parent.
@@ -59,16 +59,16 @@ class Packed:
         whole, term = np.empty((len(tables), BLOCK, width)), np.empty((BLOCK, width))
         for first in steps(range(begin, end, BLOCK)):
             rows = slice(first, min(first + BLOCK, end))
-            total, found = whole[:, : rows.stop - first], term[: rows.stop - first]
+            total, summand = whole[:, : rows.stop - first], term[: rows.stop - first]
             codes = [code[rows] for code in self.codes]
             for i, of_groups in enumerate(tables):
                 place = self.places[i][rows]
                 for g, table in enumerate(of_groups):
-                    at = place * cells[g]
-                    at += codes[g]
-                    np.take(table, at, axis=0, out=found if g else total[i], mode="clip")
+                    index = place * cells[g]
+                    index += codes[g]
+                    np.take(table, index, axis=0, out=summand if g else total[i], mode="clip")
                     if g:
-                        total[i] += found
+                        total[i] += summand
             yield rows, total
 
 

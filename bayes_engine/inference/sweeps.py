@@ -129,9 +129,9 @@ class TransitionKernel:
 
     def places(self, state: GibbsState) -> Places:
         """(chains, d) the states with the evidence in its columns."""
-        found = np.tile(self.evidence, (state.x.shape[1], 1))
-        found[:, list(self.hidden)] = state.x[:-1].T.astype(np.intp)
-        return found
+        places = np.tile(self.evidence, (state.x.shape[1], 1))
+        places[:, list(self.hidden)] = state.x[:-1].T.astype(np.intp)
+        return places
 
     @cached_property
     def irreducibility(self) -> Irreducibility:
@@ -346,7 +346,7 @@ def _stages(
         others = [tuple(row[k] for k in f.scope if k != j) for f in mine]
         last = [np.moveaxis(f.log, f.scope.index(j), -1) for f in mine]
         return (_Direct(row[j], tuple(zip(others, last, strict=True))),)
-    found = []
+    stages = []
     for i in range(max(len(unit.members) for unit in group)):
         there = [unit for unit in group if len(unit.members) > i]
         there.sort(key=lambda unit: row[unit.members[i]])  # rows come by falling number of levels
@@ -365,5 +365,5 @@ def _stages(
             longer = [c[s] for c in cut if len(c) > s]
             levels.append((len(longer), np.concatenate(longer)))
         rows = np.array([row[unit.members[i]] for unit in there], dtype=np.intp)
-        found.append(_Tabled(rows, strides, tuple(levels)))
-    return tuple(found)
+        stages.append(_Tabled(rows, strides, tuple(levels)))
+    return tuple(stages)

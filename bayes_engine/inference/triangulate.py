@@ -38,8 +38,8 @@ def cliques(groups: Iterable[Sequence[int]], sizes: Sequence[int], names: Sequen
         mask = sum(1 << v for v in set(group))
         for v in group:
             near[v] |= mask & ~(1 << v)
-    found = [_merged(_eliminated(near, sizes, names, by_fill)) for by_fill in (True, False)]
-    return min(found, key=lambda tree: sum(cells(c.scope, sizes) for c in tree))
+    trees = [_merged(_eliminated(near, sizes, names, by_fill)) for by_fill in (True, False)]
+    return min(trees, key=lambda tree: sum(cells(c.scope, sizes) for c in tree))
 
 
 def cells(scope: Iterable[int], sizes: Sequence[int]) -> float:
@@ -117,9 +117,9 @@ def _merged(order: list[tuple[int, int]]) -> tuple[Clique, ...]:
         rest = scopes[i][own[i] :]
         if not rest:
             return -1
-        at = when[rest[0]]
-        while into[at] != at:
-            at = into[at]
-        return position[at]
+        step = when[rest[0]]
+        while into[step] != step:
+            step = into[step]
+        return position[step]
 
     return tuple(Clique(tuple(scopes[i]), own[i], parent_of(i)) for i in kept)

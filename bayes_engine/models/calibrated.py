@@ -80,11 +80,11 @@ def _log_odds(log_p: Array) -> Array:
     """(n, C) log P(c|x) − log P(not c|x), of two classes (n, 1) for the second; ±inf where one is impossible."""
     with np.errstate(invalid="ignore"):
         if log_p.shape[1] == 2:
-            found = log_p[:, 1:] - log_p[:, :1]
+            odds = log_p[:, 1:] - log_p[:, :1]
         else:
             each = [log_sum(np.delete(log_p, c, axis=1), axis=1) for c in range(log_p.shape[1])]
-            found = log_p - np.stack(each, axis=1)
-    return np.nan_to_num(found, nan=0.0, posinf=np.inf, neginf=-np.inf)
+            odds = log_p - np.stack(each, axis=1)
+    return np.nan_to_num(odds, nan=0.0, posinf=np.inf, neginf=-np.inf)
 
 
 def _finite(odds: Array) -> Array:
@@ -127,7 +127,7 @@ def calibrator(log_p: Array, truth: NDArray[np.intp], weight: Array | None = Non
         return Temperature(_temperature(log_p, truth, weight))
     odds = _log_odds(log_p)
     classes = (1,) if log_p.shape[1] == 2 else tuple(range(log_p.shape[1]))
-    each = [_usable(odds[:, at], truth == c, weight) for at, c in enumerate(classes)]
+    each = [_usable(odds[:, k], truth == c, weight) for k, c in enumerate(classes)]
     if method == "isotonic":
         return Isotonic(tuple(_isotonic(*rows) for rows in each))
     lines = np.array([_line(*rows) for rows in each])
@@ -154,8 +154,8 @@ def _temperature(log_p: Array, truth: NDArray[np.intp], weight: Array) -> float:
         return float(weight @ (log_sum(beta * log_p, axis=1) - beta * of_truth)) + doubt
 
     ends = float(np.log2(COLDEST)), float(np.log2(HOTTEST))
-    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-9})
-    return float(2.0**-found.x)
+    least = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-9})
+    return float(2.0**-least.x)
 
 
 def _line(odds: Array, of_class: NDArray[np.bool_], weight: Array) -> tuple[float, float]:
@@ -223,8 +223,8 @@ def _folds(held: HeldOut, folds: int, seed: int) -> Iterator[tuple[NDArray[np.in
 
 
 def _shares(truth: NDArray[np.intp], weight: Array, classes: int) -> Array:
-    found = np.bincount(truth, weight, minlength=classes)
-    return np.asarray(found / found.sum())
+    weights = np.bincount(truth, weight, minlength=classes)
+    return np.asarray(weights / weights.sum())
 
 
 class CalibratedClassifier(Deciding, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -120,14 +120,14 @@ class MatrixClassifier(GenerativeClassifier):
     ) -> NDArray[Any]:
         """(n, columns) what `write` puts in its place, given the joint of a block and its largest (n, 1). Beyond input
         and output, no more than a block is held."""
-        found: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
+        written: NDArray[Any] = np.empty((columns or len(self.classes_), table.n), dtype=kind)
         for rows in slices(table.n, ROWS_AT_ONCE):
             joint = self.factor_.log(table.take(rows))
             top = joint.max(axis=1, keepdims=True)
             if defined and np.isneginf(top).any():
                 self._defined(table, self.factor_.log(table))  # which names the rows
-            write(joint, top, found[:, rows].T)
-        return found.T
+            write(joint, top, written[:, rows].T)
+        return written.T
 
     def _names(self) -> tuple[str, ...]:
         names = getattr(self, "feature_names_in_", None)
@@ -442,12 +442,12 @@ class _TermNB(MatrixClassifier):
         return replace(collect(X, labels, target), terms=term_counts(X, labels, self._vocabulary()))
 
     def _largest(self, table: Table) -> NDArray[np.intp]:
-        found = self.factor_.argmax_in_fixed_point(table)
-        if found is None:
+        screened = self.factor_.argmax_in_fixed_point(table)
+        if screened is None:
             return super()._largest(table)
-        if found.close.any():
-            found.largest[found.close] = super()._largest(table.take(found.close))
-        return np.asarray(found.largest)
+        if screened.close.any():
+            screened.largest[screened.close] = super()._largest(table.take(screened.close))
+        return np.asarray(screened.largest)
 
     def _vocabulary(self) -> tuple[str, ...]:
         known = getattr(self, "stats_", None)

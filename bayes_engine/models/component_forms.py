@@ -51,10 +51,10 @@ class Full(Problem[Scatter]):
         free = self.prior is None and not self.ridge.any()
         for k, matrix in enumerate(spread):
             try:
-                found = np.diagonal(np.linalg.cholesky(matrix)) ** 2
+                squared_pivots = np.diagonal(np.linalg.cholesky(matrix)) ** 2
             except np.linalg.LinAlgError:
                 raise self._collapsed(k, weight) from None
-            if free and (found < COLLAPSED * self._own_pivots).any():
+            if free and (squared_pivots < COLLAPSED * self._own_pivots).any():
                 raise self._collapsed(k, weight)
 
     @cached_property
@@ -84,10 +84,10 @@ class Full(Problem[Scatter]):
 
     def gathered(self, r: Array) -> Gathered[Scatter]:
         """A missing cell stands at the mean, with the column's variance."""
-        found = scatter(self._names, np.zeros(len(self.ridge)), self.rows.z.T, Labels(r.shape[1], soft=r))
+        second = scatter(self._names, np.zeros(len(self.ridge)), self.rows.z.T, Labels(r.shape[1], soft=r))
         if self.rows.seen is not None:
-            found = replace(found, m2=found.m2 + np.stack([np.diag(a) for a in (~self.rows.seen @ r).T]))
-        return Gathered(r.sum(axis=0), found)
+            second = replace(second, m2=second.m2 + np.stack([np.diag(a) for a in (~self.rows.seen @ r).T]))
+        return Gathered(r.sum(axis=0), second)
 
     @property
     def _names(self) -> tuple[str, ...]:

@@ -257,15 +257,15 @@ class Problem(ABC, Generic[M]):
         log_likelihood, q, entropy = -self.rows.log_scale, -self.rows.log_scale - self._filled, self._filled
         for piece in pieces:
             weight = None if self.rows.weight is None else self.rows.weight[piece.where]
-            found = memberships(piece.joint.T, hard=hard, weight=weight)
-            r[:, piece.where] = share = found.responsibilities.T
+            members = memberships(piece.joint.T, hard=hard, weight=weight)
+            r[:, piece.where] = share = members.responsibilities.T
             if weight is not None:
                 share = share * weight
             piece.gather(share)
             cells = float(piece.hidden @ share.sum(axis=1))
-            log_likelihood += found.log_likelihood
-            q += found.q - cells
-            entropy += found.entropy + cells
+            log_likelihood += members.log_likelihood
+            q += members.q - cells
+            entropy += members.entropy + cells
         return Expected(gathered(), log_likelihood, q, entropy, r.T)
 
     def joint(self, theta: Components) -> Array:
@@ -404,8 +404,8 @@ def _keys(rows: StandardizedRows, of: Any) -> Array:
 
 def distinct_rows(rows: StandardizedRows, wanted: int) -> int:
     """How many distinct rows there are, counted no farther than is needed to find those wanted."""
-    found = len(np.unique(_keys(rows, slice(0, 50 * wanted)), axis=0))
-    return found if found >= wanted else len(np.unique(_keys(rows, slice(None)), axis=0))
+    distinct = len(np.unique(_keys(rows, slice(0, 50 * wanted)), axis=0))
+    return distinct if distinct >= wanted else len(np.unique(_keys(rows, slice(None)), axis=0))
 
 
 def _distinct(rows: StandardizedRows, rng: np.random.Generator, k: int) -> NDArray[np.intp]:

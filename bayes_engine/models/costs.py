@@ -76,7 +76,7 @@ def costs(
     kept = {"look-up": table.nbytes, "lazy": stored.nbytes, "incremental": table.nbytes + counts_bytes(model)}
     row = -(-stored.nbytes // n)
     everything, one = n * (d + 1), d + 1
-    found = {
+    reckoned = {
         ("look-up", "fit"): (everything, entries, 0, 0),
         ("look-up", "update"): (everything + one, entries, 0, 0),
         ("look-up", "predict"): (d, 0, K * d, 0),
@@ -92,7 +92,7 @@ def costs(
         Cost(mode, moment, read, taken, added, kept[mode] + more, seconds.get((mode, moment)))
         for mode in MODES_OF_USE
         for moment in MOMENTS
-        for read, taken, added, more in [found[mode, moment]]
+        for read, taken, added, more in [reckoned[mode, moment]]
     )
 
 

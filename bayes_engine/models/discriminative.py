@@ -41,8 +41,8 @@ def discriminative_counterpart(schema: Schema, C: float = 1.0) -> Pipeline:
     # a column may be empty in a fold: it stays, as zeros that have no say
     filled = (SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), StandardScaler())
     columns = ColumnTransformer([
-        *((f"numbers {at[0]}", _seen(*filled), at) for at in _parts(numeric)),
-        *((f"levels {at[0]}", _seen(OneHotEncoder(handle_unknown="ignore")), at) for at in _parts(levels)),
+        *((f"numbers {part[0]}", _seen(*filled), part) for part in _parts(numeric)),
+        *((f"levels {part[0]}", _seen(OneHotEncoder(handle_unknown="ignore")), part) for part in _parts(levels)),
     ])  # fmt: skip
     cells = [("read", FunctionTransformer(as_numbers, kw_args={"schema": schema})), ("columns", columns)]
     logistic = ("logistic", ticking(LogisticRegression(C=C, max_iter=5000)))
@@ -70,7 +70,7 @@ class Whole:
 def _parts(columns: list[int]) -> list[list[int]]:
     """A few columns at a time, so that a long fit can be called off between them; in few parts, for each takes time."""
     width = -(-len(columns) // PARTS) or 1
-    return [columns[at : at + width] for at in range(0, len(columns), width)]
+    return [columns[first : first + width] for first in range(0, len(columns), width)]
 
 
 def _seen(*stages: Any) -> Pipeline:
@@ -84,12 +84,12 @@ def _looked(X: Any) -> Any:
     return X
 
 
-def _terms(at: int, rule: TextRule) -> Pipeline:
-    return make_pipeline(FunctionTransformer(_texts, kw_args={"at": at}), rule.vectorizer())
+def _terms(column: int, rule: TextRule) -> Pipeline:
+    return make_pipeline(FunctionTransformer(_texts, kw_args={"place": column}), rule.vectorizer())
 
 
-def _texts(X: Any, at: int) -> list[str]:
-    column = pd.DataFrame(X).iloc[:, at]
+def _texts(X: Any, place: int) -> list[str]:
+    column = pd.DataFrame(X).iloc[:, place]
     return ["" if gone else str(cell) for cell, gone in zip(column, column.isna(), strict=True)]
 
 

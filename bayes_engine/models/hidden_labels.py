@@ -64,9 +64,9 @@ class HiddenLabels:
 
     def expect(self, factor: Factor, hard: bool) -> Expected[Statistics]:
         joint = factor.log(self.table)
-        found = memberships(np.where(self.closed, -np.inf, joint), hard=hard, weight=self.weight)
-        r = self.fixed(found.responsibilities)
-        return Expected(self.count(r), found.log_likelihood, found.q, found.entropy, r)
+        members = memberships(np.where(self.closed, -np.inf, joint), hard=hard, weight=self.weight)
+        r = self.fixed(members.responsibilities)
+        return Expected(self.count(r), members.log_likelihood, members.q, members.entropy, r)
 
     def estimate(self, stats: Statistics) -> Factor:
         if (stats.class_weight <= 0).any():

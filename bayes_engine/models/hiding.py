@@ -70,15 +70,15 @@ class Hiding:
     @cached_property
     def shares(self) -> tuple[Array, ...]:
         """(n, C) responsibilities of every step, columns as `levels`."""
-        found = []
+        shares = []
         for step in self.trace.steps:
             r = step.responsibilities
             if r is None:  # too large to be kept by the trace
                 r = memberships(step.parameters.log(self._table), hard=self.trace.hard).responsibilities
             r = r[:, self._order].copy()
             r[~self.hidden] = np.eye(len(self.levels))[self.truth[~self.hidden]]
-            found.append(r)
-        return tuple(found)
+            shares.append(r)
+        return tuple(shares)
 
     def right(self, step: int) -> int:
         """How many hidden rows have their true class as the likeliest."""
@@ -97,10 +97,10 @@ class Hiding:
 
     def normal(self, step: int, column: str) -> tuple[Array, Array] | None:
         """(C,) means and (C,) variances of a numeric column in each class after a step."""
-        found = self.trace.steps[step].parameters.part_of(column)
-        if found is None or cast(Leaf, found[0]).form != "gaussian":
+        part = self.trace.steps[step].parameters.part_of(column)
+        if part is None or cast(Leaf, part[0]).form != "gaussian":
             return None
-        leaf = cast(GaussianLeaf, found[0])
+        leaf = cast(GaussianLeaf, part[0])
         variance = np.broadcast_to(leaf.variance, leaf.moments.mean.shape)
         return (leaf.moments.pivot + leaf.moments.offset)[self._order], variance[self._order]
 
@@ -117,9 +117,9 @@ class Hiding:
         covariances = np.zeros((*means.shape, 2))
         for step in range(len(self.shares)):
             for axis, column in enumerate((across, up)):
-                found = self.normal(step, column)
-                assert found is not None
-                means[step, :, axis], covariances[step, :, axis, axis] = found
+                marginal = self.normal(step, column)
+                assert marginal is not None
+                means[step, :, axis], covariances[step, :, axis, axis] = marginal
         return means, covariances
 
 
@@ -144,9 +144,9 @@ def hide(
     levels = tuple(y.cat.categories)
     labels = pd.Series(y.to_numpy(dtype=object), name=y.name, dtype=object)
     labels[hidden] = None
-    with listen() as said:
+    with listen() as warned:
         model = SemiSupervisedNB(estimator, classes=list(levels), **parameters).fit(X, labels, weight)
-    notes = tuple(said)
+    notes = tuple(warned)
     inner = model.estimator_
     return Hiding(model, levels, hidden, np.asarray(y.cat.codes, dtype=np.intp), notes, inner._encode(X))
 

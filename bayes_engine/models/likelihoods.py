@@ -53,14 +53,14 @@ def chosen(likelihoods: Any, schema: Schema) -> dict[str, str]:
         return {}
     if isinstance(likelihoods, str):
         checked_word("likelihoods", likelihoods, every_likelihood())
-        found = {v.name: likelihoods for v in schema if v.likelihood == likelihoods or likelihoods in possible(v)}
-        if not found:
+        by_column = {v.name: likelihoods for v in schema if v.likelihood == likelihoods or likelihoods in possible(v)}
+        if not by_column:
             warn(
                 "likelihoods='{likelihood}': no column can have it; the columns are {columns}",
                 likelihood=likelihoods,
                 columns=", ".join(f"'{v.name}'" for v in schema),
             )
-        return found
+        return by_column
     if not isinstance(likelihoods, Mapping):
         raise ParameterError(
             "likelihoods={value} is neither a name nor a mapping from column to name", value=repr(likelihoods)

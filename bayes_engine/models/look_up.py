@@ -147,8 +147,8 @@ class LookUp:
                 pivot, means, sds = 0.0, column.rate, np.sqrt(column.rate)
             else:
                 continue
-            told = zip(self.classes, means, sds, column.natural.T, strict=True)
-            rows += [(column.variable.name, c, pivot, mean, sd, *natural) for c, mean, sd, natural in told]
+            by_class = zip(self.classes, means, sds, column.natural.T, strict=True)
+            rows += [(column.variable.name, c, pivot, mean, sd, *natural) for c, mean, sd, natural in by_class]
         return pd.DataFrame(rows, columns=["column", "class", "pivot", "mean", "sd", "b", "eta1", "eta2"])
 
     @property
@@ -192,8 +192,8 @@ def tables_of(factor: Any, schema: Schema) -> tuple[Array, tuple[AnyTable, ...]]
     Raises ParameterError, naming the column, where a likelihood has no table.
     """
     prior, *_columns = factor.parts
-    found = {v.name: part for v in schema if (part := factor.part_of(v.name))}
-    tables = {name: _table_of(leaf, weight) for name, (leaf, weight) in found.items()}
+    parts = {v.name: part for v in schema if (part := factor.part_of(v.name))}
+    tables = {name: _table_of(leaf, weight) for name, (leaf, weight) in parts.items()}
     for variable in schema:
         if variable.textual:
             raise ParameterError(
@@ -262,8 +262,8 @@ def _cases(made: LookUp, model: NaiveBayes | NaiveBayesWrapper) -> tuple[Referen
     frame = pd.DataFrame({name: pd.Series([row[name] for row in rows], dtype=object) for name in choices})
     table = made._encode(frame)
     joint = model.factor_.log(table)
-    told = zip(rows, normalize(joint), model._status(table, joint), strict=True)
-    return tuple(ReferenceCase(row, tuple(p.tolist()) if ok == Status.OK else None) for row, p, ok in told)
+    answered = zip(rows, normalize(joint), model._status(table, joint), strict=True)
+    return tuple(ReferenceCase(row, tuple(p.tolist()) if ok == Status.OK else None) for row, p, ok in answered)
 
 
 def _values(variable: Variable, column: AnyTable | None, made: LookUp) -> list[Any]:

@@ -226,7 +226,7 @@ def _gaussian(column: NormalTable) -> Iterator[str]:
     yield f'        "pivot": {_number(column.pivot)},'
     yield '        "classes": [  # centre, sd, log(2 pi sd**2)'
     rows = zip(column.centre, column.sd, column.spread, strict=True)
-    yield from (f"            {_numbers(told)}," for told in rows)
+    yield from (f"            {_numbers(row)}," for row in rows)
     yield "        ],"
 
 
@@ -234,5 +234,5 @@ def _poisson(column: RateTable) -> Iterator[str]:
     yield '        "kind": "poisson",'
     yield f'        "weight": {_number(column.weight)},'
     yield '        "classes": [  # rate, log(rate); log x! is the same in every class'
-    yield from (f"            {_numbers(told)}," for told in zip(column.rate, column.log_rate, strict=True))
+    yield from (f"            {_numbers(rates)}," for rates in zip(column.rate, column.log_rate, strict=True))
     yield "        ],"

@@ -44,9 +44,9 @@ class NormalTable:
         x = X[self.variable.name]
         with np.errstate(over="ignore"):
             z = (x - self.pivot - self.centre[:, None]) / self.sd[:, None]
-            found = -0.5 * (z * z + self.spread[:, None])
-        found = self.weight * found if self.weight else np.zeros_like(found)
-        return np.where(np.isnan(x), 0.0, found)
+            terms = -0.5 * (z * z + self.spread[:, None])
+        terms = self.weight * terms if self.weight else np.zeros_like(terms)
+        return np.where(np.isnan(x), 0.0, terms)
 
     @property
     def natural(self) -> Array:
@@ -71,10 +71,10 @@ class RateTable:
         x = X[self.variable.name]
         with np.errstate(invalid="ignore", over="ignore"):
             some = np.where(x == 0, 0.0, x * self.log_rate[:, None])
-            found = some - self.rate[:, None] - gammaln(x + 1.0)
-        found = np.where(np.isnan(found), -np.inf, found)
-        found = self.weight * found if self.weight else np.zeros_like(found)
-        return np.where(np.isnan(x), 0.0, found)
+            terms = some - self.rate[:, None] - gammaln(x + 1.0)
+        terms = np.where(np.isnan(terms), -np.inf, terms)
+        terms = self.weight * terms if self.weight else np.zeros_like(terms)
+        return np.where(np.isnan(x), 0.0, terms)
 
     @property
     def natural(self) -> Array:

@@ -330,14 +330,14 @@ class GaussianMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
         return str(self.feature_names_in_[j]) if hasattr(self, "feature_names_in_") else f"x{j}"
 
     def _check_rows(self, rows: StandardizedRows) -> None:
-        found = distinct_rows(rows, self.n_components)
-        if found < self.n_components:
+        distinct = distinct_rows(rows, self.n_components)
+        if distinct < self.n_components:
             raise TableError(
                 "n_components={k}, but n_samples = {n}, with {found} distinct row(s); a component needs a row of its "
                 "own. Take fewer components",
                 k=self.n_components,
                 n=rows.n,
-                found=found,
+                found=distinct,
             )
         unknown = None if rows.seen is None else ~rows.seen.any(axis=1)
         if unknown is not None and unknown.any():

@@ -65,11 +65,11 @@ def climb(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, *
                 lost = middle
             else:
                 steps = middle
-    with listen() as said:
+    with listen() as warned:
         model = GaussianMixture(k, init=begin, max_iter=steps, **parameters).fit(X)
     if tried.best is None:
         return Climb(model, tried.collapsed[0], ())
-    return Climb(model, None, tuple(said))
+    return Climb(model, None, tuple(warned))
 
 
 def reached(X: Array, k: int, start: Any, *, seed: int = 0, max_iter: int = 300, **parameters: Any) -> float | None:
@@ -267,12 +267,12 @@ def bills(X: Array, most: int, **parameters: Any) -> Bills:
     lines: list[pd.DataFrame] = []
     notes: list[tuple[int, Message]] = []
     for k in steps(range(1, most + 1)):
-        with listen() as said:
+        with listen() as warned:
             try:
                 lines.append(mixture_table(X, [k], random_state=0, **parameters))
             except (TableError, Collapse):
                 if k == 1:
                     raise
                 break
-        notes += [(k, note) for note in said]
+        notes += [(k, note) for note in warned]
     return Bills(pd.concat(lines), tuple(notes))

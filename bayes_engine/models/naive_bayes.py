@@ -212,8 +212,8 @@ class NaiveBayes(GenerativeClassifier):
         joint = log(self._prior_of(left, self.target_.levels))
         gone = LeftOutRows(own, weight, self.stats_)
         for variable in steps(self.schema_):
-            if found := self.factor_.part_of(variable.name):
-                leaf = cast(Leaf, found[0])
+            if part := self.factor_.part_of(variable.name):
+                leaf = cast(Leaf, part[0])
                 terms = leaf.known_terms(X, gone)
                 joint = joint + np.where(self._last_missing(variable, X, weight)[:, None], 0.0, terms)
         return joint
@@ -256,11 +256,11 @@ class NaiveBayes(GenerativeClassifier):
         return assigned(schema, frame, self.likelihoods)
 
     def _way_to_cut(self, variable: Variable) -> str | None:
-        said = self.likelihoods.get(variable.name) if isinstance(self.likelihoods, Mapping) else self.likelihoods
-        if said in CUTTING:
-            checked_method(said, self.bins)
-            return said
-        return None if said in of_numbers() or variable.likelihood is not None else self.discretize
+        stated = self.likelihoods.get(variable.name) if isinstance(self.likelihoods, Mapping) else self.likelihoods
+        if stated in CUTTING:
+            checked_method(stated, self.bins)
+            return stated
+        return None if stated in of_numbers() or variable.likelihood is not None else self.discretize
 
     def _first_read(self, frame: pd.DataFrame, schema: Schema) -> Table:
         return encode(frame, schema, unseen="error", missing=self.missing, grow=True)

@@ -404,9 +404,9 @@ class BayesianNetwork(BaseEstimator):  # type: ignore[misc]
         if not absent.any() or (len(table.schema) == shown and self.missing != "em"):
             return self._settle(stats, graph)
         how = EMSettings(self._hidden, self.tol, self.max_iter, self.n_init, self.random_state)
-        found = network_fit.climb(table, weight, stats, graph, self._prior, how)
-        self.stats_, self.schema_, self.runs_ = found.stats, found.stats.schema, found.runs
-        self._take(found.network, found.trace)
+        fitted = network_fit.climb(table, weight, stats, graph, self._prior, how)
+        self.stats_, self.schema_, self.runs_ = fitted.stats, fitted.stats.schema, fitted.runs
+        self._take(fitted.network, fitted.trace)
         return self
 
     def _settle(self, stats: Statistics, graph: DAG) -> Self:

@@ -121,7 +121,7 @@ def hidden_levels(hidden: Any) -> dict[str, tuple[Any, ...]]:
     """The levels of every hidden node. Raises ParameterError where two or more cannot be told."""
     if not isinstance(hidden or {}, Mapping):
         raise ParameterError("hidden={value}; give a dict from names to levels, or to how many", value=repr(hidden))
-    found = {}
+    levels_of = {}
     for name, given in (hidden or {}).items():
         levels = tuple(given if isinstance(given, Iterable) else range(checked_whole("hidden", given, 2)))
         if len(set(levels)) < max(len(levels), 2) or any(pd.isna(level) is True for level in levels):
@@ -130,8 +130,8 @@ def hidden_levels(hidden: Any) -> dict[str, tuple[Any, ...]]:
                 name=str(name),
                 levels=", ".join(map(str, levels)) or "–",
             )
-        found[str(name)] = levels
-    return found
+        levels_of[str(name)] = levels
+    return levels_of
 
 
 def with_hidden(schema: Schema, hidden: Mapping[str, Sequence[Any]]) -> Schema:
@@ -276,16 +276,16 @@ def climb(
         log_prior=log_prior if any(each.amount for each in priors) else None,
     )
     stopping = Stopping(tol=how.tol * max(total, 1.0), max_iter=checked_whole("max_iter", how.max_iter, 1))
-    found: Runs[Tables] = runs([start] * starts, lambda first: em(first, model, stopping=stopping))
+    climbs: Runs[Tables] = runs([start] * starts, lambda first: em(first, model, stopping=stopping))
     if how.hidden:
-        found = Runs(tuple(in_order_of_weight(trace) for trace in found.traces), found.collapsed)
-    best = found.best
+        climbs = Runs(tuple(in_order_of_weight(trace) for trace in climbs.traces), climbs.collapsed)
+    best = climbs.best
     assert best is not None
     if not best.converged:
         warn("EM stopped after {n} steps before its objective settled; raise max_iter", n=best.n_iter)
     counts = expect(best.last.parameters, False).stats
     stats = _expected(seen, graph, dict(zip(seen.schema.names, counts, strict=True)))
-    networks = Runs(tuple(t.mapped(network) for t in found.traces), found.collapsed)
+    networks = Runs(tuple(t.mapped(network) for t in climbs.traces), climbs.collapsed)
     return EMFit(network(best.last.parameters), stats, networks, best.mapped(network))
 
 

@@ -79,9 +79,9 @@ def joint_posterior(network: Network, targets: str | Sequence[str], evidence: Ma
 
 def marginals(network: Network, evidence: Mapping[str, Any] | None) -> dict[str, pd.Series]:
     """P(x_j | evidence) of every node, exact, each indexed by level."""
-    found = junction_tree(network).marginals(row_of(network, evidence)).p
+    p = junction_tree(network).marginals(row_of(network, evidence)).p
     return {
-        cpt.name: pd.Series(found[cpt.name][0], index=pd.Index(cpt.variable.levels, name=cpt.name), name="P")
+        cpt.name: pd.Series(p[cpt.name][0], index=pd.Index(cpt.variable.levels, name=cpt.name), name="P")
         for cpt in network.cpts
     }
 

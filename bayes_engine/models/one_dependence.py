@@ -149,8 +149,8 @@ class SemiNaive(GenerativeClassifier):
         checked_share("var_floor", self.var_floor)
         discrete = [v.name for v in stats.schema if v.discrete]
         cells = {(name,) for name in discrete} if len(discrete) < len(stats.schema) else set()
-        found = stats.families
-        if not (set(all_pairs(stats.schema)) <= found.tables.keys() and cells <= found.moments.keys()):
+        families = stats.families
+        if not (set(all_pairs(stats.schema)) <= families.tables.keys() and cells <= families.moments.keys()):
             raise ParameterError(
                 "these statistics hold no tables of pairs of columns; take those of a SPODE, TAN, AODE or k-DB model"
             )
@@ -423,7 +423,7 @@ class TAN(SemiNaive):
         """Every edge considered, heaviest first, and whether it was taken."""
         return self._tree(self.stats_.schema, self.dependences())
 
-    def _root(self, stats: Statistics, found: Dependences) -> str | None:
+    def _root(self, stats: Statistics, nats: Dependences) -> str | None:
         discrete = [v.name for v in stats.schema if v.discrete]
         if self.root is not None and self.root not in discrete:
             raise ParameterError(
@@ -431,12 +431,12 @@ class TAN(SemiNaive):
                 name=str(self.root),
                 known=", ".join((*(f"'{n}'" for n in discrete), "None")),
             )
-        by_class = {name: w for name, w in found.class_weights.items() if name in discrete}
+        by_class = {name: w for name, w in nats.class_weights.items() if name in discrete}
         return self.root if self.root is not None else ranked(by_class)[0] if discrete else None
 
-    def _tree(self, schema: Schema, found: Dependences) -> tuple[TreeStep, ...]:
+    def _tree(self, schema: Schema, nats: Dependences) -> tuple[TreeStep, ...]:
         """Kruskal's steps over the discrete columns, then each column of numbers hung from its best parent."""
-        weights = found.weights
+        weights = nats.weights
         discrete = [v.name for v in schema if v.discrete]
         steps = spanning_tree(discrete, {e: w for e, w in weights.items() if e[1] in discrete})
         for v in schema:
@@ -446,10 +446,10 @@ class TAN(SemiNaive):
         return steps
 
     def _structure(self, stats: Statistics) -> Structure:
-        found = dependences(stats, self.missing == "category", float(self.var_floor))
-        root = self._root(stats, found)
-        taken = [s.edge for s in self._tree(stats.schema, found) if s.taken]
-        telling = ranked(found.class_weights)
+        nats = dependences(stats, self.missing == "category", float(self.var_floor))
+        root = self._root(stats, nats)
+        taken = [s.edge for s in self._tree(stats.schema, nats) if s.taken]
+        telling = ranked(nats.class_weights)
         names = sorted(telling, key=lambda n: (not stats.schema[n].discrete, telling.index(n)))  # a number is no parent
         return {child: (parent,) for parent, child in directed(names, taken, names[0] if root is None else root)}
 
@@ -502,8 +502,8 @@ class KDependence(SemiNaive):
     def _chosen(self, stats: Statistics) -> dict[str, tuple[str, ...]]:
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 0:
             raise ParameterError("k={value} is no number of parents: 0 and more", value=repr(self.k))
-        found = dependences(stats, self.missing == "category", float(self.var_floor))
-        return k_parents(stats.schema, found, int(self.k))
+        nats = dependences(stats, self.missing == "category", float(self.var_floor))
+        return k_parents(stats.schema, nats, int(self.k))
 
     def _wider(self) -> Collection[Name]:
         return self._wider_of(self.schema_) if hasattr(self, "stats_") else ()

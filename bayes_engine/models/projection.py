@@ -135,7 +135,7 @@ class Projection:
         return Turned(J, within, between, right, right / float(weight.sum()))
 
 
-def project(found: NumericRows, *, standardized: bool | None = None) -> Projection:
+def project(data: NumericRows, *, standardized: bool | None = None) -> Projection:
     """The lines for two columns. J and Fisher's and LDA's lines do not depend on the units, the principal axis does:
     `standardized` divides each column by its spread; None does so where the spreads differ much.
 
@@ -146,27 +146,27 @@ def project(found: NumericRows, *, standardized: bool | None = None) -> Projecti
     >>> round(project(found, standardized=False).pca)
     90
     """
-    for name, column in zip(found.names, found.X.T, strict=True):
+    for name, column in zip(data.names, data.X.T, strict=True):
         if (column == column[0]).all():
             raise TableError(
                 "column '{column}' has the same value in all rows without a missing cell; choose another", column=name
             )
-    model = _fitted(FisherDiscriminant(n_components=1), found)
-    spread = np.sqrt(np.diagonal(model.total_) / found.weight.sum())
+    model = _fitted(FisherDiscriminant(n_components=1), data)
+    spread = np.sqrt(np.diagonal(model.total_) / data.weight.sum())
     wide = bool(spread.max() > WIDE * spread.min()) if standardized is None else standardized
     scale = spread if wide else np.ones(2)
-    n, per = float(found.weight.sum()), np.outer(scale, scale)
+    n, per = float(data.weight.sum()), np.outer(scale, scale)
     within, between = model.within_ / per / n, model.between_ / per / n
     means = (model.means_ - model.xbar_) / scale
     pair = _nearest_pair(means, within)
     separating = np.linalg.lstsq(within, means[pair[1]] - means[pair[0]], rcond=None)[0]
     # for two classes S_w⁻¹(μ₂ − μ₁) with its length, Zhou's eq. 3.39
-    w = separating / scale / n if len(found.classes) == 2 else model.scalings_[:, 0]
+    w = separating / scale / n if len(data.classes) == 2 else model.scalings_[:, 0]
     return Projection(
-        numbers=found,
+        numbers=data,
         mean=model.xbar_,
         scale=scale,
-        points=(found.X - model.xbar_) / scale,
+        points=(data.X - model.xbar_) / scale,
         means=means,
         within=within,
         between=between,
@@ -216,27 +216,27 @@ class Screens(NamedTuple):
     scheme: Message
 
 
-def screens(found: NumericRows, objective: Objective = "ratio-trace", *, folds: int = 5) -> Screens:
+def screens(data: NumericRows, objective: Objective = "ratio-trace", *, folds: int = 5) -> Screens:
     """Fisher's first two directions, the first two principal axes, and LDA's two discriminant coordinates, each of the
     columns in units of their spread (PCA and trace-ratio depend on the units).
 
     Raises TableError where there are fewer than three classes or two columns, or where rows cannot be held out.
     """
-    if len(found.classes) < 3 or len(found.names) < 2:
+    if len(data.classes) < 3 or len(data.names) < 2:
         raise TableError("a plane needs three classes and two columns; two classes have one direction only")
-    splits, scheme = _splits(found, folds)
+    splits, scheme = _splits(data, folds)
 
     def screen(make: Callable[[NumericRows], _Map]) -> Screen:
-        seen = make(found)
-        points = seen.of(found.X)
-        guesses = np.empty(len(found.y), dtype=np.intp)
+        seen = make(data)
+        points = seen.of(data.X)
+        guesses = np.empty(len(data.y), dtype=np.intp)
         for train, test in steps(splits):
-            part = _some(found, train)
+            part = _some(data, train)
             fold = make(part)
             there = _means(fold.of(part.X), part)
-            guesses[test] = ((fold.of(found.X[test])[:, None, :] - there) ** 2).sum(axis=2).argmin(axis=1)
-        accuracy = float(found.weight[guesses == found.y].sum() / found.weight.sum())
-        return Screen(points, _means(points, found), seen.explained, accuracy, seen.trace)
+            guesses[test] = ((fold.of(data.X[test])[:, None, :] - there) ** 2).sum(axis=2).argmin(axis=1)
+        accuracy = float(data.weight[guesses == data.y].sum() / data.weight.sum())
+        return Screen(points, _means(points, data), seen.explained, accuracy, seen.trace)
 
     return Screens(screen(lambda part: _fisher_map(part, objective)), screen(_pca_map), screen(_lda_map), scheme)
 
@@ -254,38 +254,38 @@ class _Map(NamedTuple):
         return np.asarray(((X - self.mean) / self.scale) @ self.W)
 
 
-def _standard(found: NumericRows) -> _Map:
-    mean = np.average(found.X, axis=0, weights=found.weight)
-    spread = np.sqrt(np.average((found.X - mean) ** 2, axis=0, weights=found.weight))
+def _standard(data: NumericRows) -> _Map:
+    mean = np.average(data.X, axis=0, weights=data.weight)
+    spread = np.sqrt(np.average((data.X - mean) ** 2, axis=0, weights=data.weight))
     return _Map(mean, np.where(spread > 0, spread, 1.0), np.eye(len(mean)))
 
 
-def _pca_map(found: NumericRows, k: int = 2) -> _Map:
-    plain = _standard(found)
-    axes, variance = principal_axes(plain.of(found.X), found.weight)
+def _pca_map(data: NumericRows, k: int = 2) -> _Map:
+    plain = _standard(data)
+    axes, variance = principal_axes(plain.of(data.X), data.weight)
     return plain._replace(W=axes[:, :k], explained=tuple((variance / variance.sum())[:k].tolist()))
 
 
-def _fisher_map(found: NumericRows, objective: Objective, k: int | None = 2) -> _Map:
-    plain = _standard(found)
-    k = None if k is None else min(k, len(found.names))
-    model = _fitted(FisherDiscriminant(n_components=k, objective=objective), found, plain.of(found.X))
+def _fisher_map(data: NumericRows, objective: Objective, k: int | None = 2) -> _Map:
+    plain = _standard(data)
+    k = None if k is None else min(k, len(data.names))
+    model = _fitted(FisherDiscriminant(n_components=k, objective=objective), data, plain.of(data.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_ratio_.tolist()), trace=model.trace_)
 
 
-def _lda_map(found: NumericRows, k: int | None = 2) -> _Map:
-    plain = _standard(found)
-    model = _fitted(LinearDiscriminantAnalysis(n_components=k), found, plain.of(found.X))
+def _lda_map(data: NumericRows, k: int | None = 2) -> _Map:
+    plain = _standard(data)
+    model = _fitted(LinearDiscriminantAnalysis(n_components=k), data, plain.of(data.X))
     return plain._replace(W=model.scalings_, explained=tuple(model.explained_variance_ratio_.tolist()))
 
 
-def _means(points: Array, found: NumericRows) -> Array:
+def _means(points: Array, data: NumericRows) -> Array:
     """(C, k) the weighted class means; of a class without a row, infinitely far."""
-    out = np.full((len(found.classes), points.shape[1]), np.inf)
-    for c in range(len(found.classes)):
-        own = found.y == c
+    out = np.full((len(data.classes), points.shape[1]), np.inf)
+    for c in range(len(data.classes)):
+        own = data.y == c
         if own.any():
-            out[c] = np.average(points[own], axis=0, weights=found.weight[own])
+            out[c] = np.average(points[own], axis=0, weights=data.weight[own])
     return out
 
 
@@ -303,16 +303,16 @@ class Pooled:
     scheme: Message
 
 
-def pooled_analysis(found: NumericRows, pooling: float, shrinkage: float = 0.0) -> Pooled:
+def pooled_analysis(data: NumericRows, pooling: float, shrinkage: float = 0.0) -> Pooled:
     """Friedman's regularized discriminant analysis on the rows: λ = 1 is LDA, λ = 0 is QDA.
 
     Raises TableError where a class has no covariance to invert.
     """
-    frame, labels = found.frame, found.labels
+    frame, labels = data.frame, data.labels
     model = QuadraticDiscriminantAnalysis(priors="empirical", pooling=pooling, shrinkage=shrinkage or None)
     with listen():
-        model.fit(frame, labels, found.weight)
-        held = held_out(model, frame, labels, groups=found.groups, sample_weight=found.weight)
+        model.fit(frame, labels, data.weight)
+        held = held_out(model, frame, labels, groups=data.groups, sample_weight=data.weight)
     accuracy, log_loss = _scores(held.log_posterior, held.truth, held.weight)
     return Pooled(model, accuracy, log_loss, held.scheme)
 
@@ -327,10 +327,10 @@ class Assumptions(NamedTuple):
     condition: float
 
 
-def assumptions(found: NumericRows) -> Assumptions:
+def assumptions(data: NumericRows) -> Assumptions:
     """Box's M over the classes, Mardia's tests in each, and the condition number."""
-    model = _fitted(LinearDiscriminantAnalysis(), found)
-    members = [found.X[found.y == c] for c in range(len(found.classes))]
+    model = _fitted(LinearDiscriminantAnalysis(), data)
+    members = [data.X[data.y == c] for c in range(len(data.classes))]
     return Assumptions(
         _tried(box_m, model.stats_.scatter),
         tuple(_tried(mardia, rows) for rows in members),
@@ -359,14 +359,14 @@ class Before(NamedTuple):
     log_loss: float
 
 
-def before_naive_bayes(found: NumericRows, *, folds: int = 5) -> tuple[Mapping[str, Before], Message]:
+def before_naive_bayes(data: NumericRows, *, folds: int = 5) -> tuple[Mapping[str, Before], Message]:
     """Gaussian naive Bayes on the columns as they are ("raw"), turned onto their principal axes ("pca") and onto LDA's
     directions ("lda"); the step is learnt on the training rows alone. And how rows were held out.
 
     PCA makes columns uncorrelated over all rows, LDA within the classes (on average); naive Bayes asks for
     independence within each class.
     """
-    splits, scheme = _splits(found, folds)
+    splits, scheme = _splits(data, folds)
     maps: Mapping[str, Callable[[NumericRows], _Map]] = {
         "raw": _standard,
         "pca": lambda part: _pca_map(part, len(part.names)),
@@ -374,31 +374,31 @@ def before_naive_bayes(found: NumericRows, *, folds: int = 5) -> tuple[Mapping[s
     }
     results = {}
     for step, make in maps.items():
-        log_p = np.empty((len(found.y), len(found.classes)))
+        log_p = np.empty((len(data.y), len(data.classes)))
         for train, test in steps(splits):
-            part = _some(found, train)
+            part = _some(data, train)
             fold = make(part)
             # every class keeps its column, also where a fold has none of its rows
             model = GaussianNB(priors=None).partial_fit(
-                fold.of(part.X), part.y, np.arange(len(found.classes)), part.weight
+                fold.of(part.X), part.y, np.arange(len(data.classes)), part.weight
             )
-            log_p[test] = model.predict_log_proba(fold.of(found.X[test]))
-        points = make(found).of(found.X)
-        accuracy, log_loss = _scores(log_p, found.y, found.weight)
-        results[step] = Before(points.shape[1], _correlation(points, found), accuracy, log_loss)
+            log_p[test] = model.predict_log_proba(fold.of(data.X[test]))
+        points = make(data).of(data.X)
+        accuracy, log_loss = _scores(log_p, data.y, data.weight)
+        results[step] = Before(points.shape[1], _correlation(points, data), accuracy, log_loss)
     return results, scheme
 
 
-def _correlation(points: Array, found: NumericRows) -> float:
+def _correlation(points: Array, data: NumericRows) -> float:
     """The mean of |r| over the pairs of columns and the classes, each by its weight."""
     pairs = np.triu_indices(points.shape[1], 1)
     if not len(pairs[0]):
         return float("nan")
     sums = weights = 0.0
-    for c in range(len(found.classes)):
-        own = found.y == c
+    for c in range(len(data.classes)):
+        own = data.y == c
         if own.sum() > 2:
-            w = found.weight[own]
+            w = data.weight[own]
             centred = points[own] - np.average(points[own], axis=0, weights=w)
             cov = (centred.T * w) @ centred
             sd = np.sqrt(np.diagonal(cov))
@@ -417,39 +417,39 @@ def _scores(log_p: Array, truth: NDArray[np.intp], weight: Array) -> tuple[float
 # plumbing -------------------------------------------------------------------------------------------------------------
 
 
-def _fitted(model: Any, found: NumericRows, X: Array | None = None) -> Any:
+def _fitted(model: Any, data: NumericRows, X: Array | None = None) -> Any:
     with listen():  # collinear columns are exact in their span
-        rows = found.frame if X is None else pd.DataFrame(X, columns=list(found.names))
-        return model.partial_fit(rows, found.y, np.arange(len(found.classes)), found.weight)
+        rows = data.frame if X is None else pd.DataFrame(X, columns=list(data.names))
+        return model.partial_fit(rows, data.y, np.arange(len(data.classes)), data.weight)
 
 
-def _some(found: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
-    groups = None if found.groups is None else found.groups[rows]
+def _some(data: NumericRows, rows: NDArray[np.intp]) -> NumericRows:
+    groups = None if data.groups is None else data.groups[rows]
     return NumericRows(
-        found.names, found.classes, found.X[rows], found.y[rows], found.weight[rows], groups, found.rows[rows], 0
+        data.names, data.classes, data.X[rows], data.y[rows], data.weight[rows], groups, data.rows[rows], 0
     )
 
 
-def _splits(found: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
+def _splits(data: NumericRows, folds: int) -> tuple[list[tuple[Any, Any]], Message]:
     """Each row alone in a small table, stratified folds beyond; rows of one group stay together."""
-    n, sizes = len(found.y), np.bincount(found.y)
+    n, sizes = len(data.y), np.bincount(data.y)
     every = np.arange(n)
-    if found.groups is None and n <= TINY:
+    if data.groups is None and n <= TINY:
         return [(np.delete(every, i), np.array([i])) for i in every], Message("each row held out in turn")
-    k = min(folds, int(sizes.max() if found.groups is not None else sizes.min()))
-    if found.groups is not None:
-        together = pd.factorize(pd.Series(found.groups), use_na_sentinel=False)[0]
+    k = min(folds, int(sizes.max() if data.groups is not None else sizes.min()))
+    if data.groups is not None:
+        together = pd.factorize(pd.Series(data.groups), use_na_sentinel=False)[0]
         k = min(k, len(np.unique(together)))
     if k < 2:
         raise TableError(
             "a class has one row only, so it cannot be held out and learnt from at once; add rows or leave the class "
             "out"
         )
-    if found.groups is None:
-        return list(StratifiedKFold(k, shuffle=True, random_state=0).split(every, found.y)), Message(
+    if data.groups is None:
+        return list(StratifiedKFold(k, shuffle=True, random_state=0).split(every, data.y)), Message(
             "{k} folds, stratified", {"k": k}
         )
     with warnings.catch_warnings():  # a class may be absent from a fold: it keeps its column
         warnings.filterwarnings("ignore", message="The least populated class")
         grouped = StratifiedGroupKFold(k, shuffle=True, random_state=0)
-        return list(grouped.split(every, found.y, together)), Message("{k} folds, groups kept together", {"k": k})
+        return list(grouped.split(every, data.y, together)), Message("{k} folds, groups kept together", {"k": k})

@@ -165,20 +165,20 @@ class SemiSupervisedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             starts = [lambda: work.start(work.fixed(np.zeros((work.n, work.k))))]
         else:
             starts = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * self.n_init
-        found = runs(starts, climb)
-        if found.best is None and not given:
+        climbs = runs(starts, climb)
+        if climbs.best is None and not given:
             again = [lambda: work.start(work.fixed(random_memberships(rng, work.n, work.k)))] * RESTARTS
             more = runs(again, climb)
-            found = Runs(more.traces, found.collapsed + more.collapsed)
-        best = found.best
+            climbs = Runs(more.traces, climbs.collapsed + more.collapsed)
+        best = climbs.best
         if best is None or given or labelled.any():
-            return found
+            return climbs
         order = np.argsort(-work.behind[id(best.last.parameters)][1].class_weight, kind="stable")
         if (order == np.arange(work.k)).all():
-            return found
+            return climbs
         first = best.steps[0].parameters
         again_best = climb(work.start(work.roots[id(first)][:, order]))
-        return Runs(tuple(again_best if t is best else t for t in found.traces), found.collapsed)
+        return Runs(tuple(again_best if t is best else t for t in climbs.traces), climbs.collapsed)
 
     def _given(self, work: HiddenLabels) -> Array:
         r = np.asarray(self.init, dtype=float)

@@ -46,8 +46,8 @@ class WeightedFactor(Factor):
             yield row._replace(kind="score"), term * self.weight if self.weight else np.zeros_like(term)
 
     def part_of(self, column: str) -> tuple[Factor, float] | None:
-        found = self.part.part_of(column)
-        return None if found is None else (found[0], self.weight)
+        own = self.part.part_of(column)
+        return None if own is None else (own[0], self.weight)
 
     def gathers(self, column: str) -> bool | None:
         return self.part.gathers(column)
@@ -227,7 +227,7 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
             tick()
             return tuple(cost(w, *rest))
 
-        found = minimize(
+        optimum = minimize(
             priced,
             start,
             jac=True,
@@ -236,9 +236,9 @@ class WeightedNaiveBayes(NaiveBayesWrapper):
             callback=lambda intermediate_result: trace.append(float(intermediate_result.fun)),
             options={"maxiter": self.max_iter, "ftol": 1e-14, "gtol": 1e-9, "maxcor": 20},
         )
-        if found.nit >= self.max_iter:
+        if optimum.nit >= self.max_iter:
             warn("the weights had not settled after {n} iterations; raise max_iter", n=self.max_iter)
-        self.learnt_, self.trace_ = dict(zip(names, found.x.tolist(), strict=True)), tuple(trace)
+        self.learnt_, self.trace_ = dict(zip(names, optimum.x.tolist(), strict=True)), tuple(trace)
 
 
 def _terms(model: NaiveBayes, X: Table) -> LeftOutTerms:

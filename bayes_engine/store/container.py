@@ -126,8 +126,8 @@ def unpack(data: bytes, kind: Kind, *, limit: int = MOST_BYTES) -> Contents:
     end = 16 + int.from_bytes(data[12:16], "little")
     if end > len(data) - DIGEST or end % ALIGNED or end - 16 > MOST_HEADER:
         raise StoreError("the header cannot have the length that is stated: {size} bytes", size=end - 16)
-    found, content, described = _header(data[16:end])
-    if found != kind:
+    written_kind, content, described = _header(data[16:end])
+    if written_kind != kind:
         if kind == "model":
             raise StoreError("the file holds no model; a workspace is opened where workspaces are")
         raise StoreError("the file holds no workspace; a model is loaded where models are")
@@ -151,13 +151,13 @@ def read_file(source: str | os.PathLike[str] | bytes | bytearray | memoryview | 
         return bytes(source)
     if isinstance(source, str | os.PathLike):
         try:
-            found = Path(source).stat()
-            if not stat.S_ISREG(found.st_mode):
+            status = Path(source).stat()
+            if not stat.S_ISREG(status.st_mode):
                 raise StoreError("'{path}' is no file", path=str(source))
-            if found.st_size > limit:
+            if status.st_size > limit:
                 raise StoreError(
                     "the file has {size} bytes, and {limit} are the most that is read; raise the limit if you trust it",
-                    size=found.st_size,
+                    size=status.st_size,
                     limit=limit,
                 )
             with Path(source).open("rb") as file:
@@ -211,28 +211,28 @@ def _described(name: str, blob: Blob) -> tuple[dict[str, Any], bytes | memoryvie
     axes = sorted(range(dense.ndim), key=lambda a: (-dense.strides[a], a)) if dense.size else list(range(dense.ndim))
     turned = dense.transpose(axes)
     raw = np.ascontiguousarray(turned).reshape(-1).data.cast("B") if dense.size else b""
-    said: dict[str, Any] = {"dtype": dtype, "shape": list(dense.shape)}
+    header: dict[str, Any] = {"dtype": dtype, "shape": list(dense.shape)}
     if axes != sorted(axes):
-        said["axes"] = axes
-    return said, raw
+        header["axes"] = axes
+    return header, raw
 
 
 def _blobs(body: memoryview, described: Any) -> dict[str, memoryview | NDArray[Any]]:
     """The blobs one after the other, each where the one before ends; they fill the body."""
     blobs: dict[str, memoryview | NDArray[Any]] = {}
-    at = 0
-    for name, said in described.items():
-        blobs[name], size = _blob(name, said, body[at:])
-        at += size + -size % ALIGNED
-    if at != len(body):
-        raise StoreError("the file holds {size} bytes, and its header speaks of {said}", size=len(body), said=at)
+    offset = 0
+    for name, header in described.items():
+        blobs[name], size = _blob(name, header, body[offset:])
+        offset += size + -size % ALIGNED
+    if offset != len(body):
+        raise StoreError("the file holds {size} bytes, and its header speaks of {said}", size=len(body), said=offset)
     return blobs
 
 
-def _blob(name: str, said: Any, rest: memoryview) -> tuple[memoryview | NDArray[Any], int]:
-    if not isinstance(said, dict) or not {"dtype", "shape"} <= said.keys() <= {"dtype", "shape", "axes"}:
+def _blob(name: str, header: Any, rest: memoryview) -> tuple[memoryview | NDArray[Any], int]:
+    if not isinstance(header, dict) or not {"dtype", "shape"} <= header.keys() <= {"dtype", "shape", "axes"}:
         raise StoreError("'{name}' is not described as a blob is: dtype, shape, axes", name=name[:80])
-    dtype, shape, axes = said["dtype"], said["shape"], said.get("axes", None)
+    dtype, shape, axes = header["dtype"], header["shape"], header.get("axes", None)
     if dtype not in (*DTYPES, BYTES) or not isinstance(dtype, str):
         raise StoreError("'{name}' has the dtype {dtype}, which is not stored", name=name[:80], dtype=repr(dtype)[:40])
     whole = isinstance(shape, list) and all(type(n) is int and 0 <= n <= 2**48 for n in shape)
@@ -279,25 +279,25 @@ def _header(header: bytes) -> tuple[Any, Any, dict[str, Any]]:
     """Kind, content and what is said of the blobs."""
     _bounded(header)
     try:
-        found = json.loads(header.decode("ascii"), object_pairs_hook=_once, parse_constant=_no_constant)
+        parsed = json.loads(header.decode("ascii"), object_pairs_hook=_once, parse_constant=_no_constant)
     except RecursionError:
         raise _too_deep() from None
     except StoreError:
         raise
     except ValueError:
         raise StoreError("the header is no JSON in ASCII") from None
-    whole = isinstance(found, dict) and found.keys() == {"kind", "content", "blobs"}
-    if not whole or not isinstance(found["blobs"], dict):
+    whole = isinstance(parsed, dict) and parsed.keys() == {"kind", "content", "blobs"}
+    if not whole or not isinstance(parsed["blobs"], dict):
         raise StoreError("the header does not consist of kind, content and blobs")
-    _shallow(found)
-    return found["kind"], found["content"], found["blobs"]
+    _shallow(parsed)
+    return parsed["kind"], parsed["content"], parsed["blobs"]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise StoreError("the header says '{name}' twice", name=_doubled([name for name, _ in pairs])[:80])
-    return found
+    return members
 
 
 def _doubled(names: list[str]) -> str:

@@ -88,13 +88,13 @@ def _write(value: Any, writer: ValueWriter, where: str) -> Any:
         return _refuse(value, where) if hasattr(value, "get_params") else None
     form = FORMS[tag]
     params = {n: writer.write(v, f"{where}.{n}") for n, v in value.get_params(deep=False).items()}
-    said: dict[str, Any] = {"params": params}
+    body: dict[str, Any] = {"params": params}
     if any(hasattr(value, n) for n in form.fitted):
         state = form.of(value, form)
-        said["state"] = {stored_name(tag, n): writer.write(v, f"{where}.{n}") for n, v in state.items()}
+        body["state"] = {stored_name(tag, n): writer.write(v, f"{where}.{n}") for n, v in state.items()}
     if hasattr(value, "_sklearn_output_config"):  # set_output
-        said["output"] = value._sklearn_output_config.get("transform", "default")
-    return {tag: said}
+        body["output"] = value._sklearn_output_config.get("transform", "default")
+    return {tag: body}
 
 
 def _refuse(value: Any, where: str) -> NoReturn:

@@ -152,7 +152,7 @@ def check_look_up(table: LookUp) -> None:
             raise StoreError("the table of '{column}' has a spread, a rate or a weight below 0", column=variable.name)
 
 
-def check_calibrator(found: Any, n_classes: int) -> None:
+def check_calibrator(calibrator: Any, n_classes: int) -> None:
     """A curve for every class, of two classes one.
 
     >>> check_calibrator(Temperature(1.5), 2)
@@ -163,10 +163,10 @@ def check_calibrator(found: Any, n_classes: int) -> None:
     """
     curves = 1 if n_classes == 2 else n_classes
     sound = (
-        (isinstance(found, Temperature) and 0 < found.temperature < np.inf)
-        or (isinstance(found, Isotonic) and len(found.curves) == curves)
-        or (isinstance(found, Platt) and found.slope.shape == found.shift.shape == (curves,)
-            and bool(np.isfinite(found.slope).all() and np.isfinite(found.shift).all()))
+        (isinstance(calibrator, Temperature) and 0 < calibrator.temperature < np.inf)
+        or (isinstance(calibrator, Isotonic) and len(calibrator.curves) == curves)
+        or (isinstance(calibrator, Platt) and calibrator.slope.shape == calibrator.shift.shape == (curves,)
+            and bool(np.isfinite(calibrator.slope).all() and np.isfinite(calibrator.shift).all()))
     )  # fmt: skip
     if not sound:
         raise StoreError("the calibrator is not one of these classes")
@@ -367,12 +367,16 @@ def check_answers(model: Any) -> None:
         if not hasattr(model, verb):
             continue
         try:
-            said = getattr(model, verb)(row)
+            answer = getattr(model, verb)(row)
         except ParameterError:
             raise
         except BayesEngineError:
             continue
-        if isinstance(said, np.ndarray) and said.dtype.kind == "f" and (np.isnan(said) | np.isposinf(said)).any():
+        if (
+            isinstance(answer, np.ndarray)
+            and answer.dtype.kind == "f"
+            and (np.isnan(answer) | np.isposinf(answer)).any()
+        ):
             raise StoreError("the model does not answer for a row of its own columns")
 
 

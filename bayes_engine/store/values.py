@@ -269,23 +269,23 @@ class ValueReader:
         return list(self._tuple(body))
 
     def _dict(self, body: Any) -> dict[Any, Any]:
-        found = {self.read(k): self.read(v) for k, v in _listed(body)}
-        if len(found) < len(body):
+        entries = {self.read(k): self.read(v) for k, v in _listed(body)}
+        if len(entries) < len(body):
             raise StoreError("a dict holds one key twice")
-        return found
+        return entries
 
     def _tuple(self, body: Any) -> tuple[Any, ...]:
-        found = self.read(body)
-        if not isinstance(found, tuple):
-            raise StoreError("a {found} stands where a list is expected", found=type(found).__name__)
-        return found
+        value = self.read(body)
+        if not isinstance(value, tuple):
+            raise StoreError("a {found} stands where a list is expected", found=type(value).__name__)
+        return value
 
     def array(self, body: Any) -> NDArray[Any]:
         """The array of a blob's name."""
-        found = self.blobs.get(_text(body))
-        if not isinstance(found, np.ndarray):
+        blob = self.blobs.get(_text(body))
+        if not isinstance(blob, np.ndarray):
             raise StoreError("there is no array '{name}' in the file", name=str(body)[:80])
-        return found
+        return blob
 
     def _objects(self, body: Any) -> NDArray[Any]:
         held = self._tuple(body)
@@ -298,9 +298,9 @@ class ValueReader:
         return np.array([_text(v) for v in self._tuple(body)], dtype=np.str_)
 
     def _strings(self, body: Any) -> tuple[str, ...]:
-        at, of = (_text(name) for name in body)
-        if (at, of) not in self._texts:
-            lengths, raw = self.array(at), self.blobs.get(of)
+        lengths_name, of = (_text(name) for name in body)
+        if (lengths_name, of) not in self._texts:
+            lengths, raw = self.array(lengths_name), self.blobs.get(of)
             if not isinstance(raw, memoryview) or lengths.dtype.kind != "u" or lengths.ndim != 1:
                 raise StoreError("there is no array '{name}' in the file", name=of[:80])
             self._texts_left -= len(lengths)
@@ -308,10 +308,10 @@ class ValueReader:
             if self._texts_left < 0 or self._text_left < 0 or int(lengths.sum(dtype=np.uint64)) != len(raw):
                 raise StoreError("the texts in the file are too many, or not as long as stated")
             ends = np.cumsum(lengths, dtype=np.intp).tolist()
-            self._texts[at, of] = tuple(
+            self._texts[lengths_name, of] = tuple(
                 str(raw[a:b], "utf-8", "surrogatepass") for a, b in zip([0, *ends], ends, strict=False)
             )
-        return self._texts[at, of]
+        return self._texts[lengths_name, of]
 
     def _frame(self, body: Any) -> pd.DataFrame:
         index, columns = self._tuple(body["index"]), self._tuple(body["columns"])

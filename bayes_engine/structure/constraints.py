@@ -34,11 +34,11 @@ class Constraints:
 
     def allowed(self, nodes: Sequence[str]) -> NDArray[np.bool_]:
         """(d, d) the same for every two nodes, a row for each parent."""
-        at = {name: i for i, name in enumerate(nodes)}
+        position = {name: i for i, name in enumerate(nodes)}
         matrix = ~np.eye(len(nodes), dtype=bool)
         for a, b in self.forbidden:
-            if a in at and b in at:
-                matrix[at[a], at[b]] = False
+            if a in position and b in position:
+                matrix[position[a], position[b]] = False
         tier = np.array([self._tier.get(name, -1) for name in nodes])
         matrix &= (tier[:, None] <= tier) | (tier == -1)
         return matrix
@@ -53,14 +53,14 @@ class Constraints:
         for name in placed:
             if placed.count(name) > 1:
                 raise ParameterError("'{name}' stands in two tiers", name=name)
-        at = self._tier
+        tier_of = self._tier
         for a, b in self.required:
             if (a, b) in self.forbidden:
                 raise ParameterError("the arc {a} → {b} is both required and forbidden", a=a, b=b)
             if not self.allows(a, b):
                 raise ParameterError(
                     "the required arc {a} → {b} leads from tier {later} back to tier {earlier}",
-                    a=a, b=b, later=at[a] + 1, earlier=at[b] + 1,
+                    a=a, b=b, later=tier_of[a] + 1, earlier=tier_of[b] + 1,
                 )  # fmt: skip
         try:
             must = DAG(nodes, self.required)

@@ -66,7 +66,7 @@ def dependences(stats: Statistics, missing_is_level: bool, floor: float) -> Depe
         tables = np.stack([stats.families.tables[edge][:, first:, first:] for edge in edges])
         given_class.update(zip(edges, conditional_informations(tables), strict=True))
         overall.update(zip(edges, conditional_informations(tables.sum(axis=1, keepdims=True)), strict=True))
-    given_class, overall = ({edge: found[edge] for edge in pairs} for found in (given_class, overall))
+    given_class, overall = ({edge: nats[edge] for edge in pairs} for nats in (given_class, overall))
     k = len(stats.class_weight)
     for (parent,), moments in ((n, m) for n, m in stats.families.moments.items() if len(n) == 1):
         for name in moments.names:
@@ -81,12 +81,12 @@ def star(schema: Schema, center: str) -> Structure:
     return {v.name: (center,) for v in schema if v.name != center}
 
 
-def k_parents(schema: Schema, found: Dependences, k: int) -> dict[str, tuple[str, ...]]:
+def k_parents(schema: Schema, nats: Dependences, k: int) -> dict[str, tuple[str, ...]]:
     """Sahami's k parents for each column: columns by I(x; y) descending (numbers last: they are nobody's parents), each
     taking the k before it with the largest I(x_i; x_j | y); equals by name."""
     discrete = {v.name for v in schema if v.discrete}
-    weights = found.weights
-    order = [n for n in ranked(found.class_weights) if n in discrete]
+    weights = nats.weights
+    order = [n for n in ranked(nats.class_weights) if n in discrete]
     parents: dict[str, tuple[str, ...]] = {}
     for name in [*order, *(v.name for v in schema if not v.discrete)]:
         shared = {

@@ -28,20 +28,20 @@ class PDAG:
 
     def __init__(self, nodes: Iterable[str], compelled: Iterable[Arc] = (), reversible: Iterable[Arc] = ()) -> None:
         nodes = tuple(nodes)
-        at = {name: i for i, name in enumerate(nodes)}
+        position = {name: i for i, name in enumerate(nodes)}
         arcs, edges = set(compelled), set(reversible)
         for a, b in sorted(arcs | edges):
             for name in (a, b):
-                if name not in at:
+                if name not in position:
                     raise ParameterError("the arc {a} → {b} names '{name}', which is no node", a=a, b=b, name=name)
-        edges = {(min(e, key=at.__getitem__), max(e, key=at.__getitem__)) for e in edges}
+        edges = {(min(e, key=position.__getitem__), max(e, key=position.__getitem__)) for e in edges}
         joined = [frozenset(pair) for pair in (*arcs, *edges)]
         for a, b in sorted(arcs | edges):
             if a == b or joined.count(frozenset((a, b))) > 1:
                 raise ParameterError("'{a}' and '{b}' are joined twice, or a node to itself", a=a, b=b)
         object.__setattr__(self, "nodes", nodes)
-        object.__setattr__(self, "compelled", tuple(sorted(arcs, key=lambda arc: (at[arc[1]], at[arc[0]]))))
-        object.__setattr__(self, "reversible", tuple(sorted(edges, key=lambda e: (at[e[0]], at[e[1]]))))
+        object.__setattr__(self, "compelled", tuple(sorted(arcs, key=lambda arc: (position[arc[1]], position[arc[0]]))))
+        object.__setattr__(self, "reversible", tuple(sorted(edges, key=lambda e: (position[e[0]], position[e[1]]))))
 
 
 def cpdag(graph: DAG) -> PDAG:

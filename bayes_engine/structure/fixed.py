@@ -69,8 +69,8 @@ def tan_graph(counts: FamilyCounts, target: str, root: str | None = None) -> DAG
     """
     others = tuple(name for name in counts.names if name != target)
     if root is None and others:
-        said = {name: conditional_information(counts.table((target, name))[None]).information for name in others}
-        root = min(others, key=lambda name: (-round(said[name], 9), name))
+        nats = {name: conditional_information(counts.table((target, name))[None]).information for name in others}
+        root = min(others, key=lambda name: (-round(nats[name], 9), name))
     return DAG(counts.names, [*naive_graph(counts, target).arcs, *_tree(counts, others, target, root)])
 
 

@@ -56,35 +56,35 @@ class DAG:
 
     def __init__(self, nodes: Iterable[str], arcs: Iterable[Arc] = ()) -> None:
         nodes = tuple(nodes)
-        at = {name: i for i, name in enumerate(nodes)}
-        if len(at) < len(nodes):
+        position = {name: i for i, name in enumerate(nodes)}
+        if len(position) < len(nodes):
             double = next(name for name in nodes if nodes.count(name) > 1)
             raise ParameterError("the node '{name}' stands twice in the graph", name=double)
-        found = set(map(_arc, arcs))
-        for a, b in sorted(found):
+        distinct = set(map(_arc, arcs))
+        for a, b in sorted(distinct):
             for name in (a, b):
-                if name not in at:
+                if name not in position:
                     raise ParameterError("the arc {a} → {b} names '{name}', which is no node", a=a, b=b, name=name)
         object.__setattr__(self, "nodes", nodes)
-        object.__setattr__(self, "arcs", tuple(sorted(found, key=lambda arc: (at[arc[1]], at[arc[0]]))))
+        object.__setattr__(self, "arcs", tuple(sorted(distinct, key=lambda arc: (position[arc[1]], position[arc[0]]))))
         if (cycle := self._cycle()) is not None:
             raise ParameterError("the arcs close a cycle: {cycle}", cycle=" → ".join(cycle))
 
     @cached_property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
         """The parents of every node, in the order of the nodes."""
-        found: dict[str, list[str]] = {name: [] for name in self.nodes}
+        parents_of: dict[str, list[str]] = {name: [] for name in self.nodes}
         for a, b in self.arcs:
-            found[b].append(a)
-        return {name: tuple(above) for name, above in found.items()}
+            parents_of[b].append(a)
+        return {name: tuple(above) for name, above in parents_of.items()}
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
         """The children of every node, in the order of the nodes."""
-        found: dict[str, list[str]] = {name: [] for name in self.nodes}
+        children_of: dict[str, list[str]] = {name: [] for name in self.nodes}
         for a, b in self.arcs:  # by child, so the children come in order
-            found[a].append(b)
-        return {name: tuple(below) for name, below in found.items()}
+            children_of[a].append(b)
+        return {name: tuple(below) for name, below in children_of.items()}
 
     @cached_property
     def order(self) -> tuple[str, ...]:
@@ -131,19 +131,19 @@ class DAG:
         return self._reached(names, self.parents)
 
     def _reached(self, names: Collection[str], step: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-        found = set(names)
+        reached = set(names)
         queue = list(names)
         for name in queue:
-            new = [n for n in step[name] if n not in found]
-            found.update(new)
+            new = [n for n in step[name] if n not in reached]
+            reached.update(new)
             queue += new
-        return frozenset(found)
+        return frozenset(reached)
 
     @cached_property
     def neighbours(self) -> Mapping[str, tuple[str, ...]]:
         """Parents and children of every node, in the order of the nodes."""
-        found: dict[str, set[str]] = {name: {*self.parents[name], *self.children[name]} for name in self.nodes}
-        return {name: tuple(n for n in self.nodes if n in near) for name, near in found.items()}
+        near_to: dict[str, set[str]] = {name: {*self.parents[name], *self.children[name]} for name in self.nodes}
+        return {name: tuple(n for n in self.nodes if n in near) for name, near in near_to.items()}
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """Parents, children and the children's other parents: given these, the node depends on nothing else.
@@ -164,12 +164,12 @@ class DAG:
         >>> DAG("abc", [("a", "c"), ("b", "c")]).moral
         Moral(edges=(('a', 'b'), ('a', 'c'), ('b', 'c')), married=(('a', 'b'),))
         """
-        at = self.position
-        arcs = {(min(arc, key=at.__getitem__), max(arc, key=at.__getitem__)) for arc in self.arcs}
+        position = self.position
+        arcs = {(min(arc, key=position.__getitem__), max(arc, key=position.__getitem__)) for arc in self.arcs}
         married = {pair for above in self.parents.values() for pair in combinations(above, 2)} - arcs
 
         def ordered(edges: Iterable[Arc]) -> tuple[Arc, ...]:
-            return tuple(sorted(edges, key=lambda edge: (at[edge[0]], at[edge[1]])))
+            return tuple(sorted(edges, key=lambda edge: (position[edge[0]], position[edge[1]])))
 
         return Moral(ordered(arcs | married), ordered(married))
 

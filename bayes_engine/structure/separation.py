@@ -145,14 +145,14 @@ def _walks(
 
 
 def _distances(graph: DAG, start: str) -> dict[str, int]:
-    found = {start: 0}
+    distance = {start: 0}
     queue = [start]
     for name in queue:
         for near in graph.neighbours[name]:
-            if near not in found:
-                found[near] = found[name] + 1
+            if near not in distance:
+                distance[near] = distance[name] + 1
                 queue.append(near)
-    return found
+    return distance
 
 
 def _passage(graph: DAG, before: str, middle: str, after: str, z: frozenset[str]) -> Passage:
@@ -167,10 +167,10 @@ def _nearest_below(graph: DAG, name: str, z: frozenset[str]) -> str | None:
     """The node itself or the nearest one below it that is in z."""
     seen = {name}
     queue = [name]
-    for found in queue:
-        if found in z:
-            return found
-        new = [child for child in graph.children[found] if child not in seen]
+    for node in queue:
+        if node in z:
+            return node
+        new = [child for child in graph.children[node] if child not in seen]
         seen.update(new)
         queue += new
     return None

@@ -71,7 +71,7 @@ def conditional_informations(tables: Array) -> list[Dependence]:
     statistic = 2.0 * n * information
     p = np.where(degrees > 0, chdtrc(degrees, statistic), 1.0)
     fields = (information, statistic, degrees, p, n)
-    return [Dependence(*found) for found in zip(*(a.tolist() for a in fields), strict=True)]
+    return [Dependence(*row) for row in zip(*(a.tolist() for a in fields), strict=True)]
 
 
 def information(table: Array) -> Dependence:

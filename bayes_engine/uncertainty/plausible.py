@@ -163,10 +163,10 @@ def plausible(
     joint = np.asarray(log_partition(potentials, sizes))
     if np.isneginf(joint).all(axis=1).any():
         raise UndefinedPosterior("no posterior: the case has the probability 0 in every class of a plausible model")
-    found = Plausible(
+    draws = Plausible(
         own.classes, normalize(joint), own.posterior()[0], believed.notes, own, joint, log_prior, own_prior
     )
-    return found if prior_of_use is None else found.at_prior(prior_of_use)
+    return draws if prior_of_use is None else draws.at_prior(prior_of_use)
 
 
 def log_odds(
