@@ -52,9 +52,15 @@ def sources() -> dict[str, ast.Module]:
     return {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")) for p in sorted(found)}
 
 
-def speakers(trees: list[ast.Module]) -> set[str]:
+@cache
+def nodes_of_sources() -> dict[str, list[ast.AST]]:
+    """The nodes of every such file."""
+    return {path: [*ast.walk(tree)] for path, tree in sources().items()}
+
+
+def speakers(files: dict[str, list[ast.AST]]) -> set[str]:
     """Names of the functions and classes whose first argument is a sentence."""
-    nodes = [node for tree in trees for node in ast.walk(tree)]
+    nodes = [node for nodes in files.values() for node in nodes]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     found = {"_", "ngettext"} | {n.name for n in nodes if isinstance(n, ast.FunctionDef) and _takes_template(n)}
     for node in classes:
@@ -72,11 +78,16 @@ def _takes_template(function: ast.FunctionDef) -> bool:
     return names[:1] == ["template"]
 
 
-def calls(trees: dict[str, ast.Module]) -> Iterator[Call]:
+@cache
+def calls() -> tuple[Call, ...]:
     """Every call of a speaker."""
-    names = speakers(list(trees.values()))
-    for path, tree in trees.items():
-        for node in ast.walk(tree) if path != "bayes_engine/language.py" else ():  # the mechanism itself
+    return tuple(_calls(nodes_of_sources()))
+
+
+def _calls(files: dict[str, list[ast.AST]]) -> Iterator[Call]:
+    names = speakers(files)
+    for path, nodes in files.items():
+        for node in nodes if path != "bayes_engine/language.py" else ():  # the mechanism itself
             if isinstance(node, ast.Call) and node.args and (name := _name(node.func)) in names:
                 place = f"{path}:{node.lineno}: {ast.unparse(node)[:100]}"
                 if name == "ngettext":
@@ -105,7 +116,7 @@ def _literals(node: ast.expr) -> tuple[str, ...]:
 def extracted() -> Catalog:
     """The sentences of the code, untranslated."""
     catalog = Catalog(locale="zh", fuzzy=False)
-    for call in calls(sources()):
+    for call in calls():
         for sentence in call.said:
             if sentence:
                 catalog.add(sentence)

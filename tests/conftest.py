@@ -58,9 +58,16 @@ def some(n: int) -> int:
     return n if THOROUGH else min(n, max(10, n // 4))
 
 
-def examples(n: int) -> hypothesis.settings:
-    """The settings of a law that takes longer, or needs more, than a hundred examples."""
-    return hypothesis.settings(max_examples=some(n))
+def examples(n: int, usually: int | None = None) -> hypothesis.settings:
+    """The settings of a law that takes longer, or needs more, than a hundred examples; `usually` how many are tried by
+    default where each takes long."""
+    return hypothesis.settings(max_examples=some(n) if THOROUGH or usually is None else usually)
+
+
+def left_out(n: int) -> range:
+    """Which of `n` rows are left out in turn, each with a fit to the others: in a thorough run every one, by default
+    three or four."""
+    return range(0, n, 1 if THOROUGH else max(1, n // 3))
 
 
 hypothesis.settings.register_profile("any", deadline=None, max_examples=some(100))
@@ -75,21 +82,20 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    seen: dict[type, object] = {}
+    first: dict[type, object] = {}
+    verdicts: dict[int, bool] = {}
     for item in items:
         for room in ("browser", "bench"):
             if (ROOT / "tests" / room) in item.path.parents:
                 item.add_marker(room)
-        if getattr(item, "originalname", "") == "test_check_estimator" and not _is_first_of_its_class(item, seen):
-            item.add_marker("slow")
+        if getattr(item, "originalname", "") == "test_check_estimator":
+            estimator = item.callspec.params["estimator"]  # type: ignore[attr-defined]
+            if id(estimator) not in verdicts:
+                verdicts[id(estimator)] = repr(first.setdefault(type(estimator), estimator)) == repr(estimator)
+            if not verdicts[id(estimator)]:  # scikit-learn's checks of one configuration a class; the others run apart
+                item.add_marker("slow")
         if THOROUGH and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("slow")
-
-
-def _is_first_of_its_class(item: pytest.Item, seen: dict[type, object]) -> bool:
-    """Whether scikit-learn's checks are of the first configuration of an estimator's class; the others run apart."""
-    estimator = item.callspec.params["estimator"]  # type: ignore[attr-defined]
-    return repr(seen.setdefault(type(estimator), estimator)) == repr(estimator)
 
 
 class App(NamedTuple):

@@ -71,11 +71,13 @@ def files() -> Iterator[File]:
     yield File("source", plain, 1, clean)
     yield from _whole(clean, plain)
     yield from _dialects(clean)
+    lines = plain.splitlines(keepends=True)
+    around = [(b"".join(lines[:i]), b"".join(lines[i + 1 :])) for i in range(len(clean))]
     for i, j in itertools.product(range(len(clean)), range(len(HEADER))):
-        yield from _slips(clean, i, j)
-    for i, row in enumerate(clean):
+        yield from _slips(clean, i, j, *around[i])
+    for i, (row, (above, below)) in enumerate(zip(clean, around, strict=True)):
         line = (" ".join(spelled(row, " ")) + "\r\n").encode()
-        yield File(f"row_delimiter_{i}", written(clean[:i]) + line + written(clean[i + 1 :]), 0.5, clean)
+        yield File(f"row_delimiter_{i}", above + line + below, 0.5, clean)
 
 
 def _whole(clean: list[list[str]], plain: bytes) -> Iterator[File]:
@@ -108,10 +110,9 @@ def _dialects(clean: list[list[str]]) -> Iterator[File]:
     yield File("escape_none", written(clean, escape=""), 7, clean)
 
 
-def _slips(clean: list[list[str]], i: int, j: int) -> Iterator[File]:
+def _slips(clean: list[list[str]], i: int, j: int, above: bytes, below: bytes) -> Iterator[File]:
     """What can go wrong in one cell: its separator is lost, or stands twice, or the cell has a quote too many."""
     cells = spelled(clean[i], ",")
-    above, below = written(clean[:i]), written(clean[i + 1 :])
 
     def file(name: str, weight: float, line: Sequence[str], truth: Sequence[str]) -> File:
         data = above + (",".join(line) + "\r\n").encode() + below

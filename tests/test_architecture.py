@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import bayes_engine
+from tests.catalogue import nodes_of_sources, sources
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,14 +53,13 @@ BANNED = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marsh
 EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "logsumexp", "logaddexp", "logaddexp2"}
 
 
-def sources() -> list[str]:
-    found = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "bayes_engine").rglob("*.py")]
-    return sorted(path.relative_to(ROOT).as_posix() for path in found)
+def nodes_of(code: str) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(code))]
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     """(module, name) of everything imported, also by `importlib.import_module("…")`; name is "" for a whole module."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 yield from ((alias.name, "") for alias in names)
@@ -91,15 +92,14 @@ def page_faults(path: str, module: str, name: str) -> Iterator[str]:
         yield f"imports {module}: a view knows neither the shell nor another view"
 
 
-def faults(path: str, code: str) -> list[str]:
+def faults(path: str, nodes: list[ast.AST]) -> list[str]:
     """What the file at `path` does that its place forbids."""
-    tree = ast.parse(code)
     found = []
     inside = path.startswith("bayes_engine/")
     room = room_of(path.removesuffix(".py").split("/")[1:]) if inside else ""
     if inside and room not in LEVEL:
         found.append(f"the room '{room}' stands on no floor; name it in FLOORS")
-    for module, name in imported(tree):
+    for module, name in imported(nodes):
         top = module.split(".")[0]
         if module == "relative import":
             found.append("a relative import")
@@ -126,7 +126,7 @@ def faults(path: str, code: str) -> list[str]:
             below = room_of(f"{module}.{name}".split(".")[1:])
             if LEVEL.get(below, len(FLOORS)) > LEVEL[room]:
                 found.append(f"imports {module}, a floor above")
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Attribute(attr=attr, value=value) if attr in EXPONENTIALS and path != "bayes_engine/logspace.py":
                 if ast.unparse(value) != "logspace":
@@ -143,17 +143,18 @@ def faults(path: str, code: str) -> list[str]:
 
 
 def test_every_file_keeps_to_its_floor() -> None:
-    found = {path: faults(path, (ROOT / path).read_text(encoding="utf-8")) for path in sources()}
+    found = {path: faults(path, nodes) for path, nodes in nodes_of_sources().items()}
     assert not {path: wrong for path, wrong in found.items() if wrong}
 
 
+@cache
 def import_graph(package: str) -> dict[str, set[str]]:
     """{module: modules of the package that it imports}, those inside functions and for types alone included."""
-    paths = {".".join(p.relative_to(ROOT).with_suffix("").parts): p for p in (ROOT / package).rglob("*.py")}
-    paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
+    paths = {path.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): path
+             for path in sources() if path.startswith(f"{package}/")}  # fmt: skip
     graph: dict[str, set[str]] = {}
     for own, path in paths.items():
-        pairs = imported(ast.parse(path.read_text(encoding="utf-8")))
+        pairs = imported(nodes_of_sources()[path])
         graph[own] = {full if (full := f"{module}.{name}") in paths else module for module, name in pairs}
     return {own: (below & paths.keys()) - {own} for own, below in graph.items()}
 
@@ -180,9 +181,9 @@ def test_a_circle_is_found() -> None:
 
 def test_no_two_public_classes_share_a_name() -> None:
     paths: dict[str, list[str]] = {}
-    for path in sources():
+    for path, nodes in nodes_of_sources().items():
         if path.startswith("bayes_engine/"):
-            for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            for node in nodes:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     paths.setdefault(node.name, []).append(path)
     assert {name: where for name, where in paths.items() if len(where) > 1} == {}
@@ -194,12 +195,11 @@ GIVEN = {"pages/runtime/logs.py CleanRecord.__init__"}
 """Functions whose parameters are those of a library's method that they override."""
 
 
-def parameter_counts(path: str, code: str) -> Iterator[tuple[str, int]]:
+def parameter_counts(path: str, nodes: list[ast.AST]) -> Iterator[tuple[str, int]]:
     """(place and name, number of parameters without self) of the functions at a path, of estimators' constructors and
     of what `bayes_engine` exports only the inner ones."""
-    tree = ast.parse(code)
-    owner = {inner: cls for cls in ast.walk(tree) if isinstance(cls, ast.ClassDef) for inner in cls.body}
-    for node in ast.walk(tree):
+    owner = {inner: cls for cls in nodes if isinstance(cls, ast.ClassDef) for inner in cls.body}
+    for node in nodes:
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         cls = owner.get(node)
@@ -214,14 +214,14 @@ def parameter_counts(path: str, code: str) -> Iterator[tuple[str, int]]:
 
 
 def test_no_function_takes_more_than_eight_parameters() -> None:
-    counts = [pair for path in sources() for pair in parameter_counts(path, (ROOT / path).read_text(encoding="utf-8"))]
+    counts = [pair for path, nodes in nodes_of_sources().items() for pair in parameter_counts(path, nodes)]
     assert {name: n for name, n in counts if n > MOST_PARAMETERS and name not in GIVEN} == {}
     assert dict(counts).keys() >= GIVEN
 
 
 def test_parameters_are_counted() -> None:
     code = "class A:\n def f(self, a, /, b, *args, c=1, **more): ...\nclass TAN:\n def __init__(self, a, b): ..."
-    assert list(parameter_counts("x.py", code)) == [("x.py A.f", 5)]
+    assert list(parameter_counts("x.py", nodes_of(code))) == [("x.py A.f", 5)]
 
 
 def test_a_page_begins_with_boot() -> None:
@@ -243,8 +243,7 @@ def test_a_model_states_two_verbs() -> None:
 
 
 def classes_of_models() -> dict[str, ast.ClassDef]:
-    files = sorted((ROOT / "bayes_engine/models").glob("*.py"))
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in files]
+    trees = [tree for path, tree in sources().items() if Path(path).parent == Path("bayes_engine/models")]
     return {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
@@ -322,7 +321,7 @@ def test_models_stand_three_classes_below_the_base_at_most() -> None:
     ],
 )
 def test_the_rules_bite(path: str, code: str) -> None:
-    assert faults(path, code)
+    assert faults(path, nodes_of(code))
 
 
 @pytest.mark.parametrize(
@@ -344,7 +343,7 @@ def test_the_rules_bite(path: str, code: str) -> None:
     ],
 )
 def test_the_rules_let_pass(path: str, code: str) -> None:
-    assert not faults(path, code)
+    assert not faults(path, nodes_of(code))
 
 
 FACTORS = ("bayes_engine.factors", "bayes_engine.inference.directed", "bayes_engine.inference.averaged",
@@ -356,9 +355,9 @@ MOST_QUESTIONS = 40
 def factor_classes() -> set[str]:
     """The names of all factors, whatever they derive from on the way, and of their posteriors."""
     bases: dict[str, set[str]] = {"Factor": set()}
-    for path in sources():
+    for path, nodes in nodes_of_sources().items():
         if path.removesuffix(".py").replace("/", ".").startswith(FACTORS):
-            for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            for node in nodes:
                 if isinstance(node, ast.ClassDef):
                     bases[node.name] = {ast.unparse(base) for base in node.bases}
     found = {"Factor", *(name for name in bases if name.endswith("Posterior"))}
@@ -367,15 +366,15 @@ def factor_classes() -> set[str]:
     return found
 
 
-def questions(path: str, tree: ast.AST, named: set[str]) -> list[int]:
+def questions(path: str, nodes: list[ast.AST], named: set[str]) -> list[int]:
     """The lines that ask which factor one is: isinstance, a class pattern, `type(x) is`, hasattr, a registered function
     of `singledispatch`, `.form ==`. Names count where they are imported from where factors stand, or defined."""
-    known = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+    known = {alias.asname or alias.name for node in nodes if isinstance(node, ast.ImportFrom)
              for alias in node.names if (node.module or "").startswith(FACTORS) and alias.name in named}  # fmt: skip
     if path.removesuffix(".py").replace("/", ".").startswith(FACTORS):
-        known |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} & named
+        known |= {node.name for node in nodes if isinstance(node, ast.ClassDef)} & named
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
                 asks = bool(known & {n.id for n in ast.walk(kinds) if isinstance(n, ast.Name)})
@@ -399,8 +398,8 @@ def questions(path: str, tree: ast.AST, named: set[str]) -> list[int]:
 def test_a_factor_answers_for_itself_so_that_few_ask_which_it_is() -> None:
     named = factor_classes()
     assert {"TableLeaf", "KernelLeaf", "TextLeaf", "LinearFactor", "Directed", "Averaged", "WeightedFactor"} <= named
-    trees = {p: ast.parse((ROOT / p).read_text(encoding="utf-8")) for p in sources() if p.startswith("bayes_engine/")}
-    asked = {path: lines for path, tree in trees.items() if (lines := questions(path, tree, named))}
+    engine = {path: nodes for path, nodes in nodes_of_sources().items() if path.startswith("bayes_engine/")}
+    asked = {path: lines for path, nodes in engine.items() if (lines := questions(path, nodes, named))}
     assert sum(map(len, asked.values())) <= MOST_QUESTIONS, asked
 
 
@@ -416,5 +415,5 @@ def test_a_factor_answers_for_itself_so_that_few_ask_which_it_is() -> None:
     ],
 )
 def test_a_question_is_counted(code: str) -> None:
-    tree = ast.parse(f"from bayes_engine.factors.table import TableLeaf\n{code}")
-    assert questions("bayes_engine/decision/case.py", tree, {"TableLeaf"})
+    nodes = nodes_of(f"from bayes_engine.factors.table import TableLeaf\n{code}")
+    assert questions("bayes_engine/decision/case.py", nodes, {"TableLeaf"})

@@ -51,10 +51,11 @@ def entries(mo: bytes) -> dict[object, str]:
 
 
 def test_the_catalogue_holds_the_sentences_of_the_code() -> None:
-    code, kept = ({str(m.id) for m in catalogue if m.id} for catalogue in (extracted(), stored()))
+    ours = stored()
+    code, kept = ({str(m.id) for m in catalogue if m.id} for catalogue in (extracted(), ours))
     assert not code - kept, f"not in the catalogue: {UPDATE}"
     assert not kept - code, f"in the catalogue, no longer in the code: {UPDATE}"
-    assert not stored().obsolete, f"obsolete entries: {UPDATE}"
+    assert not ours.obsolete, f"obsolete entries: {UPDATE}"
 
 
 def test_every_sentence_is_translated() -> None:
@@ -79,7 +80,7 @@ def test_the_mo_is_the_compiled_po() -> None:
 
 def test_every_sentence_stands_written_out_at_its_call() -> None:
     """What is put together elsewhere is never extracted, so it would stay English without anyone noticing."""
-    assert not [call.place for call in calls(sources()) if not call.whole]
+    assert not [call.place for call in calls() if not call.whole]
 
 
 # --- nothing on screen outside the catalogue ------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def well_posed(before: NaiveBayes, after: NaiveBayes) -> bool:
     return bool(((new.m2 > 0.02 * old.m2) | (old.m2 == 0)).all() and (new.weight > 1).all())
 
 
-@examples(20)
+@examples(20, usually=6)
 @given(stories(), st.sampled_from(sorted(MODELS)))
 def test_three_ways_give_the_same_posteriors(story: Story, name: str) -> None:
     start, come = slice(0, story.begun), slice(story.begun, None)

@@ -28,6 +28,7 @@ from bayes_engine.models.components import (
     to_standard,
 )
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
+from tests.conftest import crossed
 
 FAITHFUL = Path(__file__).with_name("old_faithful.csv")
 """Eruptions of the Old Faithful geyser, minutes of eruption and of waiting (Härdle 1991; R's `faithful`)."""
@@ -84,10 +85,9 @@ def test_one_component_is_the_gaussian(iris: Any, form: Any) -> None:
 # the steps -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("prior", [None, "inverse-wishart"])
-@pytest.mark.parametrize("share", [0.0, 0.15])
+@pytest.mark.parametrize(
+    ("form", "hard", "prior", "share"), crossed(FORMS, [False, True], [None, "inverse-wishart"], [0.15, 0.0])
+)
 def test_NF44_every_step_climbs(iris: Any, form: Any, hard: bool, prior: Any, share: float) -> None:
     X = holes(iris, share)
     with warnings.catch_warnings():
@@ -142,9 +142,7 @@ def rounding_per_square(*thetas: Components) -> float:
     return float((1 + d + d * (d + 1) // 2) * np.finfo(float).eps / smallest)
 
 
-@pytest.mark.parametrize("prior", [None, "inverse-wishart"])
-@pytest.mark.parametrize("share", [0.0, 0.2])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("form", "share", "prior"), crossed(FORMS, [0.0, 0.2], [None, "inverse-wishart"]))
 def test_weights_are_repeats(iris: Any, form: Any, share: float, prior: Any) -> None:
     """A row of weight w is w rows, one of weight 0 is none at all: from the same Θ the next step is the same.
 

@@ -72,11 +72,14 @@ def by_refits(model: NaiveBayes, X: pd.DataFrame, y: pd.Series, w: np.ndarray, k
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize(
-    ("criterion", "discretize"),
-    [("log_loss", "mdlp"), slowly("risk", None), slowly("log_loss", None), slowly("accuracy", None)],
+    ("criterion", "discretize", "n"),
+    [
+        ("log_loss", "mdlp", 16),
+        *(slowly(*case, 26) for case in (("log_loss", "mdlp"), ("risk", None), ("log_loss", None), ("accuracy", None))),
+    ],
 )
-def test_every_score_of_the_search_is_a_refit_s(criterion: Any, direction: Any, discretize: Any) -> None:
-    X, y, w = table(3)
+def test_every_score_of_the_search_is_a_refit_s(criterion: Any, direction: Any, discretize: Any, n: int) -> None:
+    X, y, w = table(3, n)
     model = NaiveBayes(discretize=discretize).fit(X, y, w)
     found = select_features(
         model,
