@@ -48,7 +48,7 @@ class Offer(NamedTuple):
 
     keyword: Literal["encoding", "delimiter", "quote", "decimal", "header", "sheet", "missing", "types", "trim"]
     value: Any
-    said: Message
+    label: Message
 
 
 def offer(template: str, keyword: Any, value: Any, /, **params: object) -> Offer:

@@ -217,7 +217,7 @@ def reading_notes(
             st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
             offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
             for number, other in enumerate(offers if upload else ()):
-                st.button(other.said.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
+                st.button(other.label.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
                           icon=":material/undo:", on_click=change,
                           args=(partial(_taken_up, upload=upload, key=key, other=other, then=then),)
                           )  # fmt: skip

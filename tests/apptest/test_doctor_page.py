@@ -143,10 +143,10 @@ CASES: dict[str, tuple[str, str, str]] = {
 def test_a_finding_is_gone_once_it_is_mended(code: str, held: Callable[[str], State]):
     content, sentence, button = CASES[code]
     state = held(content)
-    finding = next(f for f in still_open(state) if sentence in str(f.said))
-    mended = mends.done(state, [next(mend for mend in finding.mends if button in str(mend.said))])
+    finding = next(f for f in still_open(state) if sentence in str(f.message))
+    mended = mends.done(state, [next(mend for mend in finding.mends if button in str(mend.label))])
     assert mended != state
-    assert not [str(f.said) for f in still_open(mended) if sentence in str(f.said)]
+    assert not [str(f.message) for f in still_open(mended) if sentence in str(f.message)]
 
 
 def still_open(state: State) -> tuple[Finding, ...]:

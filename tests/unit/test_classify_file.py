@@ -305,7 +305,7 @@ def test_a_model_that_takes_no_missing_cell_names_the_column_that_is_not_there()
 
 def test_reasons_are_said_in_the_readers_words():
     rows = incoming("height,city,smokes,note\ntall,Oslo,True,x\n,,,x\n")
-    answer = told(model(), rows, said_as={"no number": "不是数", SILENT: "没有哪一列支持它"})
+    answer = told(model(), rows, wording={"no number": "不是数", SILENT: "没有哪一列支持它"})
     assert answer["reason"].tolist() == ["height = tall (不是数)", "没有哪一列支持它"]
 
 

@@ -18,6 +18,7 @@ from bayes_engine.table.schema import Schema, recast
 from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.doctor.classes import _shape, covariances, errors_alone, levels_of_numbers
 from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.examined_table import SAMPLE, examined_table
 from bayes_engine.workbench.doctor.finding import (
     AddModel,
     BalanceLosses,
@@ -32,7 +33,6 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import SAMPLE, look
 from bayes_engine.workbench.doctor.pairs import dependences, inflation
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.suggest import FAMILIES
@@ -111,11 +111,11 @@ def check(code: str, frame: pd.DataFrame, schema: Schema, column: str | None = N
     """The finding of this code, which must be there, well formed, and gone after each of its mends."""
     report = examined(frame, schema)
     [finding] = [f for f in report.open(TEXTBOOK) if f.code == code and (column is None or column in f.columns)]
-    assert str(finding.said)
+    assert str(finding.message)
     assert all(str(label) for label, _value in finding.evidence)
     assert finding.mends
     for mend in finding.mends:
-        assert str(mend.said)
+        assert str(mend.label)
         after, kinds, model, stated = carried_out(mend, frame, schema, TEXTBOOK)
         left = examined(after, kinds).open(model, losses_stated=stated)
         assert not [f for f in left if f.code == code and (column is None or column in f.columns)], mend
@@ -365,7 +365,7 @@ def test_collinearity_is_the_inverse_of_the_correlations() -> None:
     a, b = random.normal(size=(2, N)) + 3.0 * y
     c = a + b + 0.2 * random.normal(size=N)
     frame, schema = table(a=a, b=b, c=c)
-    result = inflation(look(frame, schema))
+    result = inflation(examined_table(frame, schema))
     assert result is not None
     columns = frame[list(result.names)]
     centred = columns - columns.groupby(frame["y"]).transform("mean")
@@ -404,7 +404,7 @@ def test_dependence_of_numbers_given_the_class(r: float, said: bool) -> None:
         finding = check("dependence", frame[["girth", "size", "mass", "y"]], Schema(schema.variables[:1]
                         + tuple(schema[n] for n in ("size", "mass", "y"))))  # fmt: skip
         assert {m.family for m in finding.mends if isinstance(m, AddModel)} == {"lda", "qda", "tan"}
-        [shared] = dependences(look(frame, schema), 0.3)[1]
+        [shared] = dependences(examined_table(frame, schema), 0.3)[1]
         lost = 0.0
         for _label, rows in frame.groupby("y"):
             lost -= 0.5 * np.log(1.0 - np.corrcoef(rows["girth"], rows["size"])[0, 1] ** 2) * len(rows) / N
@@ -494,7 +494,7 @@ def test_skew_tails_and_other_shapes() -> None:
         peaks=np.where(random.random(n) < 0.5, -3.0, 3.0) + random.normal(size=n),
     )
     skew = check("skew", frame, schema, "lognormal")
-    assert "logarithm" in str(skew.said)
+    assert "logarithm" in str(skew.message)
     by_class = [stats.skew(rows["lognormal"]) for _label, rows in frame.groupby("y")]
     assert skew.evidence[0][1] == pytest.approx(np.mean(by_class), abs=0.005)
     check("heavy-tails", frame, schema, "tails")
@@ -525,7 +525,7 @@ def test_box_m_asks_for_qda() -> None:
     frame = pd.DataFrame({"u": wide * random.normal(size=600), "v": wide * random.normal(size=600), "y": data["y"]})
     schema = Schema.infer(frame).with_role("y", "target")
     check("covariances", frame, schema)
-    result = covariances(look(frame, schema))
+    result = covariances(examined_table(frame, schema))
     assert result is not None
     own = [rows[["u", "v"]].cov().to_numpy() for _label, rows in frame.groupby("y")]
     m = 598 * np.linalg.slogdet(sum(own) / 2)[1] - 299 * sum(np.linalg.slogdet(s)[1] for s in own)
@@ -557,7 +557,7 @@ def test_without_a_target_columns_are_looked_at() -> None:
 def test_parts_are_as_good_as_the_table() -> None:
     frame, schema = table(again=sound()["skin"])
     whole, parts = examine(frame, schema), examine(take_apart(frame, schema))
-    assert [f.said for f in whole.findings] == [f.said for f in parts.findings]
+    assert [f.message for f in whole.findings] == [f.message for f in parts.findings]
 
 
 def test_many_rows_are_sampled_and_that_is_said() -> None:

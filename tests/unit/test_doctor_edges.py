@@ -19,8 +19,8 @@ from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor import pairs
 from bayes_engine.workbench.doctor.classes import _normal, apart, covariances, errors_alone, zero_cells
 from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetRole
-from bayes_engine.workbench.doctor.look import look
 from bayes_engine.workbench.doctor.pairs import all_looked_at, dependences, discriminable, within
 from bayes_engine.workbench.doctor.repair import repaired
 from bayes_engine.workbench.doctor.replay import treatments
@@ -44,14 +44,14 @@ def test_a_number_too_large_to_be_squared_is_found_as_infinity_is(large: float) 
     frame, schema = table(size=size)
     [finding] = examined(frame, schema).findings
     assert (finding.code, finding.severity, finding.rows) == ("infinite", "serious", (3, 8))
-    assert f"too large to be squared, such as {large:g}" in str(finding.said)
+    assert f"too large to be squared, such as {large:g}" in str(finding.message)
     assert [value for _label, value in finding.evidence] == [1, 1]
     assert finding.mends == (Repair("infinite-missing", "size"), SetRole("size", "ignore"))
     assert not examine(frame, schema).suggestions  # none of them could be fitted
     mended, kinds = repaired(frame, schema, finding.mends[:1])
     assert mended["size"].isna().sum() == 2
     assert not examined(mended, kinds).findings
-    assert len(suggest(look(mended, kinds))) == 3
+    assert len(suggest(examined_table(mended, kinds))) == 3
     taken, _rest = treatments(frame, kinds, [Repair("infinite-missing", "size")])  # in another file too
     values, _unreadable = taken["size"].numbers(np.array([large, 1.0, -np.inf, np.nan]), np.zeros(4, dtype=bool))
     assert np.isnan(values).tolist() == [True, False, True, True]
@@ -155,7 +155,7 @@ def test_tables_of_more_cells_than_rows_can_fill_are_not_counted(monkeypatch: py
     levels = {f"c{j}": np.array([f"l{v}" for v in random.integers(0, 40, 2000)], dtype=object) for j in range(3)}
     frame, schema = of(pd.DataFrame({**levels, "y": [f"k{v}" for v in random.integers(0, 40, 2000)]}))
     monkeypatch.setattr(pairs, "_met", lambda *_: pytest.fail("a table was counted"))
-    seen = look(frame, schema)
+    seen = examined_table(frame, schema)
     assert dependences(seen, 0.1) == ((), ())
     assert not all_looked_at(seen)
     reasons = [str(reason) for _model, reason in _candidates(seen, ())]
@@ -168,7 +168,7 @@ def test_of_millions_of_zero_cells_a_few_are_kept() -> None:
     at = np.arange(2 * n) % n
     frame = pd.DataFrame({"c": [f"l{v:04}" for v in at], "d": ["u", "v"] * n, "y": [f"k{v:04}" for v in at]})
     schema = Schema.from_dtypes(frame).with_role("y", "target")
-    seen = look(frame, schema)
+    seen = examined_table(frame, schema)
     seen.codes, seen.table("c")  # what the table itself takes is not the list's
     tracemalloc.start()
     [finding] = zero_cells(seen)
@@ -185,16 +185,16 @@ def test_of_millions_of_zero_cells_a_few_are_kept() -> None:
 
 def test_pairs_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = load_dataset("mushroom")
-    seen = look(data.frame, data.schema)
+    seen = examined_table(data.frame, data.schema)
     whole = dependences(seen, 0.1)
     monkeypatch.setattr(pairs, "AT_ONCE", 100)
     monkeypatch.setattr(pairs, "BLOCK", 2)
-    again = look(data.frame, data.schema)
+    again = examined_table(data.frame, data.schema)
     assert dependences(again, 0.1) == whole
     wine = load_dataset("wine")
-    parts = within(look(wine.frame, wine.schema))
+    parts = within(examined_table(wine.frame, wine.schema))
     monkeypatch.undo()
-    at_once = within(look(wine.frame, wine.schema))
+    at_once = within(examined_table(wine.frame, wine.schema))
     assert parts is not None and at_once is not None
     for mine, other in zip(parts[1:], at_once[1:], strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-12)
@@ -202,7 +202,7 @@ def test_pairs_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_dependence_of_numbers_is_that_of_their_correlations_in_each_class() -> None:
     iris = load_dataset("iris")
-    seen = look(iris.frame, iris.schema)
+    seen = examined_table(iris.frame, iris.schema)
     own = iris.frame.groupby("species", observed=True)[["petal length", "petal width"]]
     r = own.corr().loc[(slice(None), "petal length"), "petal width"].to_numpy()
     nats = -0.5 * float(np.log(1.0 - r**2).mean()) - 3.0 / (2.0 * 150)
@@ -230,7 +230,7 @@ def test_thousands_of_columns_are_examined_column_by_column() -> None:
     n, d = 40, 1001
     wide = pd.DataFrame(rng().normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
     frame, schema = of(wide.assign(y=np.array(["a", "b"], dtype=object)[np.arange(n) % 2]))
-    seen = look(frame, schema)
+    seen = examined_table(frame, schema)
     assert not discriminable(seen)  # a covariance of 1,001 columns
     assert {s.model.family for s in suggest(seen)} == {"naive-bayes"}
     assert looked(frame, schema) > 8 * d
@@ -240,7 +240,7 @@ def test_covariances_of_very_many_classes_are_not_thought_of() -> None:
     n = 6000
     frame, schema = of(pd.DataFrame({**{f"x{j}": rng(j).normal(size=n) for j in range(30)},
                                      "y": [f"k{v}" for v in np.arange(n) % 200]}))  # fmt: skip
-    seen = look(frame, schema)
+    seen = examined_table(frame, schema)
     assert discriminable(seen)
     assert covariances(seen) is None  # thirty rows a class, of thirty columns
     assert not np.isnan([s.nats for s in dependences(seen, 0.1)[1]]).any()
@@ -251,8 +251,8 @@ def test_columns_that_determine_one_another_have_no_covariance_of_each_class(see
     """Their Box's M would be made of the last digits, and QDA cannot be fitted."""
     a, b = rng(seed).normal(size=(2, N))
     frame, schema = of(pd.DataFrame({"b": b, "sum": a + b, "inch": 2.54 * a, "y": sound()["y"]}))
-    assert covariances(look(frame, schema)) is None
-    assert covariances(look(*of(frame.drop(columns="sum")))) is not None
+    assert covariances(examined_table(frame, schema)) is None
+    assert covariances(examined_table(*of(frame.drop(columns="sum")))) is not None
     assert AddModel("qda") not in reasons(frame, schema)
 
 
@@ -273,7 +273,7 @@ def test_one_variable_in_several_columns(on: Any, off: Any) -> None:
     frame, schema = table(**hot)
     finding = check("dependence", frame, schema, "city_0")
     assert finding.columns == ("city_0", "city_1", "city_2", "city_3")
-    assert f"exactly one of them is '{on}'" in str(finding.said)
+    assert f"exactly one of them is '{on}'" in str(finding.message)
     assert [value for _label, value in finding.evidence] == np.bincount(city).tolist()
     hot["city_0"] = hot["city_0"].where(np.arange(N) != 7, on)  # a row with two
     if city[7] != 0:
@@ -286,7 +286,7 @@ def test_what_indicators_share_is_said_once() -> None:
     city = np.repeat([0, 1, 2], [116, 116, 8])[rng().permutation(N)]
     hot: dict[str, Any] = {f"in_{j}": (city == j).astype(int) for j in range(3)}
     frame, schema = table(**hot)
-    assert dependences(look(frame, schema), 0.4)[0][0].pair == ("in_0", "in_1")
+    assert dependences(examined_table(frame, schema), 0.4)[0][0].pair == ("in_0", "in_1")
     [finding] = found(frame, schema, "dependence")
     assert finding.columns == ("in_0", "in_1", "in_2")
 
@@ -311,7 +311,7 @@ def test_two_groups_of_indicators_are_two_variables() -> None:
 
 
 def reasons(frame: pd.DataFrame, schema: Schema) -> dict[AddModel, str]:
-    seen = look(frame, schema)
+    seen = examined_table(frame, schema)
     return {model: str(reason) for model, reason in _candidates(seen, examined(frame, schema).findings)}
 
 

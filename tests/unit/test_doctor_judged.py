@@ -20,8 +20,8 @@ from bayes_engine.table.text import TextRule
 from bayes_engine.workbench.doctor.classes import apart, covariances
 from bayes_engine.workbench.doctor.columns import compact_days
 from bayes_engine.workbench.doctor.examine import examine
+from bayes_engine.workbench.doctor.examined_table import examined_table
 from bayes_engine.workbench.doctor.finding import AddModel, Repair, SetKind, SetKnob, SetLikelihood, SetRole
-from bayes_engine.workbench.doctor.look import look
 from bayes_engine.workbench.doctor.outliers import outlying, sentinel
 from bayes_engine.workbench.doctor.pairs import dependences
 from bayes_engine.workbench.doctor.repair import repaired, when
@@ -78,7 +78,7 @@ def test_a_copy_of_the_target_with_gaps() -> None:
     frame, schema = table(copy=copy)
     [finding] = found(frame, schema, "copy-of-target")
     known = frame["copy"].notna()
-    assert f"all {int(known.sum())} rows where it is known" in str(finding.said)
+    assert f"all {int(known.sum())} rows where it is known" in str(finding.message)
     assert finding.evidence[1][1] == int(frame.loc[known, "y"].value_counts().min())
     copy[[2, 4, 6]] = "no"  # three errors of some hundred
     assert not found(*table(copy=copy), "leak")
@@ -88,7 +88,7 @@ def test_a_leak_with_gaps_is_judged_where_it_is_known() -> None:
     late = (sound()["y"] == "a") * 10.0 + rng().normal(size=N)
     late[::3] = np.nan
     [finding] = found(*table(late=late), "leak")
-    assert "of the 160 rows where it is known 100.00% are right" in str(finding.said)
+    assert "of the 160 rows where it is known 100.00% are right" in str(finding.message)
 
 
 @pytest.mark.parametrize(("rare", "said"), [(8, True), (1, False)])
@@ -111,8 +111,8 @@ def test_one_value_and_gaps_is_not_the_same_in_every_row() -> None:
     unit[np.arange(N) % 4 < 2] = None  # in both classes alike
     frame, schema = table(unit=unit)
     [finding] = [f for f in examined(frame, schema).findings if f.code == "constant"]
-    assert "every row" not in str(finding.said)
-    assert "missing in 120 of the 240 rows" in str(finding.said)
+    assert "every row" not in str(finding.message)
+    assert "missing in 120 of the 240 rows" in str(finding.message)
     assert [value for _label, value in finding.evidence] == [120, 120]
 
 
@@ -177,7 +177,7 @@ def test_of_gaps_that_tell_and_fill_most_of_a_column_one_finding_offers_either_m
     assert finding.mends == (SetKnob("missing", "category"), SetRole("mark", "ignore"))
     assert finding.severity == "warning"
     assert "missing" not in codes(frame, schema)  # it would say the same, and offer one of the two alone
-    assert f"missing in {frame['mark'].isna().mean():.0%} of the rows, but that" in str(finding.said)
+    assert f"missing in {frame['mark'].isna().mean():.0%} of the rows, but that" in str(finding.message)
     number = np.where(gaps, np.nan, sound()["size"])
     finding = check("missing-tells", *table(number=number), "number")
     assert [type(m) for m in finding.mends] == [AddModel, SetRole]
@@ -202,7 +202,7 @@ def test_equal_numbers_are_said_to_be_equal_and_once() -> None:
     frame, schema = table(again=sound()["size"])
     [finding] = examined(frame, schema).findings  # and neither collinear nor dependent as well
     assert (finding.code, finding.columns) == ("duplicate-column", ("size", "again"))
-    assert "the same as" in str(finding.said)
+    assert "the same as" in str(finding.message)
     assert {str(label): value for label, value in finding.evidence}["rows in which both are known"] == N
 
 
@@ -212,7 +212,7 @@ def test_a_copy_with_gaps_is_the_one_to_leave_out() -> None:
     frame, schema = table(again=again)
     [finding] = examined(frame, schema).findings
     assert (finding.code, finding.mends[0]) == ("duplicate-column", SetRole("again", "ignore"))
-    assert f"all {int(frame['again'].notna().sum())} rows where both are known" in str(finding.said)
+    assert f"all {int(frame['again'].notna().sum())} rows where both are known" in str(finding.message)
     half = again.copy()
     half[: N // 2 + 20] = np.nan  # in too few rows to say so
     assert not found(*table(half=half), "duplicate-column")
@@ -301,8 +301,8 @@ def test_what_is_written_for_unknown(value: float) -> None:
     height[[2, 5, 11]] = value
     [finding] = examined(*table(height=height)).findings
     assert (finding.code, finding.mends[0]) == ("sentinel", Repair("value-missing", "height", value))
-    assert f"{value:.12g}" in str(finding.said)
-    assert f"{value:.12g}" in str(finding.mends[0].said)
+    assert f"{value:.12g}" in str(finding.message)
+    assert f"{value:.12g}" in str(finding.mends[0].label)
 
 
 def test_a_few_answers_and_a_number_for_none() -> None:
@@ -319,7 +319,7 @@ def test_what_is_no_measurement_makes_no_columns_dependent() -> None:
     a, b = rng().normal(100.0, 5.0, (2, N))
     a[:9], a[9:14], b[:9], b[9:14] = -999.0, 999.0, -999.0, 999.0
     frame, schema = table(a=a, b=b)
-    assert dependences(look(frame, schema), 0.1) == ((), ())
+    assert dependences(examined_table(frame, schema), 0.1) == ((), ())
 
 
 @pytest.mark.parametrize("answers", [(0.0, 1.0), (1.0, 2.0), (1.0, 2.0, 3.0, 4.0, 5.0)])
@@ -340,7 +340,7 @@ def test_codes_of_unknown_are_neither_names_nor_covariances() -> None:
     schema = Schema.infer(frame).with_role("y", "target")
     assert set(codes(frame, schema)) - {"duplicate-rows"} == {"sentinel"}
     clean = frame[frame["b"] != 99.0].reset_index(drop=True)
-    both = covariances(look(frame, schema)), covariances(look(clean, schema))
+    both = covariances(examined_table(frame, schema)), covariances(examined_table(clean, schema))
     assert both[0] is not None and both[1] is not None
     assert both[0].box.m == pytest.approx(both[1].box.m)
 
@@ -358,7 +358,7 @@ def test_columns_that_determine_one_another_to_the_last_digit_inflate_without_en
     a, b = rng().normal(size=(2, N)).round(2)
     [finding] = found(*table(a=a, b=b, total=a + b), "collinear")
     assert [value for _label, value in finding.evidence] == [np.inf] * 4
-    assert "R² = 1.0000" in str(finding.said)
+    assert "R² = 1.0000" in str(finding.message)
 
 
 def test_a_key_of_twelve_digits_though_some_begin_with_zero() -> None:
@@ -399,7 +399,7 @@ def test_a_long_tail_of_levels() -> None:
     city = np.array([f"c{i}" for i in range(60)] + ["Rome"] * 2000 + ["Oslo"] * 1000, dtype=object)
     frame = pd.DataFrame({"city": city, "y": np.array(["a", "b"], dtype=object)[np.arange(len(city)) % 2]})
     [finding] = found(frame, Schema.infer(frame).with_role("y", "target"), "high-cardinality")
-    assert str(finding.said).startswith("60 of the 62 levels of 'city' have fewer than 5 rows")
+    assert str(finding.message).startswith("60 of the 62 levels of 'city' have fewer than 5 rows")
     assert finding.severity == "note"
 
 
@@ -421,7 +421,7 @@ def test_without_a_target_no_class_is_spoken_of() -> None:
     assert schema.target is None
     report = examine(frame, schema)
     assert {f.code for f in report.findings} == {"collinear"}
-    assert not any("class" in str(f.said) for f in report.findings)
+    assert not any("class" in str(f.message) for f in report.findings)
     assert not any(isinstance(m, AddModel) for f in report.findings for m in f.mends)
 
 
@@ -456,7 +456,7 @@ def test_columns_that_determine_one_another_ask_for_shrinkage() -> None:
     schema = Schema.infer(frame).with_role("y", "target")
     report = examine(frame, schema)
     assert "collinear" in {f.code for f in report.findings}
-    seen = suggest(look(frame, schema), report.findings)
+    seen = suggest(examined_table(frame, schema), report.findings)
     assert AddModel("lda", knobs=(("shrinkage", "auto"),)) in {s.model for s in seen}
 
 
@@ -537,7 +537,7 @@ def test_copies_are_no_reason_for_a_tree() -> None:
 @pytest.mark.parametrize("columns", [2, 61])
 def test_two_columns_are_no_average_and_very_many_no_cheap_one(columns: int) -> None:
     frame, schema = skewed(3, 300, columns)
-    assert "aode" not in {model.family for model, _reason in _candidates(look(frame, schema), ())}
+    assert "aode" not in {model.family for model, _reason in _candidates(examined_table(frame, schema), ())}
 
 
 # time -----------------------------------------------------------------------------------------------------------------

@@ -287,7 +287,7 @@ def test_long_whole_numbers_stay_text_in_every_container() -> None:
         reading = read_table(data)
         assert reading.frame["n"].tolist() == [str(n) for n in LONG]
         assert "column 'n' stays text, because '9007199254740993' as a number would lose digits" in said(reading)
-        [number] = [o for o in offers(data, "types") if str(o.said) == "Read as numbers"]
+        [number] = [o for o in offers(data, "types") if str(o.label) == "Read as numbers"]
         assert taken(data, number).frame["n"].tolist() == [9007199254740992.0, 5, 6]
         assert "rounded: 1" in said(taken(data, number))
 

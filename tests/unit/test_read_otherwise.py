@@ -40,7 +40,7 @@ def taken(data: bytes, one: Offer) -> Reading:
 def test_an_encoding_is_offered_with_what_it_would_show() -> None:
     data = b"id,name\n1,x\n2," + "张伟".encode("gbk") + b"\n"
     [other, *_] = offers(data, "encoding")
-    assert str(other.said) == "cp1252: 'ÕÅÎ°'"
+    assert str(other.label) == "cp1252: 'ÕÅÎ°'"
     assert taken(data, other).frame["name"].tolist() == ["x", "ÕÅÎ°"]
     assert first_lines(data, "gb18030", 1) == [(1, "id,name"), (3, "2,张伟")]
     assert first_lines(gzip.compress(data), "gb18030", 1)[1] == (3, "2,张伟")

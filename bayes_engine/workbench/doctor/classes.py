@@ -20,6 +20,7 @@ from bayes_engine.stats.labels import Labels
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.stats.scatter import scatter
 from bayes_engine.workbench.doctor.columns import same_spelling
+from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import (
     AddModel,
     BalanceLosses,
@@ -31,7 +32,6 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import ExaminedTable
 from bayes_engine.workbench.doctor.outliers import sentinel
 from bayes_engine.workbench.doctor.pairs import BY_CHANCE, ENDLESS, discriminable, inflation
 
@@ -62,20 +62,20 @@ KERNEL_ROWS = 5_000
 """Up to so many rows a kernel density, which keeps them all, is offered first."""
 
 
-def sizes(look: ExaminedTable) -> Iterator[Finding]:
+def sizes(examined: ExaminedTable) -> Iterator[Finding]:
     """Classes with too few rows, and classes of very different size.
 
     >>> import pandas as pd
     >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> frame = pd.DataFrame({"x": np.arange(100.0), "ill": ["no"] * 97 + ["yes"] * 3})
-    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
+    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
     >>> [finding.code for finding in sizes(seen)]
     ['rare-class', 'imbalance']
     """
-    if look.target is None:
+    if examined.target is None:
         return
-    name, rows, labels = look.target.name, look.class_rows, look.target.levels
+    name, rows, labels = examined.target.name, examined.class_rows, examined.target.levels
     n, there = int(rows.sum()), rows > 0
     need = 2 if n <= TINY else FOLDS
     alone = there & ~_misspelt(labels, rows)  # of a slip of the pen `spellings` speaks
@@ -91,7 +91,7 @@ def sizes(look: ExaminedTable) -> Iterator[Finding]:
                         "has a single row can never be recognized when this row is held out.",
                         {"n": int(rare.size), "classes": shown}),
                 ((Message("folds in which every class can be"), 1), *evidence),
-                (Repair("drop-rare", name),), look.shown(np.isin(look.y, rare)),
+                (Repair("drop-rare", name),), examined.shown(np.isin(examined.y, rare)),
             )  # fmt: skip
         else:
             yield Finding(
@@ -100,7 +100,7 @@ def sizes(look: ExaminedTable) -> Iterator[Finding]:
                         "most, and what is learnt of these rests on a handful of rows.",
                         {"n": int(rare.size), "folds": FOLDS, "classes": shown, "least": least}),
                 ((Message("folds in which every class can be"), least), *evidence),
-                (Repair("drop-rare", name),), look.shown(np.isin(look.y, rare)),
+                (Repair("drop-rare", name),), examined.shown(np.isin(examined.y, rare)),
             )  # fmt: skip
     held = alone & (rows >= need)  # of the others that was said already, and no loss makes up for it
     held = held if held.sum() > 1 else alone
@@ -221,37 +221,37 @@ def apart(x: Array, y: NDArray[np.intp]) -> Apart | None:
     return Apart(codes, len(wrong))
 
 
-def leaks(look: ExaminedTable) -> Iterator[Finding]:
+def leaks(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns that decide the class alone: in practice they hold what is only known afterwards, or the class itself.
 
     >>> import pandas as pd
     >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> frame = pd.DataFrame({"paid": ["a", "b"] * 40, "x": np.arange(80.0) % 7, "ill": ["no", "yes"] * 40})
-    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
+    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("ill", "target"))
     >>> [(finding.code, finding.columns) for finding in leaks(seen)]
     [('copy-of-target', ('paid',))]
     """
-    if look.target is None or (np.bincount(look.y, minlength=look.k) > 0).sum() < 2:
+    if examined.target is None or (np.bincount(examined.y, minlength=examined.k) > 0).sum() < 2:
         return
-    for name in steps((*look.codes, *look.numbers)):
-        codes = look.codes[name] if name in look.codes else levels_of_numbers(look.numbers[name])
+    for name in steps((*examined.codes, *examined.numbers)):
+        codes = examined.codes[name] if name in examined.codes else levels_of_numbers(examined.numbers[name])
         known = codes >= 0
-        own, y = codes[known], look.y[known]
-        rows = np.bincount(y, minlength=look.k)
+        own, y = codes[known], examined.y[known]
+        rows = np.bincount(y, minlength=examined.k)
         n, there = len(y), int((rows > 0).sum())
         if there < 2:
-            known, own, y, n = np.ones(look.n, dtype=bool), codes, look.y, look.n
-            rows = np.bincount(y, minlength=look.k)
-        wrong, base = errors_alone(own, y, look.k), n - int(rows.max())
-        intervals = apart(look.numbers[name][known], y) if name in look.numbers and there > 1 else None
+            known, own, y, n = np.ones(examined.n, dtype=bool), codes, examined.y, examined.n
+            rows = np.bincount(y, minlength=examined.k)
+        wrong, base = errors_alone(own, y, examined.k), n - int(rows.max())
+        intervals = apart(examined.numbers[name][known], y) if name in examined.numbers and there > 1 else None
         if intervals is not None:  # a threshold: its neighbours are few among the rows, but close
             own, wrong = intervals.codes, min(wrong, intervals.wrong)
         share = rows[rows > 0] / n
         entropy = -float(share @ log(share))
-        cells = look.codes[name][known] if name in look.codes else look.numbers[name][known]
-        copied = wrong == 0 and len(np.unique(cells)) == there == int((look.class_rows > 0).sum())
-        chance = BY_CHANCE + float(log(float(max(len(look.features), 1))))
+        cells = examined.codes[name][known] if name in examined.codes else examined.numbers[name][known]
+        copied = wrong == 0 and len(np.unique(cells)) == there == int((examined.class_rows > 0).sum())
+        chance = BY_CHANCE + float(log(float(max(len(examined.features), 1))))
         by_chance = entropy * n < chance
         given = wrong <= GIVEN_AWAY * base
         if intervals is not None:  # of all orders of the rows, how few keep the classes together
@@ -262,11 +262,17 @@ def leaks(look: ExaminedTable) -> Iterator[Finding]:
         evidence = (
             (Message("rows it decides wrongly alone, each left out"), wrong),
             (Message("rows that always the largest class decides wrongly"), base),
-            (Message("I(column; class), nats"), round(_information(own, y, look.k), 4)),
+            (Message("I(column; class), nats"), round(_information(own, y, examined.k), 4)),
             (Message("H(class), nats"), round(entropy, 4)),
         )
-        facts = {"column": name, "other": look.target.name, "right": 1.0 - wrong / n, "base": 1.0 - base / n, "n": n}
-        message = _given_away(facts, copied=copied, everywhere=n == look.n)
+        facts = {
+            "column": name,
+            "other": examined.target.name,
+            "right": 1.0 - wrong / n,
+            "base": 1.0 - base / n,
+            "n": n,
+        }
+        message = _given_away(facts, copied=copied, everywhere=n == examined.n)
         code: Code = "copy-of-target" if copied else "leak"
         yield Finding(code, "serious", (name,), message, evidence, (SetRole(name, "ignore"),))
 
@@ -301,49 +307,49 @@ def _information(codes: NDArray[np.intp], y: NDArray[np.intp], k: int) -> float:
 # tables and Gaussians -------------------------------------------------------------------------------------------------
 
 
-def zero_cells(look: ExaminedTable) -> Iterator[Finding]:
+def zero_cells(examined: ExaminedTable) -> Iterator[Finding]:
     """Values that never occur with a class: without smoothing each is a veto.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> tennis = load_dataset("play-tennis")
-    >>> seen = look(tennis.frame, tennis.schema)
+    >>> seen = examined_table(tennis.frame, tennis.schema)
     >>> (finding,) = zero_cells(seen)
     >>> finding.columns, finding.evidence[0][1]
     (('outlook',), 1)
     """
-    if look.target is None or look.k < 2:
+    if examined.target is None or examined.k < 2:
         return
     empty: dict[str, int] = {}
     some: list[tuple[str, int, int]] = []  # of millions, a few are kept
-    pairs, alone = 0, np.zeros(look.n, dtype=bool)
-    there = np.bincount(look.y, minlength=look.k) > 0
-    for name, codes in steps(look.codes.items()):
-        table = look.table(name)
+    pairs, alone = 0, np.zeros(examined.n, dtype=bool)
+    there = np.bincount(examined.y, minlength=examined.k) > 0
+    for name, codes in steps(examined.codes.items()):
+        table = examined.table(name)
         met = table.sum(axis=1) > 0
         zero = (table == 0) & met[:, None] & there[None, :]
         if zero.any():
             empty[name] = int(zero.sum())
-            some += [(name, *divmod(int(cell), look.k)) for cell in np.flatnonzero(zero)[: 6 - len(some)]]
+            some += [(name, *divmod(int(cell), examined.k)) for cell in np.flatnonzero(zero)[: 6 - len(some)]]
         pairs += int(met.sum() * there.sum())
-        alone |= (codes >= 0) & (table[codes, look.y] == 1)
+        alone |= (codes >= 0) & (table[codes, examined.y] == 1)
     if not empty:
         return
-    (name, s, c), levels, n = some[0], look.target.levels, sum(empty.values())
-    size = int(look.table(name)[s].sum())
+    (name, s, c), levels, n = some[0], examined.target.levels, sum(empty.values())
+    size = int(examined.table(name)[s].sum())
     yield Finding(
         "zero-cells", "warning", tuple(empty),
         Message("{n} of {all} pairs of a value and a class never occur together, such as {column} = '{level}' "
                 "({size} row(s)) and '{label}': without smoothing such a value rules the class out, whatever else is "
                 "known.",
-                {"n": n, "all": pairs, "column": name, "level": str(look.schema[name].levels[s]), "size": size,
+                {"n": n, "all": pairs, "column": name, "level": str(examined.schema[name].levels[s]), "size": size,
                  "label": str(levels[c])}),
         ((Message("pairs that never occur"), n),
          (Message("rows that would rule out their own class if left out"), int(alone.sum())),
          *((Message("{column} = '{level}' with '{label}'",
-                    {"column": name, "level": str(look.schema[name].levels[s]), "label": str(levels[c])}), 0)
+                    {"column": name, "level": str(examined.schema[name].levels[s]), "label": str(levels[c])}), 0)
            for name, s, c in some)),
-        (SetKnob("smoothing", "all"), SetKnob("smoothing", "zero-only")), look.shown(alone),
+        (SetKnob("smoothing", "all"), SetKnob("smoothing", "zero-only")), examined.shown(alone),
     )  # fmt: skip
 
 
@@ -365,20 +371,20 @@ class ClassShapes(NamedTuple):
         return float(np.average(what[known], weights=self.n[known])) if known.any() else 0.0
 
 
-def shapes(look: ExaminedTable) -> dict[str, ClassShapes]:
+def shapes(examined: ExaminedTable) -> dict[str, ClassShapes]:
     """The shape of every column of numbers.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> shape = shapes(seen)["petal length"]
     >>> shape.n.tolist(), shape.variance.round(4).tolist()
     ([50.0, 50.0, 50.0], [0.0296, 0.2164, 0.2985])
     """
     return {
-        name: _shape([x[rows] for rows in (look.rows_of or [np.arange(look.n)])])
-        for name, x in steps(look.numbers.items())
+        name: _shape([x[rows] for rows in (examined.rows_of or [np.arange(examined.n)])])
+        for name, x in steps(examined.numbers.items())
     }
 
 
@@ -443,17 +449,17 @@ def _tenths(x: Array) -> Array:
     return np.asarray(np.diff(below) / len(x))
 
 
-def forms(look: ExaminedTable) -> Iterator[Finding]:
+def forms(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers whose classes are no Gaussians: needles, skew ones, heavy tails, other shapes.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> wine = load_dataset("wine")
-    >>> seen = look(wine.frame, wine.schema)
+    >>> seen = examined_table(wine.frame, wine.schema)
     >>> [(finding.code, finding.columns) for finding in forms(seen)]
     [('not-normal', ('malic acid',))]
     """
-    by_column = shapes(look) if look.target is not None else {}
+    by_column = shapes(examined) if examined.target is not None else {}
     names = list(by_column)
     if not names:
         return
@@ -464,7 +470,7 @@ def forms(look: ExaminedTable) -> Iterator[Finding]:
     odd: list[Finding] = []
     for name, own in zip(names, adjusted, strict=True):
         shape = by_column[name]
-        yield from _needles(look, name, shape)
+        yield from _needles(examined, name, shape)
         surely = own < LEVEL
         lost = float(np.nansum(np.where(surely, shape.lost * shape.n, 0.0)) / max(shape.n.sum(), 1.0))
         skew, heavy = (shape.mean(np.where(surely, what, 0.0 * what)) for what in (shape.skewness, shape.kurtosis))
@@ -476,10 +482,10 @@ def forms(look: ExaminedTable) -> Iterator[Finding]:
             (Message("nats a row lost by a Gaussian"), round(lost, 3)),
         )
         if abs(skew) >= SKEWED and lost >= LOST / 2.0:
-            x = look.numbers[name]
+            x = examined.numbers[name]
             message = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight where "
                               "no rows are.", {"column": name, "skew": skew})  # fmt: skip
-            log_skew = round(_log_skewness(look, x), 1) + 0.0 if np.nanmin(x) > 0 else np.inf  # no −0.0
+            log_skew = round(_log_skewness(examined, x), 1) + 0.0 if np.nanmin(x) > 0 else np.inf  # no −0.0
             if abs(log_skew) < abs(skew) / 2.0:
                 message = Message("Within the classes '{column}' is skewed ({skew:.1f}): a Gaussian puts its weight "
                                   "where no rows are. Its logarithm is not ({log_skew:.1f}).",
@@ -500,17 +506,17 @@ def forms(look: ExaminedTable) -> Iterator[Finding]:
     everywhere = tuple(f.columns[0] for f in odd)
     for finding in odd:
         mends: list[Mend] = [SetLikelihood(finding.columns, "kernel"), SetLikelihood(finding.columns, "mdlp")]
-        first = 0 if look.class_rows.sum() <= KERNEL_ROWS and finding.code == "not-normal" else 1
+        first = 0 if examined.class_rows.sum() <= KERNEL_ROWS and finding.code == "not-normal" else 1
         mends = [mends[first], mends[1 - first]]
         if len(everywhere) > 1:
             mends.append(SetLikelihood(everywhere, mends[0].likelihood))  # type: ignore[union-attr]
-        yield Finding(finding.code, finding.severity, finding.columns, finding.said, finding.evidence, tuple(mends))
+        yield Finding(finding.code, finding.severity, finding.columns, finding.message, finding.evidence, tuple(mends))
 
 
-def _needles(look: ExaminedTable, name: str, shape: ClassShapes) -> Iterator[Finding]:
-    if look.target is None:
+def _needles(examined: ExaminedTable, name: str, shape: ClassShapes) -> Iterator[Finding]:
+    if examined.target is None:
         return
-    whole = float(np.nanvar(look.numbers[name])) if np.isfinite(look.numbers[name]).any() else 0.0
+    whole = float(np.nanvar(examined.numbers[name])) if np.isfinite(examined.numbers[name]).any() else 0.0
     thin = np.flatnonzero((shape.n >= 2) & (shape.variance <= TINY_VARIANCE * whole) & (whole > 0))
     if thin.size:
         c = int(thin[0])
@@ -518,16 +524,16 @@ def _needles(look: ExaminedTable, name: str, shape: ClassShapes) -> Iterator[Fin
             "tiny-variance", "warning", (name,),
             Message("In {n} class(es), such as '{label}', '{column}' has next to no spread: its Gaussian is a needle, "
                     "and any other value rules the class out.",
-                    {"n": int(thin.size), "label": str(look.target.levels[c]), "column": name}),
+                    {"n": int(thin.size), "label": str(examined.target.levels[c]), "column": name}),
             tuple((Message("variance in '{label}' ({n} rows), as a share of the column's",
-                           {"label": str(look.target.levels[c]), "n": int(shape.n[c])}),
+                           {"label": str(examined.target.levels[c]), "n": int(shape.n[c])}),
                    float(f"{shape.variance[c] / whole:.3g}")) for c in thin[:6]),
             (SetKnob("var_floor", 0.01), SetKnob("tied_variance", True), SetLikelihood((name,), "mdlp")),
         )  # fmt: skip
 
 
-def _log_skewness(look: ExaminedTable, x: Array) -> float:
-    shape = _shape([log(x[rows]) for rows in (look.rows_of or [np.arange(look.n)])])
+def _log_skewness(examined: ExaminedTable, x: Array) -> float:
+    shape = _shape([log(x[rows]) for rows in (examined.rows_of or [np.arange(examined.n)])])
     return shape.mean(shape.skewness)
 
 
@@ -542,60 +548,60 @@ class Covariances(NamedTuple):
     gain: float
 
 
-def covariances(look: ExaminedTable) -> Covariances | None:
+def covariances(examined: ExaminedTable) -> Covariances | None:
     """Do the classes have one covariance? None where that cannot be asked: cells missing, a class with no more rows
     than columns, columns that determine one another. Rows with a cell that is no measurement (`sentinel`) are left
     aside: Box's M is all theirs.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> found = covariances(seen)
     >>> round(found.box.m, 2), found.box.df
     (146.66, 20)
     """
-    return look.once("covariances", lambda: _covariances(look))
+    return examined.once("covariances", lambda: _covariances(examined))
 
 
-def _covariances(look: ExaminedTable) -> Covariances | None:
-    if not discriminable(look) or look.k < 2:
+def _covariances(examined: ExaminedTable) -> Covariances | None:
+    if not discriminable(examined) or examined.k < 2:
         return None
-    names = tuple(look.numbers)
-    meant = np.ones(look.n, dtype=bool)
-    for x in look.numbers.values():
+    names = tuple(examined.numbers)
+    meant = np.ones(examined.n, dtype=bool)
+    for x in examined.numbers.values():
         if (value := sentinel(x)) is not None:
             meant &= x != value
-    X = np.stack([look.numbers[name] for name in names], axis=1)[meant]
-    of_class = np.bincount(look.y[meant], minlength=look.k)
+    X = np.stack([examined.numbers[name] for name in names], axis=1)[meant]
+    of_class = np.bincount(examined.y[meant], minlength=examined.k)
     if (of_class[of_class > 0] <= len(names)).any():
         return None
-    together = inflation(look)
+    together = inflation(examined)
     if together is not None and together.vif.max() >= ENDLESS:  # Box's M would be of the last digits
         return None
     try:
-        box = box_m(scatter(names, X.mean(axis=0), X, Labels(look.k, look.y[meant])))
+        box = box_m(scatter(names, X.mean(axis=0), X, Labels(examined.k, examined.y[meant])))
     except TableError:
         return None
     price = 0.5 * box.df * float(log(float(len(X))))
     return Covariances(box, (0.5 * box.m - price) / len(X))
 
 
-def unequal_covariances(look: ExaminedTable) -> Iterator[Finding]:
+def unequal_covariances(examined: ExaminedTable) -> Iterator[Finding]:
     """Classes whose covariances differ so much that QDA pays for them.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> cells = load_dataset("breast-cancer")
-    >>> seen = look(cells.frame, cells.schema)
+    >>> seen = examined_table(cells.frame, cells.schema)
     >>> [(finding.code, len(finding.columns)) for finding in unequal_covariances(seen)]
     [('covariances', 30)]
     """
-    comparison = covariances(look)
+    comparison = covariances(examined)
     if comparison is None or comparison.gain < GAIN or comparison.box.p_value >= LEVEL:
         return
     yield Finding(
-        "covariances", "note", tuple(look.numbers),
+        "covariances", "note", tuple(examined.numbers),
         Message("The classes' covariances differ (Box's M = {m:.0f}, {df} degrees of freedom): one for each (QDA) "
                 "gains {gain:.2f} nats a row over one for all (LDA), parameters paid.",
                 {"m": comparison.box.m, "df": comparison.box.df, "gain": comparison.gain}),

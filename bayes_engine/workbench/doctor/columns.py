@@ -18,6 +18,7 @@ from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.tree import information
 from bayes_engine.table.dates import DATE
 from bayes_engine.table.schema import Schema, Variable
+from bayes_engine.workbench.doctor.examined_table import SAMPLE, TOO_LARGE, ExaminedTable, as_numbers, contingency
 from bayes_engine.workbench.doctor.finding import (
     AddModel,
     Finding,
@@ -29,7 +30,6 @@ from bayes_engine.workbench.doctor.finding import (
     SetLikelihood,
     SetRole,
 )
-from bayes_engine.workbench.doctor.look import SAMPLE, TOO_LARGE, ExaminedTable, as_numbers, contingency
 from bayes_engine.workbench.doctor.outliers import FAR, FEW, outlying, robust, sentinel
 
 UNIQUE = 0.95
@@ -66,17 +66,17 @@ LEVEL, TELLS = 0.01, 0.1
 """Holm-adjusted level of tests, and least Cramér V of missing cells with the class: 0.1 is the usual "small" effect."""
 
 
-def infinite(look: ExaminedTable) -> Iterator[Finding]:
+def infinite(examined: ExaminedTable) -> Iterator[Finding]:
     """Cells that are ±∞, or too large to be squared: no likelihood has a density there, so that no model is fitted.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"x": [1.0, np.inf, 3.0]}))
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"x": [1.0, np.inf, 3.0]}))
     >>> [(finding.columns, finding.rows) for finding in infinite(seen)]
     [(('x',), (1,))]
     """
-    for v in steps(look.features):
+    for v in steps(examined.features):
         if v.numeric:
-            column = look.whole[v.name]
+            column = examined.whole[v.name]
             cells = column if column.dtype.kind in "fiu" else column.astype(object)  # a text may say "inf"
             x = pd.to_numeric(cells, errors="coerce").to_numpy(float, na_value=np.nan)
             bad, large = np.abs(x) >= TOO_LARGE, np.isfinite(x) & (np.abs(x) >= TOO_LARGE)
@@ -97,24 +97,24 @@ def infinite(look: ExaminedTable) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-def identifiers(look: ExaminedTable) -> Iterator[Finding]:
+def identifiers(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns that name the row: unique text, whole numbers that count or are long. They fit every row seen, and say
     nothing of the next.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}))
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"case": [f"A{i}" for i in range(20)], "x": [1.0, 2.0] * 10}))
     >>> [finding.columns for finding in identifiers(seen)]
     [('case',)]
     """
-    for v in _looked_at(look):
+    for v in _looked_at(examined):
         settled = v.role != "feature"
-        cells = look.frame[v.name].dropna()
+        cells = examined.frame[v.name].dropna()
         n, distinct = len(cells), cells.nunique()
         if n < FEW or distinct < UNIQUE * n or v.kind == "date":
             continue
         if (v.kind == "text" and not _keys(v, cells)) or _wordy(cells) >= WORDS:
             continue
-        if (v.numeric or cells.dtype.kind in "iuf") and not _counting(look.whole[v.name]):
+        if (v.numeric or cells.dtype.kind in "iuf") and not _counting(examined.whole[v.name]):
             continue
         if v.kind == "continuous" and v.role == "feature" and cells.min() == 0:  # whole, yet measured: days of a date
             continue
@@ -155,29 +155,29 @@ def _counting(column: pd.Series) -> bool:
     return guess.role == "id" or (len(x) >= MANY and (rising or (as_long and (x % 10 != 0).any())))
 
 
-def constants(look: ExaminedTable) -> Iterator[Finding]:
+def constants(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of one value, and of one value in nearly all rows where the others say nothing of the class either.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}))
-    >>> [str(finding.said) for finding in constants(seen)]
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"unit": ["cm"] * 20, "x": [1.0, 2.0] * 10}))
+    >>> [str(finding.message) for finding in constants(seen)]
     ["'unit' has the same value in every row: it says nothing of the class."]
     """
-    for v in _looked_at(look):
+    for v in _looked_at(examined):
         settled = v.role != "feature"
-        counts = look.frame[v.name].value_counts()
+        counts = examined.frame[v.name].value_counts()
         counts = counts[counts > 0]
         n = int(counts.sum())
         if len(counts) <= 1:
-            if len(look.whole) > look.n and look.whole[v.name].nunique() > 1:
+            if len(examined.whole) > examined.n and examined.whole[v.name].nunique() > 1:
                 continue
             message = Message("'{column}' has no value at all: it says nothing.", {"column": v.name})
-            gaps = look.n - n
+            gaps = examined.n - n
             if n and gaps:
                 message = Message("'{column}' has one value, '{level}', and is missing in {gaps:,} of the {n:,} rows: "
                                   "where it has any, it says nothing of the class.",
                                   {"column": v.name, "level": str(counts.index[0]), "gaps": gaps,
-                                   "n": look.n})  # fmt: skip
+                                   "n": examined.n})  # fmt: skip
             elif n:
                 message = Message("'{column}' has the same value in every row: it says nothing of the class.",
                                   {"column": v.name})  # fmt: skip
@@ -185,31 +185,31 @@ def constants(look: ExaminedTable) -> Iterator[Finding]:
                           ((Message("rows with a value"), n), (Message("missing cells"), gaps)),
                           () if settled else (SetRole(v.name, "ignore"),), settled=settled)  # fmt: skip
         elif not settled and counts.iloc[0] >= NEARLY * n and n >= 5 * FEW:
-            usual = look.frame[v.name].eq(counts.index[0]).fillna(False).to_numpy(dtype=bool)
-            known = look.frame[v.name].notna().to_numpy(dtype=bool)
-            table = contingency(np.where(known, usual, -1).astype(np.intp), look.y, 2, max(look.k, 1))
-            if look.k and information(table).p_value < LEVEL:
+            usual = examined.frame[v.name].eq(counts.index[0]).fillna(False).to_numpy(dtype=bool)
+            known = examined.frame[v.name].notna().to_numpy(dtype=bool)
+            table = contingency(np.where(known, usual, -1).astype(np.intp), examined.y, 2, max(examined.k, 1))
+            if examined.k and information(table).p_value < LEVEL:
                 continue
             yield Finding(
                 "nearly-constant", "note", (v.name,),
                 Message("'{column}' has one value in {share:.1%} of the rows, and the others say nothing of the class.",
                         {"column": v.name, "share": float(counts.iloc[0] / n)}),
                 ((Message("rows with another value"), int(n - counts.iloc[0])), (Message("rows"), n)),
-                (SetRole(v.name, "ignore"),), look.shown(known & ~usual),
+                (SetRole(v.name, "ignore"),), examined.shown(known & ~usual),
             )  # fmt: skip
 
 
-def spellings(look: ExaminedTable) -> Iterator[Finding]:
+def spellings(examined: ExaminedTable) -> Iterator[Finding]:
     """Levels that a person reads as one: they differ in case, in blanks, or in the width of letters.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}))
-    >>> [str(finding.said) for finding in spellings(seen)]
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"city": ["Rome", "Oslo", "rome ", "Rome"] * 5}))
+    >>> [str(finding.message) for finding in spellings(seen)]
     ["1 level of 'city' differs from others only in case, blanks or the width of letters, such as 'Rome' and 'rome '."]
     """
-    for v in steps(look.schema):
+    for v in steps(examined.schema):
         if v.discrete and v.cuts is None and v.role in ("feature", "target"):
-            counts = look.whole[v.name].value_counts()
+            counts = examined.whole[v.name].value_counts()
             alike = [g for g in same_spelling(v.levels).values() if sum(counts.get(level, 0) > 0 for level in g) > 1]
             if alike:
                 shown = tuple(
@@ -240,16 +240,16 @@ def same_spelling(levels: tuple[Any, ...]) -> dict[str, list[Any]]:
     return spellings
 
 
-def mixed_types(look: ExaminedTable) -> Iterator[Finding]:
+def mixed_types(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers that are read as text because of a few cells.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"x": [*map(str, range(30)), "about 7"]}))
-    >>> [str(finding.said) for finding in mixed_types(seen)]
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"x": [*map(str, range(30)), "about 7"]}))
+    >>> [str(finding.message) for finding in mixed_types(seen)]
     ["'x' holds numbers but for 1 cell, such as 'about 7', for which it is read as text."]
     """
-    for v in _features(look):
-        column = look.frame[v.name]
+    for v in _features(examined):
+        column = examined.frame[v.name]
         if v.numeric or v.kind == "date" or v.cuts is not None or column.dtype.kind in "biufM":
             continue
         known = column.notna().to_numpy(dtype=bool)
@@ -269,23 +269,23 @@ def mixed_types(look: ExaminedTable) -> Iterator[Finding]:
                 Message("'{column}' holds numbers but for {n} cell(s), such as '{level}', for which it is read as "
                         "text.", {"column": v.name, "n": len(odd), "level": str(odd.iloc[0])}),
                 ((Message("numbers"), int(readable.sum())), (Message("cells that are none"), len(odd))),
-                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), look.shown(known & ~readable),
+                (Repair("text-missing", v.name), SetRole(v.name, "ignore")), examined.shown(known & ~readable),
             )  # fmt: skip
 
 
-def dates(look: ExaminedTable) -> Iterator[Finding]:
+def dates(examined: ExaminedTable) -> Iterator[Finding]:
     """Dates: no model here reads them, and as levels each would be its own.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}))
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"day": ["2024-01-02", "2024-01-03", "2024-02-01"]}))
     >>> [(finding.code, finding.columns) for finding in dates(seen)]
     [('date', ('day',))]
     """
-    for v in steps(look.schema):
+    for v in steps(examined.schema):
         if v.role not in ("feature", "ignore") or v.cuts is not None or v.textual:
             continue
         if v.kind == "date":
-            days = pd.to_datetime(look.whole[v.name], errors="coerce", utc=True)
+            days = pd.to_datetime(examined.whole[v.name], errors="coerce", utc=True)
             yield Finding(
                 "date", "note", (v.name,),
                 Message("'{column}' holds dates, which no model reads; as days since the first it would be a number.",
@@ -295,26 +295,26 @@ def dates(look: ExaminedTable) -> Iterator[Finding]:
                 (Repair("days", v.name),),
             )  # fmt: skip
         elif v.numeric:
-            compact = compact_days(as_numbers(look.frame[v.name]))
+            compact = compact_days(as_numbers(examined.frame[v.name]))
             if v.kind == "count" and v.role == "feature" and compact is not None:
                 yield Finding(
                     "date", "warning", (v.name,),
                     Message("'{column}' holds dates written as whole numbers, such as {value:.0f}: as an amount, from "
                             "one day to the next it is now 1, now 70, now 8,870.",
-                            {"column": v.name, "value": float(look.frame[v.name].dropna().iloc[0])}),
-                    ((Message("different values"), int(look.frame[v.name].nunique())),
+                            {"column": v.name, "value": float(examined.frame[v.name].dropna().iloc[0])}),
+                    ((Message("different values"), int(examined.frame[v.name].nunique())),
                      (Message("the first and the last"),
                       Listing(f"{d:%Y-%m-%d}" for d in (compact.min(), compact.max())))),
                     (Repair("days", v.name), SetRole(v.name, "ignore")),
                 )  # fmt: skip
         elif v.role == "feature":
-            some = look.frame[v.name].dropna().drop_duplicates().astype(str).iloc[:200]
+            some = examined.frame[v.name].dropna().drop_duplicates().astype(str).iloc[:200]
             if len(some) >= 3 and sum(DATE.fullmatch(s.strip()) is not None for s in some) >= 0.9 * len(some):
                 yield Finding(
                     "date", "warning", (v.name,),
                     Message("'{column}' holds dates as text, such as '{level}': each would be a level of its own.",
                             {"column": v.name, "level": str(some.iloc[0])}),
-                    ((Message("different values"), int(look.frame[v.name].nunique())),),
+                    ((Message("different values"), int(examined.frame[v.name].nunique())),),
                     (Repair("days", v.name), SetRole(v.name, "ignore")),
                 )  # fmt: skip
 
@@ -335,18 +335,18 @@ def compact_days(x: Array) -> pd.Series | None:
     return days if int(days.notna().sum()) == len(known) else None
 
 
-def texts(look: ExaminedTable) -> Iterator[Finding]:
+def texts(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of texts that no model reads yet, or reads as levels.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"note": [f"this is the long note number {i}" for i in range(30)]}))
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"note": [f"this is the long note number {i}" for i in range(30)]}))
     >>> [(finding.code, finding.columns) for finding in texts(seen)]
     [('text', ('note',))]
     """
-    for v in steps(look.schema):
+    for v in steps(examined.schema):
         if v.role not in ("feature", "ignore") or v.numeric or v.textual or v.kind in ("date", "constant", "empty"):
             continue
-        cells = look.frame[v.name].dropna()
+        cells = examined.frame[v.name].dropna()
         as_levels = v.role == "feature" and v.kind != "text"
         if not len(cells) or not (v.kind == "text" or as_levels) or _keys(v, cells):
             continue
@@ -365,22 +365,22 @@ def texts(look: ExaminedTable) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def cardinality(look: ExaminedTable) -> Iterator[Finding]:
+def cardinality(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of many levels with few rows each.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"shop": [f"s{i % 12}" for i in range(40)]}))
-    >>> [str(finding.said) for finding in cardinality(seen)]
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"shop": [f"s{i % 12}" for i in range(40)]}))
+    >>> [str(finding.message) for finding in cardinality(seen)]
     ["'shop' has 12 levels in 40 rows, 3.3 rows each: too few to estimate anything by."]
     """
-    for name, codes in steps(look.codes.items()):
+    for name, codes in steps(examined.codes.items()):
         counts = np.bincount(codes[codes >= 0])
         levels, n = int((counts > 0).sum()), int(counts.sum())
         rare = int(((counts > 0) & (counts < ROWS_A_LEVEL)).sum())
         sparse = levels >= CARDINALITY and n < ROWS_A_LEVEL * levels
         if not (sparse or (levels >= LONG_TAIL and rare > levels / 2)) or levels >= UNIQUE * n:
             continue
-        if _wordy(look.frame[name].dropna()) >= WORDS:
+        if _wordy(examined.frame[name].dropna()) >= WORDS:
             continue
         message = Message("{rare:,} of the {levels:,} levels of '{column}' have fewer than {least:.0f} rows: too few "
                           "to estimate anything by.",
@@ -397,30 +397,33 @@ def cardinality(look: ExaminedTable) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def codes(look: ExaminedTable) -> Iterator[Finding]:
+def codes(examined: ExaminedTable) -> Iterator[Finding]:
     """Few different whole numbers that tell more of the class as names than as amounts.
 
     >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> x = [1.0, 2.0, 3.0] * 40
     >>> frame = pd.DataFrame({"x": x, "y": ["a" if v == 2 else "b" for v in x]})
-    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("y", "target"))
+    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("y", "target"))
     >>> [(finding.code, finding.columns) for finding in codes(seen)]
     [('codes', ('x',))]
     """
-    for name, x in steps(look.numbers.items()):
+    for name, x in steps(examined.numbers.items()):
         known = ~np.isnan(x)
         values, value_index = np.unique(x[known], return_inverse=True)
         whole = bool((values == np.round(values)).all())
-        if not (3 <= len(values) <= CODES and whole and len(value_index) >= ROWS_A_CODE * len(values)) or look.k < 2:
+        if (
+            not (3 <= len(values) <= CODES and whole and len(value_index) >= ROWS_A_CODE * len(values))
+            or examined.k < 2
+        ):
             continue
         if sentinel(x) is not None:  # of an answer that is none a line knows nothing
             continue
         if np.bincount(value_index).max() > ONE_VALUE * len(value_index):
             continue
-        y = look.y[known]
-        table = contingency(value_index.astype(np.intp), y, len(values), look.k)
-        gain = _information_gain(table, values) - (len(values) - 2) * (look.k - 1) / 2.0 * float(
+        y = examined.y[known]
+        table = contingency(value_index.astype(np.intp), y, len(values), examined.k)
+        gain = _information_gain(table, values) - (len(values) - 2) * (examined.k - 1) / 2.0 * float(
             log(float(len(y)))
         ) / len(y)
         if gain >= CODES_GAIN:
@@ -450,28 +453,30 @@ def _information_gain(table: Array, values: Array) -> float:
     return float(table[met] @ (names[met] - amounts[met]) / table.sum())
 
 
-def missing(look: ExaminedTable) -> Iterator[Finding]:
+def missing(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns that are mostly missing, and columns whose gaps are not the same in all classes.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"x": [1.0, None, None, None]}))
-    >>> [str(finding.said) for finding in missing(seen)]
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"x": [1.0, None, None, None]}))
+    >>> [str(finding.message) for finding in missing(seen)]
     ["'x' is missing in 75% of the rows."]
     """
     asked: list[tuple[Variable, Array, float, float]] = []
-    aside = [v for v in look.schema if v.kind == "constant" and v.role == "ignore"]  # its gaps may be a second value
-    for v in steps((*look.features, *aside)):
-        gaps = look.frame[v.name].isna().to_numpy(dtype=bool)
-        share = float(gaps.mean()) if look.n else 0.0
+    aside = [
+        v for v in examined.schema if v.kind == "constant" and v.role == "ignore"
+    ]  # its gaps may be a second value
+    for v in steps((*examined.features, *aside)):
+        gaps = examined.frame[v.name].isna().to_numpy(dtype=bool)
+        share = float(gaps.mean()) if examined.n else 0.0
         if v.role == "feature" and MISSING <= share < 1.0:
             yield Finding(
                 "missing", "warning", (v.name,),
                 Message("'{column}' is missing in {share:.0%} of the rows.", {"column": v.name, "share": share}),
-                ((Message("missing cells"), int(gaps.sum())), (Message("rows"), look.n)),
-                (SetRole(v.name, "ignore"),), look.shown(gaps),
+                ((Message("missing cells"), int(gaps.sum())), (Message("rows"), examined.n)),
+                (SetRole(v.name, "ignore"),), examined.shown(gaps),
             )  # fmt: skip
-        if look.k >= 2 and gaps.sum() >= ROWS_A_LEVEL and not v.textual:
-            table = contingency(gaps.astype(np.intp), look.y, 2, look.k)
+        if examined.k >= 2 and gaps.sum() >= ROWS_A_LEVEL and not v.textual:
+            table = contingency(gaps.astype(np.intp), examined.y, 2, examined.k)
             expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(table.sum(), 1.0)
             chi2 = float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
             asked.append((v, table, chi2, float(chdtrc(max(information(table).degrees, 1), chi2))))
@@ -480,7 +485,7 @@ def missing(look: ExaminedTable) -> Iterator[Finding]:
         cramer = float(np.sqrt(chi2 / max(table.sum(), 1.0)))
         if p >= LEVEL or cramer < TELLS:
             continue
-        assert look.target is not None
+        assert examined.target is not None
         rate = table[1] / np.maximum(table.sum(axis=0), 1.0)
         high, low = int(rate.argmax()), int(np.where(table.sum(axis=0) > 0, rate, 2.0).argmin())
         cut = AddModel("naive-bayes", "laplace", (("discretize", "mdlp"), ("missing", "category")))
@@ -491,8 +496,8 @@ def missing(look: ExaminedTable) -> Iterator[Finding]:
             mends = (SetKind(v.name, "categorical"),)
         elif mostly:  # one or the other: a column that is left out has no gaps to count
             mends = (*mends, SetRole(v.name, "ignore"))
-        facts = {"column": v.name, "high": float(rate[high]), "label": str(look.target.levels[high]), "share": share,
-                 "low": float(rate[low]), "other_label": str(look.target.levels[low])}  # fmt: skip
+        facts = {"column": v.name, "high": float(rate[high]), "label": str(examined.target.levels[high]),
+                 "share": share, "low": float(rate[low]), "other_label": str(examined.target.levels[low])}  # fmt: skip
         message = Message("That '{column}' is missing says something of the class: it is in {high:.0%} of '{label}', "
                           "in {low:.0%} of '{other_label}'.", facts)  # fmt: skip
         if mostly:
@@ -507,15 +512,15 @@ def missing(look: ExaminedTable) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def sentinels(look: ExaminedTable) -> Iterator[Finding]:
+def sentinels(examined: ExaminedTable) -> Iterator[Finding]:
     """Numbers such as −1, 0 or 999 that stand apart from all others and come back: they mean "not known".
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}))
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"age": [*np.arange(20.0, 60.0), 999.0, 999.0]}))
     >>> [finding.mends[0] for finding in sentinels(seen)]
     [Repair(what='value-missing', column='age', value=999.0)]
     """
-    for name, x in steps(look.numbers.items()):
+    for name, x in steps(examined.numbers.items()):
         value = sentinel(x)
         if value is not None:
             n = int((x == value).sum())
@@ -526,19 +531,19 @@ def sentinels(look: ExaminedTable) -> Iterator[Finding]:
                         "may mean that the value is not known.",
                         {"n": n, "column": name, "value": value, "low": float(rest.min()), "high": float(rest.max())}),
                 ((Message("cells with this value"), n), (Message("median of the others"), float(np.median(rest)))),
-                (Repair("value-missing", name, value), SetLikelihood((name,), "mdlp")), look.shown(x == value),
+                (Repair("value-missing", name, value), SetLikelihood((name,), "mdlp")), examined.shown(x == value),
             )  # fmt: skip
 
 
-def outliers(look: ExaminedTable) -> Iterator[Finding]:
+def outliers(examined: ExaminedTable) -> Iterator[Finding]:
     """Single cells far from all others, on the scale of the numbers and of their logarithms.
 
-    >>> from bayes_engine.workbench.doctor.look import look
-    >>> seen = look(pd.DataFrame({"size": [*np.arange(160.0, 190.0), 1750.0]}))
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
+    >>> seen = examined_table(pd.DataFrame({"size": [*np.arange(160.0, 190.0), 1750.0]}))
     >>> [(finding.columns, finding.rows) for finding in outliers(seen)]
     [(('size',), (30,))]
     """
-    for name, x in steps(look.numbers.items()):
+    for name, x in steps(examined.numbers.items()):
         if sentinel(x) is not None:
             continue
         far = outlying(x)
@@ -552,18 +557,18 @@ def outliers(look: ExaminedTable) -> Iterator[Finding]:
                          "middle": float(np.nanmedian(x))}),
                 ((Message("cells"), len(cells)), (Message("median"), float(np.nanmedian(x))),
                  (Message("robust standard deviation"), float(f"{robust(x[~np.isnan(x)]):.4g}"))),
-                (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), look.shown(far),
+                (Repair("outliers-missing", name), SetLikelihood((name,), "mdlp")), examined.shown(far),
             )  # fmt: skip
 
 
-def _looked_at(look: ExaminedTable) -> Iterator[Variable]:
+def _looked_at(examined: ExaminedTable) -> Iterator[Variable]:
     """Features, and the columns that were set aside: a person shall see why."""
-    return (v for v in steps(look.schema) if v.role in ("feature", "id", "ignore"))
+    return (v for v in steps(examined.schema) if v.role in ("feature", "id", "ignore"))
 
 
-def _features(look: ExaminedTable) -> Iterator[Variable]:
+def _features(examined: ExaminedTable) -> Iterator[Variable]:
     """The columns with the role of a feature, whether a model can read them or not."""
-    return (v for v in steps(look.schema) if v.role == "feature")
+    return (v for v in steps(examined.schema) if v.role == "feature")
 
 
 def _wordy(cells: pd.Series) -> float:

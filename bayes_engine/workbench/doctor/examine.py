@@ -13,8 +13,8 @@ from bayes_engine.progress import steps
 from bayes_engine.table.roles import Parts
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor import classes, columns, pairs
+from bayes_engine.workbench.doctor.examined_table import ExaminedTable, examined_table
 from bayes_engine.workbench.doctor.finding import SEVERITIES, Code, Finding, Mend, Report, SetLikelihood
-from bayes_engine.workbench.doctor.look import ExaminedTable, look
 from bayes_engine.workbench.doctor.suggest import suggest
 
 CHECKS: tuple[Callable[[ExaminedTable], Iterator[Finding]], ...] = (
@@ -58,7 +58,7 @@ def examine(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int
     >>> [(f.code, f.columns) for f in report.findings if f.severity != "note"][:1]
     [('leak', ('x',))]
     """
-    seen = look(table, schema, seed)
+    seen = examined_table(table, schema, seed)
     collected: list[Finding] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)

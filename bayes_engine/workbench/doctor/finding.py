@@ -33,7 +33,7 @@ class SetRole:
     role: Role
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         if self.role == "ignore":
             return Message("Leave out '{column}'", {"column": self.column})
@@ -48,7 +48,7 @@ class SetKind:
     kind: Kind
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         return Message("Read '{column}' as {kind}", {"column": self.column, "kind": Word(self.kind)})
 
@@ -62,7 +62,7 @@ class SetLikelihood:
     likelihood: Literal["kernel", "mdlp", "categorical"]
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         if self.likelihood == "kernel":
             return Message("Kernel density for {names}", {"names": Listing(self.columns)})
@@ -79,7 +79,7 @@ class SetKnob:
     value: Any
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         if self.name == "smoothing" and self.value == "zero-only":
             return Message("Repair the zeros only")
@@ -102,7 +102,7 @@ class AddModel:
     knobs: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         family, knobs = FAMILY_NAMES.get(self.family, Word(self.family)), dict(self.knobs)
         if knobs.get("discretize") is not None and knobs.get("missing") == "category":
@@ -141,7 +141,7 @@ class BalanceLosses:
     cost: tuple[tuple[Any, float], ...]
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         return Message("Make an error dearer the rarer its class")
 
@@ -153,7 +153,7 @@ class ReadText:
     column: str
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         return Message("Count the words of '{column}'", {"column": self.column})
 
@@ -181,7 +181,7 @@ class Repair:
     value: float = 0.0
 
     @property
-    def said(self) -> Message:
+    def label(self) -> Message:
         """What a button says."""
         if self.what == "drop-duplicates":
             return Message("Keep one of equal rows")
@@ -205,18 +205,18 @@ Mend = SetRole | SetKind | SetLikelihood | SetKnob | AddModel | BalanceLosses | 
 @dataclass(frozen=True)
 class Finding:
     """One thing found: `columns` in whose heads it stands (the target for the classes, none for the whole table),
-    `said` in a sentence, the numbers of it as `evidence` (label, value), the first `rows` it is seen in (positions in
-    the frame, from 0), and `mends`, the best first.
+    `message` in a sentence, the numbers of it as `evidence` (label, value), the first `rows` it is seen in (positions
+    in the frame, from 0), and `mends`, the best first.
 
-    In the parameters of `said` and of the labels, `column`, `other` and `names` (joined by ", ") are columns, `level`
-    is a value of `column`, `label` and `other_label` are classes. `settled`: the column's role takes care of it
+    In the parameters of `message` and of the labels, `column`, `other` and `names` (joined by ", ") are columns,
+    `level` is a value of `column`, `label` and `other_label` are classes. `settled`: the column's role takes care of it
     already, so that there is nothing to mend.
     """
 
     code: Code
     severity: Severity
     columns: tuple[str, ...]
-    said: Message
+    message: Message
     evidence: tuple[tuple[Message, Any], ...] = ()
     mends: tuple[Mend, ...] = ()
     rows: tuple[int, ...] = ()

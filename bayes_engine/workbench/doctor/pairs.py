@@ -18,8 +18,8 @@ from bayes_engine.progress import steps, tick
 from bayes_engine.stats.moments import ColumnMoments
 from bayes_engine.stats.multiple_tests import holm
 from bayes_engine.structure.tree import Dependence, conditional_informations, gaussian_information, information
+from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Mend, Repair, SetRole
-from bayes_engine.workbench.doctor.look import ExaminedTable
 from bayes_engine.workbench.doctor.outliers import without_strays
 
 BY_CHANCE = 7.0
@@ -58,40 +58,40 @@ CELLS, AT_ONCE = 50_000, 4_000_000
 cells that are kept at once."""
 
 
-def duplicate_columns(look: ExaminedTable) -> Iterator[Finding]:
+def duplicate_columns(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns that are equal, equal up to the names of their levels, or equal up to units.
 
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> x = np.sin(np.arange(50.0))
-    >>> seen = look(pd.DataFrame({"cm": x, "inch": x / 2.54}))
+    >>> seen = examined_table(pd.DataFrame({"cm": x, "inch": x / 2.54}))
     >>> [(finding.code, finding.columns) for finding in duplicate_columns(seen)]
     [('duplicate-column', ('inch', 'cm'))]
     """
     partitions: dict[bytes, list[str]] = {}
-    pairs = max(len(look.features) * (len(look.features) - 1) / 2, 1.0)
-    for v in steps(look.features):
+    pairs = max(len(examined.features) * (len(examined.features) - 1) / 2, 1.0)
+    for v in steps(examined.features):
         if not v.discrete and not v.numeric:
             continue
-        codes = pd.factorize(look.frame[v.name])[0]
+        codes = pd.factorize(examined.frame[v.name])[0]
         counts = np.bincount(codes[codes >= 0])
-        if len(counts) < 2 or len(counts) > look.n / 2:
+        if len(counts) < 2 or len(counts) > examined.n / 2:
             continue
         share = counts / counts.sum()
-        if -float(share @ log(share)) * look.n >= log(pairs) + BY_CHANCE:
+        if -float(share @ log(share)) * examined.n >= log(pairs) + BY_CHANCE:
             partitions.setdefault(codes.astype(np.int32).tobytes(), []).append(v.name)
     reported: set[str] = set()
     for names in partitions.values():
         for other in names[1:]:
-            same = _equal(look.frame[names[0]], look.frame[other])
+            same = _equal(examined.frame[names[0]], examined.frame[other])
             reported.add(other)
-            yield _duplicate(look, names[0], other, same)
-    numeric = [name for name in look.numbers if name not in reported]
-    if len(numeric) >= 2 and look.n >= 10:
-        Z, M = _standardized([look.numbers[name] for name in numeric])
+            yield _duplicate(examined, names[0], other, same)
+    numeric = [name for name in examined.numbers if name not in reported]
+    if len(numeric) >= 2 and examined.n >= 10:
+        Z, M = _standardized([examined.numbers[name] for name in numeric])
         for i, j in _nearly_linear(Z, M):
             a, b = numeric[i], numeric[j]
             shared = (M[:, i] * M[:, j]) > 0  # where one of them has gaps, the rest must agree as well
-            x, z = look.numbers[a][shared], look.numbers[b][shared]
+            x, z = examined.numbers[a][shared], examined.numbers[b][shared]
             if a in reported or b in reported or shared.sum() < 10 or x.std() == 0.0 or z.std() == 0.0:
                 continue
             r = float(np.corrcoef(x, z)[0, 1])
@@ -99,17 +99,17 @@ def duplicate_columns(look: ExaminedTable) -> Iterator[Finding]:
                 if M[:, i].sum() < M[:, j].sum():  # the one with more gaps is the one to do without
                     a, b = b, a
                 reported.add(b)
-                yield _duplicate(look, a, b, bool((x == z).all()), r)
+                yield _duplicate(examined, a, b, bool((x == z).all()), r)
 
 
 def _equal(a: pd.Series, b: pd.Series) -> bool:
     return bool(((a.astype(object) == b.astype(object)) | (a.isna() & b.isna())).all())
 
 
-def _duplicate(look: ExaminedTable, a: str, b: str, same: bool, r: float | None = None) -> Finding:
-    known = (look.frame[a].notna() & look.frame[b].notna()).to_numpy(dtype=bool)
+def _duplicate(examined: ExaminedTable, a: str, b: str, same: bool, r: float | None = None) -> Finding:
+    known = (examined.frame[a].notna() & examined.frame[b].notna()).to_numpy(dtype=bool)
     n = int(known.sum())
-    gaps = bool((look.frame[a].isna() != look.frame[b].isna()).any())
+    gaps = bool((examined.frame[a].isna() != examined.frame[b].isna()).any())
     facts = {"column": b, "other": a, "r": r, "n": n}
     message = Message("'{column}' and '{other}' are one column under other names for the same values: what it says "
                       "counts twice.", facts)  # fmt: skip
@@ -122,7 +122,7 @@ def _duplicate(look: ExaminedTable, a: str, b: str, same: bool, r: float | None 
         message = Message("'{column}' is '{other}' in other units (r = {r:.6f}): what it says counts twice.", facts)
     evidence: tuple[tuple[Message, object], ...] = (
         (Message("rows in which both are known"), n),
-        (Message("different values"), int(look.frame[a][known].nunique())),
+        (Message("different values"), int(examined.frame[a][known].nunique())),
     )
     if r is not None:
         evidence = (*evidence, (Message("correlation"), r))
@@ -131,24 +131,24 @@ def _duplicate(look: ExaminedTable, a: str, b: str, same: bool, r: float | None 
     )
 
 
-def duplicate_rows(look: ExaminedTable) -> Iterator[Finding]:
+def duplicate_rows(examined: ExaminedTable) -> Iterator[Finding]:
     """Rows that stand twice, where the columns' own shares do not make as many pairs.
 
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> x = np.sin(np.arange(50.0))
-    >>> seen = look(pd.DataFrame({"x": [*x, *x[:5]], "y": [*x, *x[:5]]}))
+    >>> seen = examined_table(pd.DataFrame({"x": [*x, *x[:5]], "y": [*x, *x[:5]]}))
     >>> [finding.evidence[0][1] for finding in duplicate_rows(seen)]
     [5]
     """
-    names = [v.name for v in look.features]
-    if not names or look.n < 10:
+    names = [v.name for v in examined.features]
+    if not names or examined.n < 10:
         return
-    codes = np.stack([pd.factorize(look.frame[name])[0] for name in steps(names)] + [look.y])
+    codes = np.stack([pd.factorize(examined.frame[name])[0] for name in steps(names)] + [examined.y])
     group = pd.factorize(pd.util.hash_pandas_object(pd.DataFrame(codes.T), index=False))[0]
     sizes = np.bincount(group)
-    again = look.n - len(sizes)
+    again = examined.n - len(sizes)
     met = float((sizes * (sizes - 1)).sum()) / 2.0
-    y, k = (look.y, look.k) if look.k else (np.zeros_like(look.y), 1)
+    y, k = (examined.y, examined.k) if examined.k else (np.zeros_like(examined.y), 1)
     rows = np.bincount(y, minlength=k).astype(float)
     pairs, alike = rows * (rows - 1.0), np.zeros(k)
     for column in steps(codes[:-1]):
@@ -156,15 +156,15 @@ def duplicate_rows(look: ExaminedTable) -> Iterator[Finding]:
         met_in = np.bincount(cells % k, counts * (counts - 1.0), minlength=k)
         alike += log(met_in / np.maximum(pairs, 1.0))
     by_chance = float(pairs @ exp(alike)) / 2.0
-    if again >= DUPLICATED * look.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
+    if again >= DUPLICATED * examined.n and met >= BEYOND_CHANCE * max(by_chance, 0.1):
         second = pd.Series(group).duplicated().to_numpy()
         yield Finding(
             "duplicate-rows", "note", (),
             Message("{n} rows stand a second time, class and all ({share:.1%}); a row held out may have been seen.",
-                    {"n": again, "share": again / look.n}),
+                    {"n": again, "share": again / examined.n}),
             ((Message("rows that stand a second time"), again), (Message("pairs of equal rows"), int(met)),
              (Message("pairs expected by chance"), round(by_chance, 2))),
-            (Repair("drop-duplicates"),), look.shown(second),
+            (Repair("drop-duplicates"),), examined.shown(second),
         )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _shared(A: Array, M: Array) -> Array:
 
 
 def _products(A: Array, B: Array) -> Array:
-    """(d, d) AᵀB, some columns at a time, so that a long look can be called off."""
+    """(d, d) AᵀB, some columns at a time, so that it can be called off."""
     return np.concatenate([A[:, start : start + BLOCK].T @ B for start in steps(range(0, A.shape[1], BLOCK))])
 
 
@@ -220,28 +220,28 @@ class Within(NamedTuple):
     degrees: Array
 
 
-def within(look: ExaminedTable) -> Within | None:
+def within(examined: ExaminedTable) -> Within | None:
     """Correlations of the numbers within classes; None where there are fewer than two columns with any spread.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> found = within(seen)
     >>> found.names[2:], round(float(found.pooled[2, 3]), 4)
     (('petal length', 'petal width'), 0.4845)
     """
-    return look.once("within", lambda: _within(look))
+    return examined.once("within", lambda: _within(examined))
 
 
-def _within(look: ExaminedTable) -> Within | None:
-    spread = (n for n, x in look.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf))
+def _within(examined: ExaminedTable) -> Within | None:
+    spread = (n for n, x in examined.numbers.items() if np.nanmax(x, initial=-np.inf) > np.nanmin(x, initial=np.inf))
     names = tuple(islice(spread, WIDE))
     if len(names) < 2:
         return None
-    X = np.stack([without_strays(look.numbers[name]) for name in steps(names)], axis=1)
+    X = np.stack([without_strays(examined.numbers[name]) for name in steps(names)], axis=1)
     n, lost, degrees, products, squares = np.zeros((5, len(names), len(names)))
-    for rows in steps(look.rows_of if look.k else [np.arange(look.n)]):
+    for rows in steps(examined.rows_of if examined.k else [np.arange(examined.n)]):
         own = X[rows]
         known = ~np.isnan(own)
         M = known.astype(float)
@@ -265,24 +265,24 @@ class Collinear(NamedTuple):
     partner: NDArray[np.intp]
 
 
-def inflation(look: ExaminedTable) -> Collinear | None:
+def inflation(examined: ExaminedTable) -> Collinear | None:
     """Variance inflation within classes, 1/(1 − R²) of each column on the others: the diagonal of the inverse of their
     correlations. None where there are too few rows to tell (n − K < 2d).
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> inflation(seen).vif.round(2).tolist()
     [2.87, 1.64, 2.74, 1.54]
     """
-    correlations = within(look)
+    correlations = within(examined)
     if correlations is None:
         return None
     known = np.diagonal(correlations.n)
-    spread = (np.diagonal(correlations.pooled) > 0) & (known >= look.n / 2.0)
+    spread = (np.diagonal(correlations.pooled) > 0) & (known >= examined.n / 2.0)
     names = tuple(name for name, there in zip(correlations.names, spread, strict=True) if there)
-    if len(names) < 2 or look.n - look.k < 2 * len(names):
+    if len(names) < 2 or examined.n - examined.k < 2 * len(names):
         return None
     R = correlations.pooled[np.ix_(spread, spread)]
     np.fill_diagonal(R, 1.0)
@@ -294,29 +294,29 @@ def inflation(look: ExaminedTable) -> Collinear | None:
     return Collinear(names, own, float(values[-1] / max(values[0], 1e-12)), partial.argmax(axis=1))
 
 
-def collinear(look: ExaminedTable) -> Iterator[Finding]:
+def collinear(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns of numbers that the others determine, or nearly, within the classes.
 
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> x, z = np.sin(np.arange(60.0)), np.cos(np.arange(60.0) ** 2)
-    >>> seen = look(pd.DataFrame({"a": x, "b": z, "sum": x + z + 0.01 * x * z}))
+    >>> seen = examined_table(pd.DataFrame({"a": x, "b": z, "sum": x + z + 0.01 * x * z}))
     >>> [finding.code for finding in collinear(seen)]
     ['collinear']
     """
-    inflated = inflation(look)
+    inflated = inflation(examined)
     if inflated is None or inflated.vif.max() < VIF:
         return
     worst = int(inflated.vif.argmax())
     order = [int(j) for j in np.argsort(-inflated.vif) if inflated.vif[j] >= VIF]
     name, other, vif = inflated.names[worst], inflated.names[int(inflated.partner[worst])], float(inflated.vif[worst])
     shrunk: tuple[Mend, ...] = ()
-    if look.k and discriminable(look):
+    if examined.k and discriminable(examined):
         shrunk = (AddModel("lda", "laplace", (("shrinkage", "auto"),)),)
     facts = {"column": name, "other": other, "r2": 1.0 - 1.0 / vif}
     message = Message("Within the classes '{column}' can be told from the other numbers (R² = {r2:.4f}), above all "
                       "from '{other}': their covariance is hardly invertible, and coefficients mean little.",
                       facts)  # fmt: skip
-    if not look.k:
+    if not examined.k:
         message = Message("'{column}' can be told from the other numbers (R² = {r2:.4f}), above all from '{other}': "
                           "their covariance is hardly invertible, and coefficients mean little.", facts)  # fmt: skip
     yield Finding(
@@ -332,22 +332,22 @@ def _finite(value: float) -> float:
     return round(float(value), 1) if value < ENDLESS else np.inf
 
 
-def discriminable(look: ExaminedTable) -> bool:
+def discriminable(examined: ExaminedTable) -> bool:
     """Whether LDA and QDA can be fitted: numbers only, two of them or more, no cell missing, and no covariances that
     take long and much room.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> discriminable(seen)
     True
     """
-    numbers = look.numbers
+    numbers = examined.numbers
     return (
         2 <= len(numbers) <= WIDE
-        and len(numbers) == len(look.features)
-        and look.k * len(numbers) ** 2 <= ROOM
+        and len(numbers) == len(examined.features)
+        and examined.k * len(numbers) ** 2 <= ROOM
         and not any(np.isnan(x).any() for x in numbers.values())
     )
 
@@ -364,45 +364,49 @@ class DependentPair(NamedTuple):
     p_value: float
 
 
-def dependences(look: ExaminedTable, least: float) -> tuple[tuple[DependentPair, ...], tuple[DependentPair, ...]]:
+def dependences(examined: ExaminedTable, least: float) -> tuple[tuple[DependentPair, ...], tuple[DependentPair, ...]]:
     """The pairs that share `least` nats given the class, `WEAK` or more, the strongest first: those with a column of
     levels, and those of two numbers. I(a; b | c) of tables, of Gaussians by level, and −½ Σ P(c) log(1 − r_c²) of two
     numbers.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> _levels, numbers = dependences(seen, 0.2)
     >>> [(shared.pair, round(shared.nats, 2)) for shared in numbers]
     [(('sepal length', 'petal length'), 0.37), (('sepal length', 'sepal width'), 0.22)]
     """
-    pairs = look.once("pairs", lambda: _pairs(look))
+    pairs = examined.once("pairs", lambda: _pairs(examined))
     strong = sorted((s for s in pairs if s.p_value < LEVEL and s.nats >= least), key=lambda s: -s.nats)
-    both = [all(name in look.numbers for name in s.pair) for s in strong]
+    both = [all(name in examined.numbers for name in s.pair) for s in strong]
     return (
         tuple(s for s, numeric in zip(strong, both, strict=True) if not numeric),
         tuple(s for s, numeric in zip(strong, both, strict=True) if numeric),
     )
 
 
-def all_looked_at(look: ExaminedTable) -> bool:
+def all_looked_at(examined: ExaminedTable) -> bool:
     """Whether `dependences` looks at every two columns.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> mushroom = load_dataset("mushroom")
-    >>> all_looked_at(look(mushroom.frame, mushroom.schema))
+    >>> all_looked_at(examined_table(mushroom.frame, mushroom.schema))
     True
     """
-    sizes = sorted(len(look.schema[name].levels) for name in look.codes)
+    sizes = sorted(len(examined.schema[name].levels) for name in examined.codes)
     known = len(sizes) <= MOST and max(sizes, default=0) <= WIDEST
-    return known and max(look.k, 1) * math.prod(sizes[-2:]) <= CELLS and len(look.numbers) <= (MOST if sizes else WIDE)
+    return (
+        known
+        and max(examined.k, 1) * math.prod(sizes[-2:]) <= CELLS
+        and len(examined.numbers) <= (MOST if sizes else WIDE)
+    )
 
 
-def _pairs(look: ExaminedTable) -> list[DependentPair]:
+def _pairs(examined: ExaminedTable) -> list[DependentPair]:
     """All that share WEAK nats and more; p-values are adjusted for the others as well."""
-    levels, numbers, n = _with_levels(look), within(look), max(look.n, 1)
+    levels, numbers, n = _with_levels(examined), within(examined), max(examined.n, 1)
     i, j = np.triu_indices(len(numbers.names) if numbers else 0, 1)
     lost, degrees = (a[i, j] for a in (numbers.lost, numbers.degrees)) if numbers else np.zeros((2, 0))
     p = holm(np.r_[[d.p_value for d in levels.values()], chdtrc(np.maximum(degrees, 1.0), 2.0 * lost)])
@@ -416,29 +420,29 @@ def _pairs(look: ExaminedTable) -> list[DependentPair]:
     return [shared for shared in pairs if shared.nats >= WEAK]
 
 
-def _with_levels(look: ExaminedTable) -> dict[tuple[str, str], Dependence]:
-    k, names = max(look.k, 1), [n for n in look.codes if 2 <= len(look.schema[n].levels) <= WIDEST]
-    y = look.y if look.k else np.zeros(look.n, dtype=np.intp)
-    information_of = {n: information(look.table(n)).information if look.k else 0.0 for n in steps(names)}
+def _with_levels(examined: ExaminedTable) -> dict[tuple[str, str], Dependence]:
+    k, names = max(examined.k, 1), [n for n in examined.codes if 2 <= len(examined.schema[n].levels) <= WIDEST]
+    y = examined.y if examined.k else np.zeros(examined.n, dtype=np.intp)
+    information_of = {n: information(examined.table(n)).information if examined.k else 0.0 for n in steps(names)}
     names = sorted(names, key=lambda n: -information_of[n])[:MOST]
     tested: dict[tuple[str, str], Dependence] = {}
     alike: dict[tuple[int, int, int], list[tuple[str, str]]] = {}
     for a, b in combinations(names, 2):
-        shape = (k, len(look.schema[a].levels), len(look.schema[b].levels))
+        shape = (k, len(examined.schema[a].levels), len(examined.schema[b].levels))
         if math.prod(shape) <= CELLS:
             alike.setdefault(shape, []).append((a, b))
     for shape, pairs in alike.items():
         size = max(1, AT_ONCE // math.prod(shape))
         for some in (pairs[start : start + size] for start in range(0, len(pairs), size)):
-            tables = np.stack([_met(look.codes[a], look.codes[b], y, shape) for a, b in some])
+            tables = np.stack([_met(examined.codes[a], examined.codes[b], y, shape) for a, b in some])
             tested.update(zip(some, conditional_informations(tables), strict=True))
-    numeric = [(n, without_strays(x)) for n, x in list(look.numbers.items())[:MOST] if np.isfinite(x).any()]
+    numeric = [(n, without_strays(x)) for n, x in list(examined.numbers.items())[:MOST] if np.isfinite(x).any()]
     without = {name: _needles(x, y, k)[y] for name, x in numeric}
     for a in steps(names):
-        size = len(look.schema[a].levels)
-        cell = y * size + look.codes[a]
+        size = len(examined.schema[a].levels)
+        cell = y * size + examined.codes[a]
         for name, x in numeric:
-            known = (look.codes[a] >= 0) & ~np.isnan(x) & ~without[name]
+            known = (examined.codes[a] >= 0) & ~np.isnan(x) & ~without[name]
             cells, values = cell[known], x[known] - (x[known].mean() if known.any() else 0.0)
             weight = np.bincount(cells, minlength=k * size).astype(float)
             mean = np.bincount(cells, values, minlength=k * size) / np.maximum(weight, 1.0)
@@ -463,26 +467,26 @@ def _needles(x: Array, y: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
     return np.array([len(cells) > 0 and float(cells.var()) <= whole for cells in own])
 
 
-def dependent(look: ExaminedTable) -> Iterator[Finding]:
+def dependent(examined: ExaminedTable) -> Iterator[Finding]:
     """Columns that depend on one another given the class, against what naive Bayes assumes; nothing without a class.
 
     >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> frame = pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30, "c": ["p", "p", "q"] * 20})
-    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("c", "target"))
+    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("c", "target"))
     >>> [(finding.code, finding.columns) for finding in dependent(seen)]
     [('dependence', ('a', 'b'))]
     """
-    if look.target is None:
+    if examined.target is None:
         return
-    with_levels, of_numbers = dependences(look, DEPENDENT)
-    with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(look.numbers))
-    one = [set(names) for names, _on in _indicators(look)]  # of these `indicators` speaks
+    with_levels, of_numbers = dependences(examined, DEPENDENT)
+    with_levels = tuple(s for s in with_levels if s.nats >= OF_NUMBERS or not set(s.pair) & set(examined.numbers))
+    one = [set(names) for names, _on in _indicators(examined)]  # of these `indicators` speaks
     with_levels = tuple(s for s in with_levels if not any(own.issuperset(s.pair) for own in one))
     of_numbers = tuple(s for s in of_numbers if s.nats >= OF_NUMBERS)
     cut = AddModel("tan", "laplace", (("discretize", "mdlp"),))
-    normal: tuple[Mend, ...] = (AddModel("lda"), AddModel("qda")) if discriminable(look) else ()
-    averaged: tuple[Mend, ...] = (AddModel("aode"),) if len(look.codes) >= 2 else ()
+    normal: tuple[Mend, ...] = (AddModel("lda"), AddModel("qda")) if discriminable(examined) else ()
+    averaged: tuple[Mend, ...] = (AddModel("aode"),) if len(examined.codes) >= 2 else ()
     for strong, mends in ((with_levels, (AddModel("tan"), *averaged)), (of_numbers, (*normal, cut))):
         if not strong:
             continue
@@ -503,43 +507,45 @@ def dependent(look: ExaminedTable) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def indicators(look: ExaminedTable) -> Iterator[Finding]:
+def indicators(examined: ExaminedTable) -> Iterator[Finding]:
     """One variable that is written in three columns of two levels and more; nothing without a class.
 
     >>> from bayes_engine.table.schema import Schema
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> city = np.arange(60) % 3
     >>> frame = pd.DataFrame({**{name: city == j for j, name in enumerate("abc")}, "y": ["u", "v"] * 30})
-    >>> seen = look(frame, Schema.from_dtypes(frame).with_role("y", "target"))
+    >>> seen = examined_table(frame, Schema.from_dtypes(frame).with_role("y", "target"))
     >>> [(finding.code, finding.columns) for finding in indicators(seen)]
     [('dependence', ('a', 'b', 'c'))]
     """
-    if look.target is not None:
-        yield from (_one_variable(look, names, on) for names, on in _indicators(look))
+    if examined.target is not None:
+        yield from (_one_variable(examined, names, on) for names, on in _indicators(examined))
 
 
-def _indicators(look: ExaminedTable) -> list[tuple[tuple[str, ...], int]]:
+def _indicators(examined: ExaminedTable) -> list[tuple[tuple[str, ...], int]]:
     """The columns that are one variable, and which of their levels only one of them has in a row."""
-    return look.once("indicators", lambda: list(_grouped(look)))
+    return examined.once("indicators", lambda: list(_grouped(examined)))
 
 
-def _grouped(look: ExaminedTable) -> Iterator[tuple[tuple[str, ...], int]]:
-    two = [name for name in look.codes if len(look.schema[name].levels) == 2 and (look.codes[name] >= 0).all()]
+def _grouped(examined: ExaminedTable) -> Iterator[tuple[tuple[str, ...], int]]:
+    two = [
+        name for name in examined.codes if len(examined.schema[name].levels) == 2 and (examined.codes[name] >= 0).all()
+    ]
     end = 0
-    for start in steps(range(len(two) if look.n >= LEAST_ROWS else 0)):
-        groups = ((_one_of(look, two[start : start + WIDEST], on), on) for on in (1, 0) if start >= end)
+    for start in steps(range(len(two) if examined.n >= LEAST_ROWS else 0)):
+        groups = ((_one_of(examined, two[start : start + WIDEST], on), on) for on in (1, 0) if start >= end)
         for names, on in (own for own in groups if own[0]):
             end = start + len(names)
             yield names, on
             break
 
 
-def _one_of(look: ExaminedTable, names: list[str], on: int) -> tuple[str, ...]:
+def _one_of(examined: ExaminedTable, names: list[str], on: int) -> tuple[str, ...]:
     """The first of these columns, three and more, of which in every row exactly one has this level; () if none."""
-    levels, taken = look.schema[names[0]].levels, np.zeros(look.n, dtype=bool)
+    levels, taken = examined.schema[names[0]].levels, np.zeros(examined.n, dtype=bool)
     for i, name in enumerate(names):
-        own = look.codes[name] == on
-        if look.schema[name].levels != levels or not own.any() or (taken & own).any():
+        own = examined.codes[name] == on
+        if examined.schema[name].levels != levels or not own.any() or (taken & own).any():
             return ()
         taken |= own
         if taken.all():
@@ -547,9 +553,9 @@ def _one_of(look: ExaminedTable, names: list[str], on: int) -> tuple[str, ...]:
     return ()
 
 
-def _one_variable(look: ExaminedTable, names: tuple[str, ...], on: int) -> Finding:
-    level = str(look.schema[names[0]].levels[on])
-    counts = [int((look.codes[name] == on).sum()) for name in names]
+def _one_variable(examined: ExaminedTable, names: tuple[str, ...], on: int) -> Finding:
+    level = str(examined.schema[names[0]].levels[on])
+    counts = [int((examined.codes[name] == on).sum()) for name in names]
     message = Message("{n} columns, '{column}' to '{other}', are one variable: in every row exactly one of them is "
                       "'{level}'. Naive Bayes counts it {n} times; one column with their names would count once.",
                       {"n": len(names), "column": names[0], "other": names[-1], "level": level})  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bayes_engine.logspace import Array
 from bayes_engine.table.encode import positions
 from bayes_engine.table.schema import Schema
-from bayes_engine.workbench.doctor.look import as_numbers
+from bayes_engine.workbench.doctor.examined_table import as_numbers
 
 BINS, LEVELS = 12, 12
 """Bins of a column of numbers; and levels that are shown one by one, the rest together."""

@@ -17,8 +17,8 @@ from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema, middle
 from bayes_engine.workbench.doctor.classes import FOLDS
 from bayes_engine.workbench.doctor.columns import compact_days, same_spelling
+from bayes_engine.workbench.doctor.examined_table import TOO_LARGE, as_numbers
 from bayes_engine.workbench.doctor.finding import Repair
-from bayes_engine.workbench.doctor.look import TOO_LARGE, as_numbers
 from bayes_engine.workbench.doctor.outliers import outlying
 
 

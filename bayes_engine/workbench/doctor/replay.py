@@ -9,8 +9,8 @@ import pandas as pd
 
 from bayes_engine.table.schema import Schema
 from bayes_engine.workbench.doctor.columns import same_spelling
+from bayes_engine.workbench.doctor.examined_table import TOO_LARGE
 from bayes_engine.workbench.doctor.finding import Repair
-from bayes_engine.workbench.doctor.look import TOO_LARGE
 from bayes_engine.workbench.doctor.repair import when
 from bayes_engine.workbench.incoming.incoming import Treatment
 

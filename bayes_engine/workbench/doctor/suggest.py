@@ -19,8 +19,8 @@ from bayes_engine.progress import tick
 from bayes_engine.stats.families import MOST_CELLS
 from bayes_engine.table.encode import positions
 from bayes_engine.workbench.doctor.classes import GAIN, KERNEL_ROWS, covariances
+from bayes_engine.workbench.doctor.examined_table import ExaminedTable
 from bayes_engine.workbench.doctor.finding import AddModel, Finding, Suggestion
-from bayes_engine.workbench.doctor.look import ExaminedTable
 from bayes_engine.workbench.doctor.pairs import (
     OF_NUMBERS,
     WEAK,
@@ -51,28 +51,28 @@ FAMILIES: Mapping[str, type[GenerativeClassifier]] = {
 }
 
 
-def suggest(look: ExaminedTable, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion, ...]:
+def suggest(examined: ExaminedTable, findings: tuple[Finding, ...] = ()) -> tuple[Suggestion, ...]:
     """The three models, the best first; none where there is no target with two classes, or nothing to learn from. Every
     one can be fitted to the table as it is.
 
     >>> from bayes_engine import load_dataset
-    >>> from bayes_engine.workbench.doctor.look import look
+    >>> from bayes_engine.workbench.doctor.examined_table import examined_table
     >>> iris = load_dataset("iris")
-    >>> seen = look(iris.frame, iris.schema)
+    >>> seen = examined_table(iris.frame, iris.schema)
     >>> [suggestion.model.family for suggestion in suggest(seen)]
     ['lda', 'qda', 'naive-bayes']
     """
-    fits = look.target is not None and (np.bincount(look.y, minlength=max(look.k, 1)) > 0).sum() >= 2
-    if not fits or not len(look.features) or any(f.code == "infinite" for f in findings):
+    fits = examined.target is not None and (np.bincount(examined.y, minlength=max(examined.k, 1)) > 0).sum() >= 2
+    if not fits or not len(examined.features) or any(f.code == "infinite" for f in findings):
         return ()
     reasons: dict[AddModel, Message] = {}
-    for model, reason in _candidates(look, findings):
-        if model.family not in ("tan", "aode") or _joinable(look):
+    for model, reason in _candidates(examined, findings):
+        if model.family not in ("tan", "aode") or _joinable(examined):
             reasons.setdefault(model, reason)
-    possible = ((model, reason) for model, reason in reasons.items() if _possible(look, model))
-    if not _cheap(look):
+    possible = ((model, reason) for model, reason in reasons.items() if _possible(examined, model))
+    if not _cheap(examined):
         return tuple(Suggestion(model, reason) for model, reason in islice(possible, THREE))
-    return _best([Suggestion(model, reason, _error(look, model)) for model, reason in possible], look.n)
+    return _best([Suggestion(model, reason, _error(examined, model)) for model, reason in possible], examined.n)
 
 
 def _best(judged: list[Suggestion], n: int) -> tuple[Suggestion, ...]:
@@ -89,61 +89,63 @@ def _best(judged: list[Suggestion], n: int) -> tuple[Suggestion, ...]:
     return tuple([*chosen, *(s for s in judged if s.error is None)][:THREE])
 
 
-def _cheap(look: ExaminedTable) -> bool:
+def _cheap(examined: ExaminedTable) -> bool:
     """Whether every candidate can be judged by leaving out one row at a time."""
-    return look.n * len(look.features) * look.k <= CHEAP and not any(v.textual for v in look.features)
+    return examined.n * len(examined.features) * examined.k <= CHEAP and not any(v.textual for v in examined.features)
 
 
-def _joinable(look: ExaminedTable) -> bool:
+def _joinable(examined: ExaminedTable) -> bool:
     """Whether every two columns can have a table of their own; the words of a text have none."""
-    sizes = np.array([1.0 + len(look.schema[name].levels) for name in look.codes])
-    cells = look.k * (sizes.sum() ** 2 - (sizes**2).sum()) / 2.0
-    return len(look.features) <= JOINED and not any(v.textual for v in look.features) and bool(cells <= MOST_CELLS)
+    sizes = np.array([1.0 + len(examined.schema[name].levels) for name in examined.codes])
+    cells = examined.k * (sizes.sum() ** 2 - (sizes**2).sum()) / 2.0
+    return (
+        len(examined.features) <= JOINED and not any(v.textual for v in examined.features) and bool(cells <= MOST_CELLS)
+    )
 
 
-def _rows(look: ExaminedTable) -> int:
+def _rows(examined: ExaminedTable) -> int:
     """The rows of the table that have a class, of which some are looked at."""
-    return int(look.class_rows.sum())
+    return int(examined.class_rows.sum())
 
 
-def _candidates(look: ExaminedTable, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
+def _candidates(examined: ExaminedTable, findings: tuple[Finding, ...]) -> Iterator[tuple[AddModel, Message]]:
     """Models that fit, the first the likeliest, at least three."""
-    numbers, levels = list(look.numbers), list(look.codes)
+    numbers, levels = list(examined.numbers), list(examined.codes)
     copies = {frozenset(f.columns) for f in findings if f.code == "duplicate-column"}
     with_levels, of_numbers = (
-        tuple(s for s in strong if frozenset(s.pair) not in copies) for strong in dependences(look, WEAK)
+        tuple(s for s in strong if frozenset(s.pair) not in copies) for strong in dependences(examined, WEAK)
     )
     shape = {f.columns[0]: f.code for f in findings if f.code in ("skew", "heavy-tails", "not-normal")}
     odd = list(shape)
     bent = sum(code != "not-normal" for code in shape.values())
     mostly = bent > len(numbers) / 2  # what most numbers are, a covariance of their own for each class cannot say
-    yield from _texts(look)
+    yield from _texts(examined)
     tree = () if with_levels else _tree_of_numbers(of_numbers)
-    averaged = _average_of_numbers(look, of_numbers)
+    averaged = _average_of_numbers(examined, of_numbers)
     joined = tree + averaged if tree or (of_numbers and not with_levels) else ()
     if not mostly:
-        if not _cheap(look) and covariances(look) is None:  # a class is flat in a direction, and no Gaussian
+        if not _cheap(examined) and covariances(examined) is None:  # a class is flat in a direction, and no Gaussian
             yield from joined
-        yield from _discriminants(look)
-    if not (mostly or _cheap(look)):
+        yield from _discriminants(examined)
+    if not (mostly or _cheap(examined)):
         yield from joined
     if odd:
-        first, *others = _other_shapes(look, odd, cut_first=mostly or not _cheap(look))
+        first, *others = _other_shapes(examined, odd, cut_first=mostly or not _cheap(examined))
         yield first
         if mostly:
-            yield from tree if _cheap(look) else joined
-            yield from (own for own in _discriminants(look) if own[0].family == "lda")
+            yield from tree if _cheap(examined) else joined
+            yield from (own for own in _discriminants(examined) if own[0].family == "lda")
         yield from others
     if levels:
-        yield from _joined(look, with_levels)
+        yield from _joined(examined, with_levels)
     yield from tree
-    if any(f.code == "collinear" for f in findings) and discriminable(look):
-        yield _shrunk(look)
-    yield AddModel("naive-bayes"), _naive(look, bool(with_levels or of_numbers))
+    if any(f.code == "collinear" for f in findings) and discriminable(examined):
+        yield _shrunk(examined)
+    yield AddModel("naive-bayes"), _naive(examined, bool(with_levels or of_numbers))
     if numbers and not odd:
-        yield from _other_shapes(look, odd, cut_first=True)
+        yield from _other_shapes(examined, odd, cut_first=True)
     if len(levels) >= 2:
-        facts = {"levels": len(levels), "numbers": len(numbers), "d": len(look.features), "n": _rows(look)}
+        facts = {"levels": len(levels), "numbers": len(numbers), "d": len(examined.features), "n": _rows(examined)}
         reason = Message("{levels} columns of levels are parents in turn, and the average of {levels} models with "
                          "{n:,} rows is steadier than any one tree", facts)  # fmt: skip
         if numbers:
@@ -151,27 +153,28 @@ def _candidates(look: ExaminedTable, findings: tuple[Finding, ...]) -> Iterator[
                              "parents in turn, and the average of {d} models with {n:,} rows is steadier than any one "
                              "tree", facts)  # fmt: skip
         yield AddModel("aode"), reason
-        if _rows(look) >= max(ROWS_A_CELL * _cells(look), TINY):
+        if _rows(examined) >= max(ROWS_A_CELL * _cells(examined), TINY):
             yield AddModel("tan"), Message(
                 "a tree lets each of {d} columns depend on one other besides the class, and {n:,} rows suffice for its "
                 "tables of {cells} cells or so",
-                {"d": len(look.features), "cells": _cells(look), "n": _rows(look)})  # fmt: skip
-    if numbers and len(look.features) > 1 and look.n > TINY:
+                {"d": len(examined.features), "cells": _cells(examined), "n": _rows(examined)})  # fmt: skip
+    if numbers and len(examined.features) > 1 and examined.n > TINY:
         yield AddModel("tan"), Message(
             "in a tree each of {d} columns can depend on one other, {numbers} column(s) of numbers cut where the "
-            "classes change", {"d": len(look.features), "numbers": len(numbers)})  # fmt: skip
+            "classes change", {"d": len(examined.features), "numbers": len(numbers)})  # fmt: skip
     yield from averaged
     if levels:
         yield AddModel("naive-bayes", "zero-only"), Message(
             "only pairs of a value and a class that never occur are smoothed; all other frequencies of the {n:,} rows "
-            "stay as they are", {"n": _rows(look)})  # fmt: skip
+            "stay as they are", {"n": _rows(examined)})  # fmt: skip
     yield AddModel("naive-bayes", knobs=(("priors", "uniform"),)), Message(
         "with every class as likely as any other ({k} classes, the largest holds {share:.0%} of the rows), only the "
-        "columns speak", {"k": look.k, "share": float(look.class_rows.max() / look.class_rows.sum())})  # fmt: skip
+        "columns speak",
+        {"k": examined.k, "share": float(examined.class_rows.max() / examined.class_rows.sum())})  # fmt: skip
 
 
-def _texts(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
-    text_columns = [(i, v.name) for i, v in enumerate(look.features) if v.textual]
+def _texts(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
+    text_columns = [(i, v.name) for i, v in enumerate(examined.features) if v.textual]
     if text_columns:
         yield (
             AddModel("naive-bayes"),
@@ -186,25 +189,25 @@ def _texts(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
             {"column": text_columns[0][1]})  # fmt: skip
 
 
-def _discriminants(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
+def _discriminants(examined: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
     """LDA or QDA, by Box's M, where all columns are complete numbers."""
-    if not discriminable(look):
+    if not discriminable(examined):
         return
-    d, comparison, together = len(look.numbers), covariances(look), within(look)
+    d, comparison, together = len(examined.numbers), covariances(examined), within(examined)
     r = 0.0
     if together is not None:
         off = np.abs(together.pooled - np.diag(np.diagonal(together.pooled)))
         r = float(off.max())
     if comparison is None:
-        least = int(look.class_rows[look.class_rows > 0].min())
+        least = int(examined.class_rows[examined.class_rows > 0].min())
         reason = Message("all {d} columns are numbers, but within a class some have no spread or determine one "
                          "another: one covariance for all classes, shrunk towards its diagonal, is what {n:,} rows "
                          "carry",
-                         {"d": d, "n": _rows(look)})  # fmt: skip
+                         {"d": d, "n": _rows(examined)})  # fmt: skip
         if least <= d:
             reason = Message("all {d} columns are numbers, but the smallest class has {least} row(s): one covariance "
                              "for all classes, shrunk towards its diagonal, is what {n:,} rows carry",
-                             {"d": d, "least": least, "n": _rows(look)})  # fmt: skip
+                             {"d": d, "least": least, "n": _rows(examined)})  # fmt: skip
         yield AddModel("lda", knobs=(("shrinkage", "auto"),)), reason
         return
     quadratic = AddModel("qda"), Message(
@@ -215,10 +218,10 @@ def _discriminants(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
         quadratic = AddModel("qda"), Message(
             "a covariance of its own for each class may bend the boundary, though it gains only {gain:.4f} nats a row "
             "(Box's M = {m:.1f})", {"gain": comparison.gain, "m": comparison.box.m})  # fmt: skip
-    facts = {"d": d, "r": r, "n": _rows(look)}
+    facts = {"d": d, "r": r, "n": _rows(examined)}
     reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, and {n:,} "
                      "rows estimate one covariance for all classes well", facts)  # fmt: skip
-    if look.n < ROWS_A_COLUMN * d or r >= ALIKE:
+    if examined.n < ROWS_A_COLUMN * d or r >= ALIKE:
         reason = Message("all {d} columns are numbers without gaps, correlated within classes up to {r:.2f}, which one "
                          "covariance for all classes takes into account", facts)  # fmt: skip
     linear = AddModel("lda"), reason
@@ -227,11 +230,11 @@ def _discriminants(look: ExaminedTable) -> Iterator[tuple[AddModel, Message]]:
     )
 
 
-def _shrunk(look: ExaminedTable) -> tuple[AddModel, Message]:
+def _shrunk(examined: ExaminedTable) -> tuple[AddModel, Message]:
     """LDA with shrinkage, where columns determine one another."""
     return AddModel("lda", knobs=(("shrinkage", "auto"),)), Message(
         "some of the {d} columns of numbers can be told from the others: a covariance shrunk towards its diagonal is "
-        "steadier for it", {"d": len(look.numbers)})  # fmt: skip
+        "steadier for it", {"d": len(examined.numbers)})  # fmt: skip
 
 
 def _tree_of_numbers(strong: tuple[DependentPair, ...]) -> tuple[tuple[AddModel, Message], ...]:
@@ -247,12 +250,12 @@ def _tree_of_numbers(strong: tuple[DependentPair, ...]) -> tuple[tuple[AddModel,
 
 
 def _average_of_numbers(
-    look: ExaminedTable, dependent: tuple[DependentPair, ...]
+    examined: ExaminedTable, dependent: tuple[DependentPair, ...]
 ) -> tuple[tuple[AddModel, Message], ...]:
     """AODE, where the parents are intervals of numbers: of three columns and more, but not so many that the tables of
     their pairs are no longer cheap."""
-    d = len(look.features)
-    if not look.numbers or len(look.codes) >= 2 or look.n <= TINY or not 3 <= d <= AVERAGED:
+    d = len(examined.features)
+    if not examined.numbers or len(examined.codes) >= 2 or examined.n <= TINY or not 3 <= d <= AVERAGED:
         return ()
     reason = Message("cut where the classes change, each of {d} columns is the parent of all others in turn, and the "
                      "average over these models is steadier than any one tree", {"d": d})  # fmt: skip
@@ -264,30 +267,30 @@ def _average_of_numbers(
     return ((AddModel("aode"), reason),)
 
 
-def _other_shapes(look: ExaminedTable, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
+def _other_shapes(examined: ExaminedTable, odd: list[str], *, cut_first: bool) -> Iterator[tuple[AddModel, Message]]:
     """Numbers as densities of any shape, or as intervals; these first where the shapes are skew rather than odd, or
     where there are many rows."""
-    candidates = list(_shapes(look, odd))
+    candidates = list(_shapes(examined, odd))
     yield from (
         sorted(candidates, key=lambda own: dict(own[0].knobs).get("discretize") is None) if cut_first else candidates
     )
 
 
-def _shapes(look: ExaminedTable, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
-    names = look.features.names
-    kernel = tuple((names.index(name), "kernel") for name in (odd or look.numbers))
-    d, n = len(look.numbers), _rows(look)
+def _shapes(examined: ExaminedTable, odd: list[str]) -> Iterator[tuple[AddModel, Message]]:
+    names = examined.features.names
+    kernel = tuple((names.index(name), "kernel") for name in (odd or examined.numbers))
+    d, n = len(examined.numbers), _rows(examined)
     cut = AddModel("naive-bayes", knobs=(("discretize", "mdlp"),))
     dense = AddModel("naive-bayes", knobs=(("likelihoods", kernel),))
     if len(odd) == 1:
-        if look.class_rows.sum() <= KERNEL_ROWS:
+        if examined.class_rows.sum() <= KERNEL_ROWS:
             yield dense, Message("1 column of numbers, '{column}', is not Gaussian within the classes: a kernel "
                                  "density takes its shape from the {n:,} rows", {"column": odd[0], "n": n})  # fmt: skip
         yield cut, Message("1 column of numbers, '{column}', is not Gaussian within the classes: intervals cut where "
                            "the classes change need no shape", {"column": odd[0]})  # fmt: skip
         return
     if odd:
-        if look.class_rows.sum() <= KERNEL_ROWS:
+        if examined.class_rows.sum() <= KERNEL_ROWS:
             yield dense, Message("{odd} of {d} columns of numbers are not Gaussian within the classes, such as "
                                  "'{column}': a kernel density takes their shape from the {n:,} rows",
                                  {"odd": len(odd), "d": d, "column": odd[0], "n": n})  # fmt: skip
@@ -297,36 +300,43 @@ def _shapes(look: ExaminedTable, odd: list[str]) -> Iterator[tuple[AddModel, Mes
         return
     yield cut, Message("intervals of the {d} column(s) of numbers, cut where the classes change, need no shape and "
                        "mind no outlier", {"d": d})  # fmt: skip
-    if look.class_rows.sum() <= KERNEL_ROWS:
+    if examined.class_rows.sum() <= KERNEL_ROWS:
         yield dense, Message("with {n:,} rows a kernel density can be kept for each of {d} column(s) of numbers, "
                              "should they not be Gaussian", {"n": n, "d": d})  # fmt: skip
 
 
-def _joined(look: ExaminedTable, strong: tuple[DependentPair, ...]) -> Iterator[tuple[AddModel, Message]]:
+def _joined(examined: ExaminedTable, strong: tuple[DependentPair, ...]) -> Iterator[tuple[AddModel, Message]]:
     """A tree or an average of them, where columns depend on one another given the class."""
     if not strong:
         return
     (a, b), nats, _p = strong[0]
-    facts = {"column": a, "other": b, "nats": nats, "n": _rows(look), "cells": _cells(look), "pairs": len(strong)}
+    facts = {
+        "column": a,
+        "other": b,
+        "nats": nats,
+        "n": _rows(examined),
+        "cells": _cells(examined),
+        "pairs": len(strong),
+    }
     tree = AddModel("tan"), Message(
         "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats), "
         "and {n:,} rows suffice for a tree's tables of {cells} cells or so", facts)  # fmt: skip
     averaged = AddModel("aode"), Message(
         "{pairs} pair(s) of columns depend on one another given the class ('{column}' and '{other}': {nats:.2f} nats); "
         "an average over parents needs no choice among them", facts)  # fmt: skip
-    if _rows(look) >= ROWS_A_CELL * _cells(look):
+    if _rows(examined) >= ROWS_A_CELL * _cells(examined):
         yield tree
-    if len(look.codes) >= 2:
+    if len(examined.codes) >= 2:
         yield averaged
 
 
-def _naive(look: ExaminedTable, dependent: bool) -> Message:
+def _naive(examined: ExaminedTable, dependent: bool) -> Message:
     """Why naive Bayes: it always can be, and sometimes should."""
-    rows = look.frame if look.target is None else look.whole[look.whole[look.target.name].notna()]
-    gaps = sum(int(rows[name].isna().sum()) for name in look.features.names)
-    d, n = len(look.features), _rows(look)
-    levels = sum(len(look.schema[name].levels) - 1 for name in look.codes)
-    facts = {"d": d, "n": n, "parameters": look.k * (levels + 2 * len(look.numbers) + 1) - 1}
+    rows = examined.frame if examined.target is None else examined.whole[examined.whole[examined.target.name].notna()]
+    gaps = sum(int(rows[name].isna().sum()) for name in examined.features.names)
+    d, n = len(examined.features), _rows(examined)
+    levels = sum(len(examined.schema[name].levels) - 1 for name in examined.codes)
+    facts = {"d": d, "n": n, "parameters": examined.k * (levels + 2 * len(examined.numbers) + 1) - 1}
     if gaps:
         return Message("{gaps:,} missing cells need not be filled in: a factor that is not known is left out, and {d} "
                        "columns take {n:,} rows", {"gaps": gaps, "d": d, "n": n})  # fmt: skip
@@ -335,7 +345,7 @@ def _naive(look: ExaminedTable, dependent: bool) -> Message:
     if not dependent and n <= TINY:
         return Message("{n} rows are too few to tell which of the {d} columns depend on one another, and naive Bayes "
                        "estimates each by itself, with {parameters:,} parameters in all", facts)  # fmt: skip
-    if not dependent and all_looked_at(look):
+    if not dependent and all_looked_at(examined):
         return Message("nothing in {n:,} rows shows that two of the {d} columns share {least:g} nats or more given the "
                        "class: what naive Bayes assumes holds well enough",
                        {"n": n, "d": d, "least": WEAK})  # fmt: skip
@@ -343,53 +353,53 @@ def _naive(look: ExaminedTable, dependent: bool) -> Message:
                    "it may decide well even where columns say the same", facts)  # fmt: skip
 
 
-def _cells(look: ExaminedTable) -> int:
+def _cells(examined: ExaminedTable) -> int:
     """Cells of a table P(x | parent, class), on average: K S̄²."""
-    sizes = [len(look.schema[name].levels) for name in look.codes]
-    return round(look.k * float(np.mean(sizes)) ** 2) if sizes else 0
+    sizes = [len(examined.schema[name].levels) for name in examined.codes]
+    return round(examined.k * float(np.mean(sizes)) ** 2) if sizes else 0
 
 
-def _possible(look: ExaminedTable, model: AddModel) -> bool:
+def _possible(examined: ExaminedTable, model: AddModel) -> bool:
     """Whether it can be fitted, for a covariance may be singular; and, where that is cheap to ask, whether cutting the
     numbers leaves what it speaks of: a column that says anything, and two where one depends on another."""
     least = {"tan": 2, "aode": 2}.get(model.family, 1 if "discretize" in dict(model.knobs) else 0)
-    if least and _cheap(look):
-        fitted = _fitted(look, model)
+    if least and _cheap(examined):
+        fitted = _fitted(examined, model)
         return fitted is not None and sum(v.cuts != () for v in fitted.schema_) >= least
-    return model.family not in ("lda", "qda") or _fitted(look, model) is not None
+    return model.family not in ("lda", "qda") or _fitted(examined, model) is not None
 
 
-def _error(look: ExaminedTable, model: AddModel) -> float | None:
+def _error(examined: ExaminedTable, model: AddModel) -> float | None:
     """The share of rows decided wrongly, each by the model without it (structure and cut points stay)."""
     dense = [position for position, name in dict(model.knobs).get("likelihoods", ()) if name == "kernel"]
-    if look.n * len(dense) * look.k > CHEAP_KERNEL:
+    if examined.n * len(dense) * examined.k > CHEAP_KERNEL:
         return None
-    fitted = _fitted(look, model)
-    if fitted is None or look.target is None:
+    fitted = _fitted(examined, model)
+    if fitted is None or examined.target is None:
         return None
-    X, y = look.frame[list(look.features.names)], look.frame[look.target.name]
+    X, y = examined.frame[list(examined.features.names)], examined.frame[examined.target.name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimationWarning)
         decided = fitted.leave_one_out_log_proba(X, y).argmax(axis=1)
     return float(np.mean(decided != positions(y, tuple(fitted.classes_.tolist()))))
 
 
-def _fitted(look: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
+def _fitted(examined: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
     """The model, fitted once; None where it cannot be."""
-    return look.once(repr(model), lambda: _fit(look, model))
+    return examined.once(repr(model), lambda: _fit(examined, model))
 
 
-def _fit(look: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
-    assert look.target is not None
+def _fit(examined: ExaminedTable, model: AddModel) -> GenerativeClassifier | None:
+    assert examined.target is not None
     tick()
     knobs = dict(model.knobs)
     if "likelihoods" in knobs:
-        knobs["likelihoods"] = {look.features.names[position]: name for position, name in knobs["likelihoods"]}
+        knobs["likelihoods"] = {examined.features.names[position]: name for position, name in knobs["likelihoods"]}
     preset = PRESETS[model.preset] if model.family == "naive-bayes" else {}
-    X, y = look.frame[list(look.features.names)], look.frame[look.target.name]
+    X, y = examined.frame[list(examined.features.names)], examined.frame[examined.target.name]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EstimationWarning)
-            return FAMILIES[model.family](schema=look.schema, **{**preset, **knobs}).fit(X, y)
+            return FAMILIES[model.family](schema=examined.schema, **{**preset, **knobs}).fit(X, y)
     except BayesEngineError:
         return None

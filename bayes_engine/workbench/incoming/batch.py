@@ -201,7 +201,7 @@ NOWHERE: Mapping[int, str] = {
 }
 """The reason where no cell alone is why a row has no posterior."""
 IN_ENGLISH: Mapping[str, str] = {}
-"""Nothing is said otherwise: the default of `said_as`."""
+"""The English sentences as they are: the default of `wording`."""
 
 
 def reasons(
@@ -210,7 +210,7 @@ def reasons(
     decision: Decision,
     posterior: Array,
     positions: NDArray[np.intp],
-    said_as: Mapping[str, str] = IN_ENGLISH,
+    wording: Mapping[str, str] = IN_ENGLISH,
 ) -> list[str]:
     """For each of the rows at these `positions`, the up to three columns that speak loudest for the decided class and
     against its most probable rival, with their contributions to the log-odds in nats: `density = 0.697 (+1.20), …`; of
@@ -218,17 +218,17 @@ def reasons(
 
     A decision that is no class (refuse) is explained by the most probable class. Where no column speaks for the class,
     prior or losses decided, and the reason is SILENT; for a row not decided it names the cell, or is one of NOWHERE.
-    `said_as` has for these sentences, and for what a cell can be (`Why`), how a person says them in another language.
+    `wording` has for these sentences, and for what a cell can be (`Why`), how a person says them in another language.
     """
     sentences = np.full(len(positions), "", dtype=object)
     bad_cells = {
-        cell.row: f"{cell.column} = {_short(cell.value)} ({said_as.get(cell.why, cell.why)})"
+        cell.row: f"{cell.column} = {_short(cell.value)} ({wording.get(cell.why, cell.why)})"
         for cell in reversed(rows.bad)
     }
     decided = decision.position[positions] >= 0
     for place in np.flatnonzero(~decided):
         nowhere = NOWHERE.get(int(decision.status[positions[place]]), "")
-        sentences[place] = said_as.get(nowhere, nowhere) or bad_cells.get(int(positions[place]), "")
+        sentences[place] = wording.get(nowhere, nowhere) or bad_cells.get(int(positions[place]), "")
     places, positions = np.flatnonzero(decided), positions[decided]
     if not len(positions):
         return sentences.tolist()
@@ -237,7 +237,7 @@ def reasons(
     rivals = _rivals(ledger.classes, decision.action[positions], posterior[positions])
     n = np.arange(len(positions))
     terms = [(row.child, term) for row, term in ledger.by_variable().rows if row.kind != "prior" and row != CALIBRATION]
-    silent = said_as.get(SILENT, SILENT)
+    silent = wording.get(SILENT, SILENT)
     if not terms:
         sentences[places] = silent
         return sentences.tolist()
@@ -306,10 +306,10 @@ def results(
     posterior: Array,
     classes: Iterable[Any],
     positions: NDArray[np.intp],
-    said_as: Mapping[str, str] = IN_ENGLISH,
+    wording: Mapping[str, str] = IN_ENGLISH,
 ) -> pd.DataFrame:
     """The columns of the answer for the rows at these `positions`, under names that no column of the file has:
-    decision, risk, gap, P(class) in the order of `classes`, status, reason (`said_as` as in `reasons`). Numbers are NaN
+    decision, risk, gap, P(class) in the order of `classes`, status, reason (`wording` as in `reasons`). Numbers are NaN
     where a row is not decided."""
     fine, labels = decision.position[positions] >= 0, _labels(decision.action[positions])
     columns: dict[str, Any] = {
@@ -321,7 +321,7 @@ def results(
         columns[f"P({label})"] = np.where(fine, posterior[positions, scored.ledger.classes.index(label)], np.nan)
     named = np.array([STATUS_NAMES[status] for status in sorted(STATUS_NAMES)], dtype=object)
     columns["status"] = pd.Series(named[decision.status[positions]], dtype="str")
-    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, positions, said_as), dtype="str")
+    columns["reason"] = pd.Series(reasons(model, rows, decision, posterior, positions, wording), dtype="str")
     frame = pd.DataFrame(columns)
     return frame.set_axis(free_names(list(frame.columns), set(rows.names)), axis=1)
 
@@ -335,10 +335,10 @@ def answers(
     prior_of_use: Mapping[Any, float] | None = None,
     *,
     amount: Any = None,
-    said_as: Mapping[str, str] = IN_ENGLISH,
+    wording: Mapping[str, str] = IN_ENGLISH,
 ) -> Iterator[pd.DataFrame]:
     """The file with the answers beside it, a block at a time: every cell as the text it was, then `results`; `amount`
-    (n,) as in `Scored.decide`, `said_as` as in `reasons`.
+    (n,) as in `Scored.decide`, `wording` as in `reasons`.
 
     >>> from bayes_engine.models.naive_bayes import NaiveBayes
     >>> from bayes_engine.workbench.incoming.pieces import open_cells
@@ -356,7 +356,7 @@ def answers(
         own = scored.of(part)
         decision = own.decide(loss, prior_of_use, amount=None if amount is None else np.asarray(amount)[part])
         here = np.arange(len(block))
-        answer = results(model, block, own, decision, own.posterior(prior_of_use), classes, here, said_as)
+        answer = results(model, block, own, decision, own.posterior(prior_of_use), classes, here, wording)
         yield pd.concat([block.cells.reset_index(drop=True), answer], axis=1)
         start += len(block)
 

@@ -50,7 +50,7 @@ class Results:
         table, fitted, rows, loss, use = judged.table, judged.fitted, judged.rows, judged.loss, judged.prior_of_use
         self.rows = rows
         self.blocks = partial(answers, fitted.judging, rows, judged.scored, loss, table.classes, use,
-                              amount=rows.amount, said_as=reasons())  # fmt: skip
+                              amount=rows.amount, wording=reasons())  # fmt: skip
         prior = None if use is None else tuple(use.items())
         alike = current().seen(keys.SECOND_ALIKE)
         self.key: tuple[Hashable, ...] = (mark(judged.upload), table.key, fitted.spec, alike, loss, prior,

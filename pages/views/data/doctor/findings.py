@@ -94,7 +94,7 @@ def checked(table: active.TableInUse, found: Examined) -> None:
     if found.settled:
         st.caption(_("Found, and taken care of by a column's role, the active model or the losses:"))
         for f in found.settled[:12]:
-            st.caption(f":material/check: {wording.sentence(table, f.said)} {_settled_by(table, f)}")
+            st.caption(f":material/check: {wording.sentence(table, f.message)} {_settled_by(table, f)}")
         if found.settled[12:]:
             st.caption(_("and {n} more").format(n=len(found.settled) - 12))
 
@@ -185,7 +185,7 @@ def line(table: active.TableInUse, group: Group, key: str) -> None:
 
 def _told(table: active.TableInUse, group: Group) -> str:
     if len(group.findings) == 1:
-        return wording.sentence(table, group.findings[0].said)
+        return wording.sentence(table, group.findings[0].message)
     firsts = list(dict.fromkeys(f.columns[0] for f in group.findings))
     names = _(", ").join(md(table.column(name), 28) for name in firsts[:NAMED])
     return _("**{what}** in {n} columns: {names}").format(
@@ -314,7 +314,7 @@ def picked(table: active.TableInUse, found: Examined, name: str) -> None:
             with st.container(key=f"finding_{finding.severity}_picked_{at}", gap="xsmall"):
                 left, right = st.columns([4, 5], gap="medium")
                 with left:
-                    st.markdown(f"{wording.ICONS[finding.severity]} {wording.sentence(table, finding.said)}")
+                    st.markdown(f"{wording.ICONS[finding.severity]} {wording.sentence(table, finding.message)}")
                     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                         for number, mend in enumerate(group.mends):
                             mend_button(table, mend, f"picked_{at}_{number}", first=number == 0)
@@ -323,4 +323,4 @@ def picked(table: active.TableInUse, found: Examined, name: str) -> None:
                 rows_of(table, finding)
         for finding in found.settled:
             if name in finding.columns:
-                st.caption(f":material/check: {wording.sentence(table, finding.said)} {_settled_by(table, finding)}")
+                st.caption(f":material/check: {wording.sentence(table, finding.message)} {_settled_by(table, finding)}")

@@ -120,7 +120,7 @@ def _label(table: active.TableInUse, column: str, text: str) -> str:
 def button(table: active.TableInUse, mends: Sequence[Mend]) -> str:
     """What a button says that does these, which are of one kind."""
     if len(mends) == 1:
-        return sentence(table, mends[0].said, lambda text: md(text, 40))
+        return sentence(table, mends[0].label, lambda text: md(text, 40))
     first, n = mends[0], len(mends)
     if isinstance(first, SetRole) and first.role == "ignore":
         return _("Leave out these {n} columns").format(n=n)

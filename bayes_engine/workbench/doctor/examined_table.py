@@ -85,10 +85,10 @@ class ExaminedTable:
         return tuple(int(i) for i in self.rows[np.flatnonzero(mask)[:SHOWN]])
 
 
-def look(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> ExaminedTable:
+def examined_table(table: Parts | pd.DataFrame, schema: Schema | None = None, seed: int = 0) -> ExaminedTable:
     """The table with the rows that are looked at; rows without a class among them only where no column is the target.
 
-    >>> seen = look(pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}).convert_dtypes())
+    >>> seen = examined_table(pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", None]}).convert_dtypes())
     >>> seen.n, seen.k
     (3, 0)
     """
