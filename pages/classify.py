@@ -8,7 +8,7 @@ from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import _
 from pages import active
 from pages.active import reading, required
-from pages.runtime import view_keys as keys
+from pages.active.second_file import SECOND_FILE
 from pages.runtime.escape import md
 from pages.runtime.state import current, finish
 from pages.views.classify import given, results, rows
@@ -25,7 +25,7 @@ with wanted:
 
 upload = given.given()
 if upload is None:
-    if current().seen(keys.SECOND):
+    if SECOND_FILE.named(current()):
         st.info(_("This link speaks of a second file that was given elsewhere; drop the same file here again."))
     finish()
 given.offer_alike(table, fitted, upload)
@@ -33,7 +33,7 @@ try:
     judged = judge(table, fitted, upload)
 except BayesEngineError as error:
     st.error(_("'{file}' cannot be classified: {why}.").format(file=md(upload.name), why=error.message.local(md)))
-    reading.reading_choices(upload, "read_second", lambda state, _before, _after: state, typed=False)
+    reading.reading_choices(upload)
     finish()
 
 # what was decided, to be taken along
@@ -49,5 +49,5 @@ results.write_if_asked(result)
 rows.row_table(judged)
 rows.against_truth(judged)
 rows.bad_cells(judged)
-reading.reading_notes((*upload.reading.report, *judged.rows.notes), upload, "read_second", typed=False)
-reading.reading_choices(upload, "read_second", lambda state, _before, _after: state, typed=False)
+reading.reading_notes((*upload.reading.report, *judged.rows.notes), upload)
+reading.reading_choices(upload)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bayes_engine.language import _
 from pages import active
+from pages.active.table_file import TABLE
 from pages.runtime.escape import md
 from pages.runtime.state import State, current
 from pages.views.data import source, target
@@ -16,7 +17,7 @@ from pages.views.data.style import style
 
 style()
 st.title(_("Which table?"))
-drop, shelf = st.columns([1, 2 if current().table.startswith("upload:") else 3], gap="medium")
+drop, shelf = st.columns([1, 2 if TABLE.named(current()) else 3], gap="medium")
 with drop:
     source.drop()
 with shelf, st.expander(_("Worked examples"), expanded=current().table == State().table):

@@ -1,4 +1,4 @@
-"""What the pages show, in four rooms: `tables` (the one in use), `uploads`, `models` (the shelf, its fits),
+"""What the pages show, in four rooms: `tables` (the one in use), `files`, `models` (the shelf, its fits),
 `case_and_losses` (and the prior of use).
 
 Caches are keyed by a digest of the content and by parameters, hold immutable results, and hold neither words nor
@@ -20,6 +20,7 @@ from pages.active.case_and_losses import (
     story_losses,
     text_columns,
 )
+from pages.active.files import digest
 from pages.active.models import (
     CALIBRATIONS,
     COLUMN_KNOBS,
@@ -43,6 +44,7 @@ from pages.active.models import (
     shelf_of,
     uncalibrated,
 )
+from pages.active.table_file import upload_in
 from pages.active.tables import (
     OF_LEVELS,
     FittableTable,
@@ -58,7 +60,6 @@ from pages.active.tables import (
     table_in_use,
     treatments_in_use,
 )
-from pages.active.uploads import ENCODINGS, Overrides, Upload, digest, keep_upload, look, overrides, upload_in, uploaded
 
 InUse = FittableTable
 
@@ -67,7 +68,6 @@ __all__ = [
     "COLUMN_KNOBS",
     "COUNTING",
     "DENSITIES",
-    "ENCODINGS",
     "EXACT",
     "FAMILIES",
     "NAIVE",
@@ -77,10 +77,8 @@ __all__ = [
     "FittableTable",
     "Fitted",
     "InUse",
-    "Overrides",
     "TableInUse",
     "UnfittableTable",
-    "Upload",
     "active_model",
     "case_amount",
     "case_codes",
@@ -97,12 +95,9 @@ __all__ = [
     "held_out_rows",
     "in_use",
     "is_tiny",
-    "keep_upload",
     "likelihood_of",
-    "look",
     "losses",
     "notes_of",
-    "overrides",
     "pick_row",
     "prior_of_use",
     "refusal",
@@ -119,5 +114,4 @@ __all__ = [
     "treatments_in_use",
     "uncalibrated",
     "upload_in",
-    "uploaded",
 ]

@@ -9,11 +9,13 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from bayes_engine.errors import BayesEngineError
-from bayes_engine.language import Message, _
+from bayes_engine.language import _
 from bayes_engine.table.decode import first_lines
 from bayes_engine.table.notes import Note, Offer
 from bayes_engine.table.read import Reading
-from pages import active
+from bayes_engine.workbench.incoming.pieces import Cells
+from pages.active.files import ENCODINGS, READING, File, Role, Upload
+from pages.active.second_file import SECOND_FILE
 from pages.runtime import jobs
 from pages.runtime.escape import clean, md
 from pages.runtime.state import State, bound, change, current
@@ -22,22 +24,25 @@ SHORT = 6
 """How many notes are shown before the rest is folded."""
 MOST = 60
 """How many are shown at all: a table of thousands of columns may have a note for each."""
-READING = Message("reading the file")
 T = TypeVar("T")
+Read = TypeVar("Read", bound=Reading | Cells)
 
 
-def read_dropped(key: str, look: Callable[[str, bytes], T], then: Callable[[str, bytes, T], None]) -> None:
-    """For the callback of the uploader `key`: the file that was dropped is looked at, and then `then` is called with
-    its name, its bytes and what `look` found in them. One in which it finds nothing is said, and all stays."""
-    file = st.session_state.get(key)
+def read_dropped(key: str, role: Role[T], then: Callable[[Upload[T]], None]) -> None:
+    """For the callback of the uploader `key`: the file that was dropped is read, and then `then` is called with it.
+    One in which there is nothing to read is said, and all stays."""
+    dropped = st.session_state.get(key)
     st.session_state[f"{key}_said"] = None
-    if file is None:
+    if dropped is None:
         jobs.cancel_callback_job()
         return
-    name, content = clean(file.name), file.getvalue()
-    asked = (look.__module__, look.__qualname__, name, active.digest(content))
-    work, said = partial(look, name, content), partial(_refused, key)
-    jobs.run_after_callback(asked, work, READING, partial(then, name, content), said, size=len(content))
+    file = File.of(clean(dropped.name), dropped.getvalue())
+
+    def read(reading: T) -> None:
+        then(Upload(role, file, (), reading))
+
+    refuse = partial(_refused, key)
+    jobs.run_after_callback(role.job(file, ()), partial(role.read, file), READING, read, refuse, size=len(file.content))
 
 
 def _refused(key: str, error: BayesEngineError) -> None:
@@ -50,20 +55,25 @@ def why_refused(key: str) -> str:
     return said.local(md) if said and st.session_state.get(key) else ""
 
 
-Then = Callable[[State, Reading, Reading], State]
+Then = Callable[[State, Read, Read], State]
 """What else changes when a file was read again: (state, before, after)."""
 
 
-def reading_choices(upload: active.Upload, key: str, then: Then, *, typed: bool = True) -> None:
-    """The choices that were made in reading a file, kept in the state under `key`; a change reads it again.
+def unchanged(state: State, _before: object, _after: object) -> State:
+    """Nothing else changes when the file was read again."""
+    return state
+
+
+def reading_choices(upload: Upload[Read], then: Then[Read] = unchanged) -> None:
+    """The choices that were made in reading a file; a change reads it again.
 
     A way of reading that does not fit leaves everything as it is, and is said.
     """
 
     def override(name: str) -> Callable[[State, Any], State]:
-        return lambda state, value: _again(state, upload, key, name, value, then)
+        return lambda state, value: _again(state, upload, name, value, then)
 
-    recipe = upload.reading.recipe
+    recipe, key = upload.reading.recipe, upload.role.widgets
     said = st.session_state.get(f"{key}_said")
     with st.expander(_("How the file was read"), icon=":material/manage_search:", expanded=bool(said)):
         if said:
@@ -75,7 +85,7 @@ def reading_choices(upload: active.Upload, key: str, then: Then, *, typed: bool 
         if recipe.format == "text":
             cells[0].selectbox(
                 _("Encoding"),
-                list(dict.fromkeys([recipe.encoding, *active.ENCODINGS])),
+                list(dict.fromkeys([recipe.encoding, *ENCODINGS])),
                 **bound(f"{key}_encoding", recipe.encoding, override("encoding")),
             )
             delimiters = {
@@ -109,7 +119,7 @@ def reading_choices(upload: active.Upload, key: str, then: Then, *, typed: bool 
             format_func=lambda n: str(n) if n else _("no names in the file"),
             **bound(f"{key}_header", line, lambda s, n: header(s, n or False)),
         )
-        if typed:
+        if isinstance(upload.reading, Reading):
             _types(upload.reading, key, override)
         else:
             marks = {"": _("by rule"), ".": _("point 1.5"), ",": _("comma 1,5")}
@@ -126,7 +136,7 @@ def reading_choices(upload: active.Upload, key: str, then: Then, *, typed: bool 
         )
         if recipe.format == "text":
             st.caption(_("The file as this encoding has it"))
-            shown = first_lines(upload.content, recipe.encoding)
+            shown = first_lines(upload.file.content, recipe.encoding)
             st.code("\n".join(f"{n:>5}  {clean(text, 160)}" for n, text in shown), language=None)
 
 
@@ -177,49 +187,45 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
     )
 
 
-def _again(state: State, upload: active.Upload, key: str, name: str, value: Any, then: Then) -> State:
-    present = dict(active.overrides(state, key))
+def _again(state: State, upload: Upload[Read], name: str, value: Any, then: Then[Read]) -> State:
+    key = upload.role.widgets
+    present = dict(upload.role.wanted(state))
     if name == "types":  # of one column: the others stay as they were
         kinds = {**dict(present.get("types", ())), **dict(value)}
         value = tuple((at, kind) for at, kind in sorted(kinds.items()) if kind != "auto")
     wanted = tuple(sorted({**present, name: value}.items()))
     given, before = _given(state), upload.reading
 
-    def read(after: Reading) -> None:
+    def read(after: Read) -> None:
         if _given(current()) == given:  # else another file is in use by now
             upload.take(wanted, after)
-            change(lambda state: then(state.showing(**{key: wanted}), before, after))
+            change(lambda state: then(state.showing((key, wanted)), before, after))
 
     st.session_state[f"{key}_said"] = None
-    asked = (type(upload).__qualname__, upload.name, active.digest(upload.content), wanted)
-    jobs.run_after_callback(
-        asked, partial(upload.look, wanted), READING, read, partial(_refused, key), size=len(upload.content)
-    )
+    job, work, refuse = upload.role.job(upload.file, wanted), partial(upload.look, wanted), partial(_refused, key)
+    jobs.run_after_callback(job, work, READING, read, refuse, size=len(upload.file.content))
     return state
 
 
 def _given(state: State) -> tuple[str, str]:
     """The files that a state speaks of."""
-    return state.table, state.seen("second", "")
+    return state.table, SECOND_FILE.named(state)
 
 
-def reading_notes(
-    said: Iterable[Note], upload: active.Upload | None = None, key: str = "", then: Then = lambda state, _b, _a: state,
-    *, typed: bool = True,
-) -> None:  # fmt: skip
-    """What was inferred or changed, the doubtful first; beside each, where the file can be read again (`upload`, its
-    ways of reading in the state under `key`), a button for every other way to read it."""
-    ordered = sorted(said, key=lambda n: n.severity != "warning")
+def reading_notes(said: Iterable[Note], upload: Upload[Read], then: Then[Read] = unchanged) -> None:
+    """What was inferred or changed, the doubtful first; beside each a button for every other way to read the file."""
+    ordered, key = sorted(said, key=lambda n: n.severity != "warning"), upload.role.widgets
+    typed = isinstance(upload.reading, Reading)
 
     def line(at: int, note: Note) -> None:
         mark = ":material/warning:" if note.severity == "warning" else ":material/check:"
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}_note_{at}"):
             st.markdown(f"{mark} {note.message.local(_quoted)}", width="content")
             offers = [o for o in note.offers if typed or o.keyword not in ("types", "missing")]
-            for number, other in enumerate(offers if upload else ()):
+            for number, other in enumerate(offers):
                 st.button(other.label.local(_quoted), key=f"{key}_offer_{at}_{number}", type="tertiary",
                           icon=":material/undo:", on_click=change,
-                          args=(partial(_taken_up, upload=upload, key=key, other=other, then=then),)
+                          args=(partial(_taken_up, upload=upload, other=other, then=then),)
                           )  # fmt: skip
 
     with st.container(gap=None):
@@ -233,8 +239,8 @@ def reading_notes(
                 st.caption(_("and {n} more of the same kinds").format(n=len(ordered) - MOST))
 
 
-def _taken_up(state: State, upload: active.Upload, key: str, other: Offer, then: Then) -> State:
-    return _again(state, upload, key, other.keyword, other.value, then)
+def _taken_up(state: State, upload: Upload[Read], other: Offer, then: Then[Read]) -> State:
+    return _again(state, upload, other.keyword, other.value, then)
 
 
 def _quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from bayes_engine.language import LANGUAGES, _, current_language
 from bayes_engine.table.read import MAX_BYTES
 from pages import active
 from pages.active import words
+from pages.active.table_file import TABLE
 from pages.runtime import private
 from pages.runtime.escape import md
 from pages.runtime.state import bound, change, current
@@ -212,8 +213,8 @@ def warnings() -> None:
             )
             workspace.save_button("workspace_save_long", width="content")
     state = current()
-    if state.table.startswith("upload:") and active.upload_in(state) is None:
-        name = st.session_state.get("files_asked", {}).get(state.table.removeprefix("upload:"))
+    if (digest := TABLE.named(state)) and active.upload_in(state) is None:
+        name = st.session_state.get("files_asked", {}).get(digest)
         if name:
             st.warning(
                 _(
@@ -228,5 +229,5 @@ def warnings() -> None:
                     "everything is as it was; until then you see the start table."
                 )
             )
-    elif not state.table.startswith("upload:") and state.table not in dataset_names():
+    elif not digest and state.table not in dataset_names():
         st.warning(_("This link names a table that is not here; you see the start table."))

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bayes_engine.table.read import read_table
 from pages import active
 from pages.active import models
+from pages.active.files import File, Role, Upload
+from pages.active.table_file import TABLE
 from pages.components.film import read_play
 from pages.components.losses import read_edit, with_edit
 from pages.runtime.state import START, Spec, State, encode
@@ -95,12 +96,19 @@ def written(app: AppTest, head: str) -> pd.DataFrame:
     return pd.DataFrame(rest, columns=heads)
 
 
+def give(app: AppTest, role: Role[Any], name: str, content: bytes) -> str:
+    """Give the session this file; the digest that a state names it by."""
+    file = File.of(name, content)
+    if "files" not in app.session_state:
+        app.session_state["files"] = {}
+    app.session_state["files"][role.name] = {file.digest: Upload(role, file, (), role.read(file))}
+    return file.digest
+
+
 def uploaded(content: bytes, *, page: str = "dependence", state: State = START, **view: object) -> AppTest:
     """A page with a file, in this state and view, run once, without an exception."""
-    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    reading = read_table(content, name="t.csv")
-    app.session_state["uploads"] = {mark: active.Upload("t.csv", content, (), reading)}
+    mark = give(app, TABLE, "t.csv", content)
     app.query_params["s"] = encode(replace(state, table=f"upload:{mark}", language="en").showing(**view))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception

@@ -14,13 +14,14 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import load_dataset
 from bayes_engine.errors import listen
-from bayes_engine.table.read import read_table
 from bayes_engine.workbench.doctor.examine import examine
 from bayes_engine.workbench.doctor.finding import Finding, ModelInUse, Repair
 from bayes_engine.workbench.doctor.replay import treatments
 from bayes_engine.workbench.incoming.incoming import CellRules, Reception
 from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
+from pages.active.files import File, Upload
+from pages.active.table_file import TABLE
 from pages.runtime.state import START, Spec, State, decode, encode
 from pages.views.data import columns
 from pages.views.data.doctor import mends
@@ -360,9 +361,10 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], State]:
     """A state whose table is a file, as the session of a page would hold it."""
 
     def hold(content: str) -> State:
-        upload = active.Upload("t.csv", content.encode(), (), read_table(content.encode(), name="t.csv"))
+        file = File.of("t.csv", content.encode())
+        upload = Upload(TABLE, file, (), TABLE.read(file))
         monkeypatch.setattr("pages.active.tables.upload_in", lambda _state: upload.reading)
-        return State(table=f"upload:{active.digest(upload.content)}")
+        return State(table=f"upload:{file.digest}")
 
     return hold
 

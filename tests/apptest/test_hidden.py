@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_dataset
 from bayes_engine.models.mixture import GaussianMixture, mixture_table
-from bayes_engine.table.read import read_table
+from pages.active.table_file import TABLE
 from pages.runtime.state import State, encode
 from pages.views.hidden.player import film_bytes
-from tests.apptest.opened import APP, opened
+from tests.apptest.opened import APP, give, opened
 from tests.conftest import PATIENCE, slowly
 
 IRIS = State(table="iris", language="en").showing(em_all=True)
@@ -163,12 +163,10 @@ def test_a_prior_is_spoken_of_only_where_there_is_one() -> None:
 
 
 def test_what_no_label_hidden_refuses_names_the_columns() -> None:
-    from pages.active.uploads import Upload, digest
-
     content = b"<b>x</b>,$x$,c\n1.5,2.5,z\n2.25,1.25,a\n3.1,9.75,z\n"
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    app.session_state["uploads"] = {digest(content): Upload("t.csv", content, (), read_table(content, name="t.csv"))}
-    state = State(table=f"upload:{digest(content)}", language="en").showing(em_part="none")
+    mark = give(app, TABLE, "t.csv", content)
+    state = State(table=f"upload:{mark}", language="en").showing(em_part="none")
     app.query_params["s"] = encode(state)
     app.switch_page("pages/hidden.py").run()
     assert not app.exception

@@ -18,8 +18,9 @@ from bayes_engine.errors import TableError
 from bayes_engine.language import Message, _, set_language
 from bayes_engine.progress import Cancelled, steps
 from bayes_engine.table.read import Reading, read_table
-from bayes_engine.workbench.incoming.pieces import open_cells
-from pages.active import models, second_file, uploads
+from bayes_engine.workbench.incoming.pieces import Cells, open_cells
+from pages.active import models, second_file, table_file
+from pages.active.files import Upload
 from pages.runtime import jobs
 from pages.runtime.state import Spec, State
 from pages.views.classify import given
@@ -70,7 +71,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
 @pytest.fixture
 def slow_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     """Reading a table."""
-    yield from _slow(Slow(read_table), uploads, "read_table", monkeypatch)
+    yield from _slow(Slow(read_table), table_file, "read_table", monkeypatch)
 
 
 @pytest.fixture
@@ -305,6 +306,11 @@ def table(app: AppTest) -> str:
     return app.session_state["state"].table
 
 
+def second(app: AppTest) -> Upload[Cells]:
+    [upload] = app.session_state["files"]["second"].values()
+    return upload
+
+
 def test_the_page_stays_as_it_was_while_a_file_is_read(slow_table: Slow) -> None:
     before = opened("data")
     app = dropped("data", "upload_file", FILE)
@@ -346,7 +352,7 @@ def test_what_is_read_otherwise_is_read_apart_too(slow_table: Slow) -> None:
     finished(app)
     assert app.selectbox(key="read_header").value == 0
     mark = table(app).removeprefix("upload:")
-    assert len(app.session_state["uploads"][mark].reading.frame) == 13  # the names are a row now
+    assert len(app.session_state["files"]["table"][mark].reading.frame) == 13  # the names are a row now
 
 
 def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) -> None:
@@ -355,7 +361,7 @@ def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) ->
     assert not app.exception and "Cancelled: reading the file." in said(app)
     until(lambda: slow_second.stopped == 1)
     app.run()
-    assert slow_second.begun == 1 and "second" not in app.session_state and "Cancelled" in said(app)
+    assert slow_second.begun == 1 and "files" not in app.session_state and "Cancelled" in said(app)
     app.switch_page("pages/model.py").run()
     assert "Cancelled" not in said(app) and "callback_job" not in app.session_state
     slow_second.go.set()
@@ -363,7 +369,7 @@ def test_a_file_whose_reading_is_cancelled_changes_nothing(slow_second: Slow) ->
     app.file_uploader(key="second_file").set_value(("again.csv", SECOND.encode(), "text/csv")).run()
     until(lambda: slow_second.begun == 2)
     finished(app)
-    assert app.session_state["second"][1].name == "again.csv" and app.dataframe[0].value.shape[0] == 2
+    assert second(app).name == "again.csv" and app.dataframe[0].value.shape[0] == 2
 
 
 def test_a_small_file_is_waited_for(slow_second: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -371,14 +377,14 @@ def test_a_small_file_is_waited_for(slow_second: Slow, monkeypatch: pytest.Monke
     slow_second.go.set()
     app = opened("classify")
     app.file_uploader(key="second_file").set_value(("rows.csv", SECOND.encode(), "text/csv")).run()
-    assert "Reading the file" not in said(app) and app.session_state["second"][1].name == "rows.csv"
+    assert "Reading the file" not in said(app) and second(app).name == "rows.csv"
 
 
 def test_a_file_that_is_taken_back_is_read_no_longer(slow_second: Slow) -> None:
     app = dropped("classify", "second_file", SECOND)
     app.file_uploader(key="second_file").set_value(None).run()
     until(lambda: slow_second.stopped == 1)
-    assert "Reading the file" not in said(app.run()) and "second" not in app.session_state
+    assert "Reading the file" not in said(app.run()) and "files" not in app.session_state
 
 
 def test_what_was_read_outlives_a_click_that_breaks_off_the_run(

@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.priors import with_share
-from bayes_engine.table.read import read_table
 from pages import active
 from pages.active import shelf
+from pages.active.table_file import TABLE
 from pages.runtime.state import Spec, State, encode
-from tests.apptest.opened import APP, behind, listed, opened, uploaded
+from tests.apptest.opened import APP, behind, give, listed, opened, uploaded
 from tests.conftest import PATIENCE, crossed, slowly
 
 MELONS = State(table="watermelon3", language="en", labels="file")
@@ -194,11 +194,8 @@ https://evil.test,4.5,*no* :red[x]
 @pytest.mark.parametrize("column", [0, 1])
 def test_strange_names_stand_as_they_are(column: int) -> None:
     content = STRANGE.encode()
-    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    app.session_state["uploads"] = {
-        mark: active.Upload("strange.csv", content, (), read_table(content, name="strange.csv"))
-    }
+    mark = give(app, TABLE, "strange.csv", content)
     app.query_params["s"] = encode(State(table=f"upload:{mark}").showing(column=column))
     app.switch_page("pages/model.py").run()
     assert not app.exception and not app.warning

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.datasets import load_network
-from bayes_engine.exchange import read_bif
 from bayes_engine.inference.answer import answer
+from pages.active.network_file import NETWORK
 from pages.runtime.state import State, decode, encode
 from pages.views.network import source as sources
-from tests.apptest.opened import APP, opened, sent_to, written
+from tests.apptest.opened import APP, give, opened, sent_to, written
 from tests.conftest import PATIENCE
 
 PLACE = load_network("asia").network.position
@@ -226,11 +226,11 @@ def test_a_hostile_file_is_shown_as_the_characters_it_holds() -> None:
     bif = f'variable "{evil}" {levels} probability ( "{evil}" ) {{ table 0.5 0.5; }}'
     for part in ("beliefs", "tables", "separation", "elimination", "exchange"):
         app = AppTest.from_file(APP, default_timeout=PATIENCE)
-        app.session_state["networks"] = {"abc": (f"{evil}.bif", read_bif(bif))}
-        view = State(language="en").showing(net="file:abc", net_part=part, net_evidence=((0, 0),))
+        source = f"file:{give(app, NETWORK, f'{evil}.bif', bif.encode())}"
+        view = State(language="en").showing(net=source, net_part=part, net_evidence=((0, 0),))
         app.query_params["s"] = encode(view)
         app.switch_page("pages/network.py").run()
-        assert not app.exception and app.selectbox(key="net").value == "file:abc"
+        assert not app.exception and app.selectbox(key="net").value == source
         assert "![x](" not in text(app) and "<b>" not in text(app)
     assert len(app.get("download_button")) == 4
 
@@ -244,12 +244,12 @@ def test_a_network_out_of_reach_of_exact_inference_is_refused_in_words_and_can_b
         rows = "".join(f"({', '.join(given)}) 0.3, 0.7; " for given in itertools.product("ab", repeat=len(above)))
         given = f" | {', '.join(above)}" if above else ""
         lines.append(f"probability ( {names[i][j]}{given} ) {{ {rows if above else 'table 0.4, 0.6; '}}}")
-    grid = read_bif("\n".join(["network g { }", *lines]))
+    grid = "\n".join(["network g { }", *lines]).encode()
 
     def shown(**view: object) -> AppTest:
         app = AppTest.from_file(APP, default_timeout=PATIENCE)
-        app.session_state["networks"] = {"g": ("grid.bif", grid)}
-        app.query_params["s"] = encode(State(language="en").showing(net="file:g", **view))
+        source = f"file:{give(app, NETWORK, 'grid.bif', grid)}"
+        app.query_params["s"] = encode(State(language="en").showing(net=source, **view))
         app.switch_page("pages/network.py").run()
         assert not app.exception
         return app

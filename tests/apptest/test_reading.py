@@ -27,7 +27,7 @@ def click(at: AppTest, label: str) -> None:
 
 
 def reading(at: AppTest) -> Reading:
-    [kept] = at.session_state["uploads"].values()
+    [kept] = at.session_state["files"]["table"].values()
     return kept.reading
 
 

@@ -13,10 +13,10 @@ from google.protobuf.message import Message as Proto
 from streamlit.testing.v1 import AppTest
 
 from bayes_engine.table.read import read_table
-from pages import active
+from pages.active.table_file import TABLE
 from pages.runtime.state import Spec, State, encode
 from tests.apptest.hostile import CLASSES, COLUMNS, FILE, MARK, table
-from tests.apptest.opened import APP
+from tests.apptest.opened import APP, give
 from tests.conftest import PATIENCE, slowly
 
 NB, AODE, TAN = Spec(), Spec(family="aode", preset="laplace"), Spec(family="tan", preset="laplace")
@@ -57,9 +57,8 @@ DRAWN = {"model", "case", "case ask", "dependence", "network learn", "projection
 def app_in(page: str, state: State, *, numbers: bool) -> AppTest:
     """The page with the hostile table, run once without an exception."""
     content = table(numbers=numbers)
-    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    app.session_state["uploads"] = {mark: active.Upload(FILE, content, (), read_table(content, name=FILE))}
+    mark = give(app, TABLE, FILE, content)
     app.query_params["s"] = encode(State(**{**state.__dict__, "table": f"upload:{mark}"}))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception[0].message

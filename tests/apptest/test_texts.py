@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from bayes_engine import NaiveBayes
 from bayes_engine.datasets import load_dataset
-from bayes_engine.table.read import read_table
 from pages import active
+from pages.active.table_file import TABLE
 from pages.runtime.state import Spec, State, decode, encode
 from pages.views.case.text_message import read_typed, with_text
-from tests.apptest.opened import APP, behind, opened, sent_to
+from tests.apptest.opened import APP, behind, give, opened, sent_to
 from tests.conftest import PATIENCE, slowly
 
 SMS = State(table="sms-spam", language="en", labels="file")
@@ -135,9 +135,8 @@ def upload(page: str, columns=((0, "feature", "text", ()),), **state) -> AppTest
     rows = [(f"{text} w{i}", "spam" if "free" in text else "ham", f"{i % 7}.5")
             for i, text in enumerate(PAYLOADS * 12)]  # fmt: skip
     content = pd.DataFrame(rows, columns=["mess*age", "label", "amount"]).to_csv(index=False).encode()
-    mark = active.digest(content)
     app = AppTest.from_file(APP, default_timeout=PATIENCE)
-    app.session_state["uploads"] = {mark: active.Upload("t.csv", content, (), read_table(content, name="t.csv"))}
+    mark = give(app, TABLE, "t.csv", content)
     app.query_params["s"] = encode(State(table=f"upload:{mark}", language="en", columns=columns, **state))
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception

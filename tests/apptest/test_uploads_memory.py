@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 from bayes_engine import NaiveBayes
 from bayes_engine.table.read import read_table
 from pages import active
+from pages.active import files
+from pages.active.table_file import look
 from pages.runtime.state import State, encode
 from tests.apptest.opened import opened
 from tests.conftest import crossed
@@ -31,7 +33,7 @@ def at() -> AppTest:
 
 def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = active.Upload("t.csv", TABLE.encode(), (), reading).reading
+    held = look("t.csv", TABLE.encode())
     assert isinstance(held.frame["self"].dtype, pd.CategoricalDtype)
     assert list(held.frame.columns) == list(reading.frame.columns)
     for name in reading.frame:
@@ -42,13 +44,13 @@ def test_named_levels_are_codes_and_the_cells_are_the_same() -> None:
 
 def test_a_table_takes_less_than_its_file_besides_numbers() -> None:
     content = ("colour,fruit\n" + "vermilion,apple\nultramarine,a very long name of a pear\n" * 5000).encode()
-    held = active.Upload("t.csv", content, (), read_table(content, name="t.csv")).reading
+    held = look("t.csv", content)
     assert held.frame.memory_usage(deep=True).sum() < len(content) / 5
 
 
 def test_a_fit_is_the_same_to_the_last_bit() -> None:
     reading = read_table(TABLE.encode(), name="t.csv")
-    held = active.Upload("t.csv", TABLE.encode(), (), reading).reading
+    held = look("t.csv", TABLE.encode())
     schema = reading.schema.with_role("y", "target")
     for name in ("when", "note"):
         schema = schema.with_role(name, "ignore")
@@ -56,6 +58,18 @@ def test_a_fit_is_the_same_to_the_last_bit() -> None:
     fits = [NaiveBayes(schema=schema.features).fit(f[columns], f["y"]) for f in (reading.frame, held.frame)]
     one, other = (m.predict_proba(f[columns]) for m, f in zip(fits, (reading.frame, held.frame), strict=True))
     assert (one == other).all()
+
+
+def test_the_bytes_of_a_file_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[bytes] = []
+    digest = files.digest
+    monkeypatch.setattr(files, "digest", lambda content: hashed.append(content) or digest(content))
+    app = opened("data")
+    app.file_uploader(key="upload_file").set_value(("t.csv", TABLE.encode(), "text/csv")).run()
+    app.checkbox(key="read_trim").uncheck().run()
+    app.switch_page("pages/model.py").run()
+    assert not app.exception and app.session_state["state"].table == f"upload:{digest(TABLE.encode())}"
+    assert hashed == [TABLE.encode()]
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,11 @@ from bayes_engine import load_model, save_model
 from bayes_engine.datasets import load_network
 from bayes_engine.exchange import write_bif
 from bayes_engine.store import pack
-from bayes_engine.table.read import read_table
 from pages import active
-from pages.active import network_file
-from pages.active.second_file import SecondFile, look
 from pages.runtime.state import START, Spec, State, encode
 from pages.shell.workspace import session
-from pages.shell.workspace.form import GivenFile, Workspace, read, without_data, write
-from tests.apptest.opened import APP, opened
+from pages.shell.workspace.form import ROLES, GivenFile, Workspace, read, without_data, write
+from tests.apptest.opened import APP, give, opened
 from tests.conftest import PATIENCE, crossed, slowly
 from tests.kept import forget
 
@@ -51,26 +48,16 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
     at.session_state["state"] = state
     at.session_state["edited"] = True
     at.session_state["tokens"] = [""]
-    if "table" in files:
-        name, content = files["table"]
-        at.session_state["uploads"] = {
-            active.digest(content): active.Upload(name, content, (), read_table(content, name=name))
-        }
-    if "second" in files:
-        name, content = files["second"]
-        at.session_state["second"] = (active.digest(content), SecondFile(name, content, (), look(name, content)))
-    if "network" in files:
-        name, content = files["network"]
-        at.session_state["networks"] = {active.digest(content): (name, network_file.read(name, content))}
-        at.session_state["network_files"] = {active.digest(content): content}
+    for role, (name, content) in files.items():
+        give(at, ROLES[role], name, content)
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception
     return at
 
 
 def workspace_of(at: AppTest) -> Workspace:
-    held = ("state", "page", "uploads", "second", "networks", "network_files", "files_asked")
-    return session.current_workspace({name: at.session_state[name] for name in held if name in at.session_state})
+    held = ("state", "page", "files", "files_asked")
+    return session.present({name: at.session_state[name] for name in held if name in at.session_state})
 
 
 def opening(content: bytes, at: AppTest | None = None) -> AppTest:
@@ -168,7 +155,7 @@ def test_a_hostile_file_is_refused_with_a_reason_and_changes_nothing(content: by
     assert at.session_state["page"] == "model"
     said = [e.value for e in at.error if e.value.startswith("Not opened: ")]
     assert len(said) == 1 and said[0].endswith("Nothing was changed.")
-    assert "uploads" not in at.session_state and "networks" not in at.session_state
+    assert "files" not in at.session_state
     again = opening(write(Workspace("data", State(table="loan", language="en"), {})), at)
     assert again.session_state["state"].table == "loan"
     assert not again.error

@@ -16,7 +16,7 @@ from bayes_engine.store import pack
 from pages.active import digest
 from pages.runtime.state import Spec, State
 from pages.shell.workspace import disk
-from pages.shell.workspace.form import FORM, GivenFile, Workspace, file_digest, read, without_data, write
+from pages.shell.workspace.form import FORM, ROLES, GivenFile, Workspace, read, without_data, write
 from tests.conftest import PATIENCE
 
 PAGES = frozenset({"start", "model", "network"})
@@ -60,7 +60,7 @@ def test_codes_of_a_case_stay_without_data():
     (State(view=(("net", "file:0123"),)), "network", "0123"), (State(view=(("second", 5),)), "second", ""),
 ])  # fmt: skip
 def test_which_file_a_state_speaks_of(state: State, role: str, mark: str):
-    assert file_digest(state, role) == mark
+    assert ROLES[role].named(state) == mark
 
 
 HOSTILE: dict[str, tuple[Any, dict[str, bytes], str]] = {

@@ -26,7 +26,7 @@ from streamlit.logger import get_logger
 
 from bayes_engine.errors import BayesEngineError, StoreError
 from bayes_engine.store import MOST_BYTES, read_file, write_file
-from pages.active import digest
+from pages.active.files import digest
 from pages.shell.workspace.form import Workspace, names_only, read, write
 
 WHERE = "BAYES_WORKBENCH_DATA"

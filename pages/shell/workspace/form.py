@@ -19,13 +19,17 @@ from typing import Any, NamedTuple
 from bayes_engine import __version__
 from bayes_engine.errors import StoreError
 from bayes_engine.store import MOST_BYTES, pack, unpack
-from pages.active import digest
+from pages.active.files import Role, digest
+from pages.active.network_file import NETWORK
+from pages.active.second_file import SECOND_FILE
+from pages.active.table_file import TABLE
 from pages.runtime.escape import clean
 from pages.runtime.state import State, plain, restored
 
 FORM = 1
 """The version of the content."""
-ROLES = ("table", "second", "network")
+ROLES: Mapping[str, Role[Any]] = {role.name: role for role in (TABLE, SECOND_FILE, NETWORK)}
+"""What the files in it are given for."""
 LONGEST_NAME = 255
 
 
@@ -44,20 +48,6 @@ class Workspace(NamedTuple):
     state: State
     files: Mapping[str, GivenFile]
     program: str = __version__
-
-
-def file_digest(state: State, role: str) -> str:
-    """The digest of the file that a state names in this role; "" where it names none.
-
-    >>> file_digest(State(table="upload:0123456789abcdef"), "table"), file_digest(State(), "second")
-    ('0123456789abcdef', '')
-    """
-    if role == "table":
-        return state.table.removeprefix("upload:") if state.table.startswith("upload:") else ""
-    if role == "second":
-        return str(state.seen("second", ""))
-    named: str = state.seen("net", "")
-    return named.removeprefix("file:") if named.startswith("file:") else ""
 
 
 def without_data(workspace: Workspace) -> Workspace:
@@ -116,7 +106,7 @@ def read(data: bytes, pages: Container[str], *, limit: int = MOST_BYTES) -> Work
     state = _state(content["state"])
     files = _files(content["files"], blobs)
     for role, given in files.items():
-        if given.digest != file_digest(state, role):
+        if given.digest != ROLES[role].named(state):
             raise StoreError("the workspace brings the file '{name}', and does not speak of it", name=given.name)
     return Workspace(page, state, files, program)
 
@@ -146,7 +136,7 @@ def _state(values: Any) -> State:
 
 def _files(said: Any, blobs: Mapping[str, Any]) -> dict[str, GivenFile]:
     """What is said of the files, with their content; raises where that is another one than it says."""
-    if not isinstance(said, dict) or not said.keys() <= set(ROLES) or not blobs.keys() <= said.keys():
+    if not isinstance(said, dict) or not said.keys() <= ROLES.keys() or not blobs.keys() <= said.keys():
         raise _misshapen()
     files = {}
     for role, named in said.items():

@@ -17,11 +17,13 @@ from bayes_engine import __version__
 from bayes_engine.datasets import dataset_info, dataset_names
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _, current_language
+from pages.active.files import held
+from pages.active.table_file import TABLE
 from pages.runtime import jobs, sessions
 from pages.runtime.escape import clean, md
 from pages.runtime.state import START, State, current
 from pages.shell.workspace import disk
-from pages.shell.workspace.form import Workspace, file_digest, names_only, read, size, without_data, write
+from pages.shell.workspace.form import Workspace, names_only, read, size, without_data, write
 from pages.shell.workspace.session import OpenedWorkspace, current_workspace, file_name, open_workspace, reopen
 
 WIDE = 330
@@ -132,10 +134,10 @@ def chip(pages: frozenset[str]) -> None:
 
 
 def _save() -> None:
-    workspace = current_workspace()
-    held = any(given.content is not None for given in workspace.files.values())
+    workspace = present()
+    has_files = any(given.content is not None for given in workspace.files.values())
     bare_only = False
-    if held:
+    if has_files:
         fits = _fits(workspace)
         bare_only = st.toggle(_("Without my data"), value=not fits, disabled=not fits, key="workspace_bare")
         if not fits:
@@ -145,7 +147,7 @@ def _save() -> None:
         if bare_only:
             st.caption(_("It names your files only; they are asked for when it is opened."))
     save_button("workspace_save", bare_only=bare_only)
-    if not held:
+    if not has_files:
         st.caption(_("Table, columns, models, case, losses, prior of use and what the pages show, in one file."))
 
 
@@ -274,12 +276,12 @@ def _way_back(lost: str, state: State, pages: frozenset[str]) -> disk.Saved | No
     for one in kept:
         if lost and one.session == lost:
             return one
-    mark = file_digest(state, "table") if _missing(state) else ""
+    mark = TABLE.named(state) if _missing(state) else ""
     if lost and not mark and replace(state, language="") != START:
         return None
     for one in kept:
-        glanced = disk.load_summary(one, disk.folder(), pages)
-        if glanced and not sessions.connected(one.session) and mark in ("", file_digest(glanced.state, "table")):
+        glanced = disk.glance(one, disk.folder(), pages)
+        if glanced and not sessions.connected(one.session) and mark in ("", TABLE.named(glanced.state)):
             return one
     return None
 
@@ -336,8 +338,8 @@ def _table(workspace: Workspace) -> str:
 
 def _missing(state: State) -> bool:
     """Whether the state speaks of a table that this session was not given."""
-    mark = file_digest(state, "table")
-    return bool(mark) and mark not in st.session_state.get("uploads", {})
+    digest = TABLE.named(state)
+    return bool(digest) and digest not in held(TABLE)
 
 
 def _reopen(session: str, pages: frozenset[str]) -> None:

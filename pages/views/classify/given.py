@@ -12,8 +12,9 @@ from bayes_engine.workbench.incoming.batch import template_csv
 from bayes_engine.workbench.incoming.incoming import names_alike
 from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
-from pages.active import reading
-from pages.active.second_file import SecondFile, look
+from pages.active import files, reading
+from pages.active.files import Upload
+from pages.active.second_file import SECOND_FILE
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
 from pages.runtime.state import change, current
@@ -34,24 +35,19 @@ def drop() -> None:
 
 
 def _take() -> None:
-    reading.read_dropped("second_file", look, _in_use)
+    reading.read_dropped("second_file", SECOND_FILE, _in_use)
 
 
-def _in_use(name: str, content: bytes, found: Cells) -> None:
-    mark = active.digest(content)
-    st.session_state["second"] = (mark, SecondFile(name, content, (), found))
-    if current().seen(keys.SECOND) != mark:
+def _in_use(upload: Upload[Cells]) -> None:
+    files.keep(upload)
+    mark = upload.file.digest
+    if SECOND_FILE.named(current()) != mark:
         change(lambda s: s.showing(keys.SECOND.to(mark), keys.READ_SECOND.to(()), keys.SECOND_ALIKE.to(False)))
 
 
-def given() -> SecondFile | None:
+def given() -> Upload[Cells] | None:
     """The second file the state names, if this session has it, read as the state wants."""
-    mark, upload = st.session_state.get("second", ("", None))
-    if upload is None or current().seen(keys.SECOND) != mark:
-        return None
-    upload.read_as(active.overrides(current(), "read_second"))
-    found: SecondFile = upload
-    return found
+    return files.in_use(SECOND_FILE, current())
 
 
 def wanted(table: active.InUse) -> None:
@@ -94,7 +90,7 @@ def _needed(table: active.InUse) -> pd.DataFrame:
     return table.parts.X if amount is None else put(table.parts.X, {table.amount_column: amount})
 
 
-def offer_alike(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> None:
+def offer_alike(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> None:
     """Columns whose names are the model's but for case, spaces or width: taken, or left, by one click."""
     wanted = (*fitted.model.schema_.names, table.target.name, *([table.amount_column] if table.amount_column else []))
     near = names_alike(upload.reading.names, wanted)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import streamlit as st
-
 from bayes_engine.decision.loss import Decision, LossMatrix
 from bayes_engine.language import Message
 from bayes_engine.table.notes import Note, listed, note
@@ -22,8 +20,9 @@ from bayes_engine.workbench.incoming.incoming import (
     names_alike,
     no_amounts,
 )
+from bayes_engine.workbench.incoming.pieces import Cells
 from pages import active
-from pages.active.second_file import SecondFile
+from pages.active.files import Upload
 from pages.runtime import jobs
 from pages.runtime import view_keys as keys
 from pages.runtime.cache import cached
@@ -37,7 +36,7 @@ class Judged:
 
     table: active.InUse
     fitted: active.Fitted
-    upload: SecondFile
+    upload: Upload[Cells]
     rows: IncomingFile
     scored: Scored
     loss: LossMatrix
@@ -50,7 +49,7 @@ class Judged:
         return tally(self.rows, self.decision, self.loss, self.table.classes, amount=self.rows.amount)
 
 
-def judge(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> Judged:
+def judge(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> Judged:
     """The file under the losses and the prior of use that stand.
 
     Raises SchemaMismatch where the file has none of the model's columns, or no amounts where the losses need them.
@@ -62,7 +61,7 @@ def judge(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> Jud
 
 
 def _scored_rows(
-    table: active.InUse, fitted: active.Fitted, upload: SecondFile, loss: LossMatrix
+    table: active.InUse, fitted: active.Fitted, upload: Upload[Cells], loss: LossMatrix
 ) -> tuple[IncomingFile, Scored]:
     """The rows as the model sees them and their joints; computed once for a file and a model, whatever the losses."""
     if loss.by_amount is not None and table.amount_column and table.amount_column not in _names(table, fitted, upload):
@@ -70,22 +69,22 @@ def _scored_rows(
     return _scored(mark(upload), table.key, fitted.spec, current().seen(keys.SECOND_ALIKE), table, fitted, upload)
 
 
-def _names(table: active.InUse, fitted: active.Fitted, upload: SecondFile) -> set[str]:
+def _names(table: active.InUse, fitted: active.Fitted, upload: Upload[Cells]) -> set[str]:
     """The columns that the file has, under the names the model knows."""
     names = upload.reading.names
     alike = names_alike(names, (*fitted.model.schema_.names, table.target.name, table.amount_column))
     return {*names, *(alike if current().seen(keys.SECOND_ALIKE) else ())}
 
 
-def mark(upload: SecondFile) -> str:
+def mark(upload: Upload[Cells]) -> str:
     """The file, and how it is read."""
     decimal = dict(upload.overrides).get("decimal", "")
-    return f"{st.session_state['second'][0]}|{hash(upload.reading.recipe):x}|{decimal}"
+    return f"{upload.file.digest}|{hash(upload.reading.recipe):x}|{decimal}"
 
 
 @cached(max_entries=4)
 def _scored(mark: str, key: str, spec: Any, alike: bool, _table: active.InUse, _fitted: active.Fitted,
-            _upload: SecondFile) -> tuple[IncomingFile, Scored]:  # fmt: skip
+            _upload: Upload[Cells]) -> tuple[IncomingFile, Scored]:  # fmt: skip
     model, table = _fitted.model, _table
     units = {c.name: c.unit for c in table.info.columns if c.unit} if table.info else {}
     tokens = table.reading.recipe.missing if table.reading else table.info.missing if table.info else None

@@ -10,7 +10,9 @@ from bayes_engine.datasets import dataset_info
 from bayes_engine.language import _, current_language
 from bayes_engine.table.read import MAX_BYTES, Reading
 from pages import active
-from pages.active import reading
+from pages.active import files, reading
+from pages.active.files import Upload
+from pages.active.table_file import TABLE, UPLOADED
 from pages.runtime.escape import md
 from pages.runtime.state import State, change, current
 
@@ -26,18 +28,19 @@ def drop() -> None:
 
 def _take() -> None:
     """Take over the file that was dropped; one that is no table leaves everything as it is."""
-    reading.read_dropped("upload_file", active.look, _in_use)
+    reading.read_dropped("upload_file", TABLE, _in_use)
 
 
-def _in_use(name: str, content: bytes, found: Reading) -> None:
-    mark = active.keep_upload(active.Upload(name, content, (), found))
-    if current().table != f"upload:{mark}":  # else a link or a reload asked for this very file: what it says stands
-        change(lambda state: state.on_table(f"upload:{mark}"))
+def _in_use(upload: Upload[Reading]) -> None:
+    files.keep(upload)
+    source = f"{UPLOADED}{upload.file.digest}"
+    if current().table != source:  # else a link or a reload asked for this very file: what it says stands
+        change(lambda state: state.on_table(source))
 
 
 def gallery() -> None:
     """The worked examples, a card each."""
-    names, across = active.dataset_choices(), 3 if current().table.startswith("upload:") else 4
+    names, across = active.dataset_choices(), 3 if TABLE.named(current()) else 4
     for start in range(0, len(names), across):
         for cell, name in zip(st.columns(across, gap="small"), names[start : start + across], strict=False):
             with cell.container(border=True, height="stretch", gap=None, key=f"card_{name}"):
@@ -62,10 +65,10 @@ def origin(table: active.TableInUse) -> None:
     if table.info:
         st.caption(f"{md(table.info.text('summary', current_language()), 300)}  \n"
                    f"{md(table.info.source, 400)} · {md(table.info.licence, 200)}")  # fmt: skip
-    if table.reading:
-        given = st.session_state["uploads"][current().table.removeprefix("upload:")]
-        reading.reading_notes(table.reading.report, given, "read", _reread)
-        reading.reading_choices(given, "read", _reread)
+    upload = files.in_use(TABLE, current())
+    if upload is not None:
+        reading.reading_notes(upload.reading.report, upload, _reread)
+        reading.reading_choices(upload, _reread)
 
 
 def _reread(state: State, before: Reading, after: Reading) -> State:

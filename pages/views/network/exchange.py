@@ -11,9 +11,9 @@ from bayes_engine.exchange import write_bif, write_xmlbif
 from bayes_engine.exchange.csv_tables import edges_csv, write_csv
 from bayes_engine.factors.network import Network
 from bayes_engine.language import _
-from pages import active
-from pages.active import reading
-from pages.active.network_file import READERS, UPLOADED, keep, read
+from pages.active import files, reading
+from pages.active.files import Upload
+from pages.active.network_file import NETWORK, READERS, UPLOADED
 from pages.runtime.escape import md
 from pages.runtime.state import change
 from pages.views.network import source as sources
@@ -63,9 +63,8 @@ def _open() -> None:
         key="net_file",
         on_change=_taken,
     )
-    said = st.session_state.get("net_file_said")
-    if said is not None and st.session_state.get("net_file") is not None:
-        st.error(said.local(md))
+    if why := reading.why_refused("net_file"):
+        st.error(why)
     st.caption(
         _(
             "Rows that miss 1 by up to 1 % are divided by their sum, as published networks are rounded. The file stays "
@@ -76,9 +75,10 @@ def _open() -> None:
 
 def _taken() -> None:
     """The file that was dropped, read; what is wrong with it is said."""
-    reading.read_dropped("net_file", read, _in_use)
+    reading.read_dropped("net_file", NETWORK, _in_use)
 
 
-def _in_use(name: str, content: bytes, network: Network) -> None:
-    opened = keep(name, active.digest(content), network, content)
+def _in_use(upload: Upload[Network]) -> None:
+    files.keep(upload)
+    opened = UPLOADED + upload.file.digest
     change(lambda s: s if s.seen("net", "") == opened else sources.choose(s, opened))  # a link had asked for it

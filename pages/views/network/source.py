@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import pandas as pd
-import streamlit as st
 
 from bayes_engine import BayesianNetwork, __version__
 from bayes_engine.datasets import StoredNetwork, load_network, network_names
@@ -23,7 +22,8 @@ from bayes_engine.structure.search import Method, Search
 from bayes_engine.table.roles import put
 from bayes_engine.table.schema import Schema
 from pages import active
-from pages.active.network_file import UPLOADED
+from pages.active import files
+from pages.active.network_file import NETWORK, UPLOADED
 from pages.runtime.cache import cached
 from pages.runtime.jobs import long_running
 from pages.runtime.state import State, current
@@ -123,14 +123,14 @@ def _labels() -> str:
 
 def offered() -> list[str]:
     """The sources that can be chosen here and now."""
-    uploaded = [UPLOADED + mark for mark in st.session_state.get("networks", {})]
+    uploaded = [UPLOADED + digest for digest in files.held(NETWORK)]
     return [*network_names(), TABLE, *uploaded]
 
 
 def title_of(source: str) -> str:
     """What a source is called on screen; data, to be escaped."""
     if source.startswith(UPLOADED):
-        return str(st.session_state["networks"][source.removeprefix(UPLOADED)][0])
+        return files.held(NETWORK)[source.removeprefix(UPLOADED)].name
     if source == TABLE:
         return _("learned from: {table}").format(table=active.table_in_use().title)
     return load_network(source).info.text("title", current_language())
@@ -160,7 +160,7 @@ def source() -> Source:
     if named == TABLE:
         found = _learned(active.fittable(active.table_in_use()))
     elif named.startswith(UPLOADED):
-        _file, network = st.session_state["networks"][named.removeprefix(UPLOADED)]
+        network = files.held(NETWORK)[named.removeprefix(UPLOADED)].reading
         found = Source(named, named, network, network)
     else:
         stored = load_network(named)

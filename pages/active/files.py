@@ -1,0 +1,180 @@
+"""The files of a session: what each was given for, its bytes under one digest, and what was read in it.
+
+A digest never opens data: a file lives in its session, and only there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar, cast, get_args
+
+import streamlit as st
+
+from bayes_engine.errors import BayesEngineError
+from bayes_engine.language import Message
+from bayes_engine.table.convert import ReadAs
+from bayes_engine.table.decode import DOUBLE_ENCODED
+from pages.runtime import jobs
+from pages.runtime.cache import hold
+from pages.runtime.state import State
+from pages.runtime.view_keys import ViewKey
+
+ENCODINGS = ("utf-8", "gb18030", "big5", "cp1252", "cp1251", "shift_jis", "euc_kr", "utf-16", "utf-16-le", "utf-16-be",
+             "latin-1", "mac_roman")  # fmt: skip
+"""The encodings a person may choose."""
+READING = Message("reading the file")
+Overrides = tuple[tuple[str, Any], ...]
+"""How a file is to be read where that differs from the guess: pairs of a keyword of the reader and its value."""
+T = TypeVar("T")
+
+
+def digest(content: bytes) -> str:
+    """A short name for the content of a file."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+class File(NamedTuple):
+    """A file, and the digest of its content, which is computed once: where the bytes come in."""
+
+    name: str
+    content: bytes
+    digest: str
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> File:
+        """The file of this name and content."""
+        return cls(name, content, digest(content))
+
+
+@dataclass(frozen=True, eq=False)
+class Role(Generic[T]):
+    """What a file is given for: `name` in a saved workspace, `most` how many a session keeps of them.
+
+    A state names such a file by its digest, which `named` finds in it ("" where there is none), and says under the key
+    `overrides` of its view how it is to be read (None: there is one way only). `look` reads a file of this name and
+    content; raises BayesEngineError. Of the overrides its result depends on `form`. To read it again is a job `apart`
+    where pages can wait for it. What is computed from the file is counted as its own, and freed with it, where it
+    `owns` that.
+    """
+
+    name: str
+    most: int
+    named: Callable[[State], str]
+    look: Callable[[str, bytes, Overrides], T]
+    overrides: ViewKey[Overrides] | None = None
+    form: Callable[[Overrides], object] = tuple
+    apart: bool = False
+    owns: bool = True
+
+    def wanted(self, state: State) -> Overrides:
+        """How the state wants the file read."""
+        return () if self.overrides is None else overrides(state, self.overrides)
+
+    @property
+    def widgets(self) -> str:
+        """What the names of the widgets begin with that say how it is read."""
+        return "" if self.overrides is None else self.overrides.name
+
+    def job(self, file: File, wanted: Overrides) -> Hashable:
+        """What the job is called that reads a file; whoever waits for the same waits for one job."""
+        return "reading", self.name, file.name, file.digest, wanted
+
+    def read(self, file: File, wanted: Overrides = ()) -> T:
+        """What is in a file, read under these overrides. Raises BayesEngineError where there is nothing."""
+        return self.look(file.name, file.content, wanted)
+
+
+@dataclass(eq=False)
+class Upload(Generic[T]):
+    """A file this session was given, and what is in it as read last, under which overrides."""
+
+    role: Role[T]
+    file: File
+    overrides: Overrides
+    reading: T
+    _form: object = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._form = self.role.form(self.overrides)
+        if self.role.owns:
+            hold(self.file.digest, self, len(self.file.content))
+
+    @property
+    def name(self) -> str:
+        """What the file is called."""
+        return self.file.name
+
+    def look(self, wanted: Overrides) -> T:
+        """The file as it reads under these overrides. Raises BayesEngineError where they do not fit it."""
+        return self.reading if self.role.form(wanted) == self._form else self.role.read(self.file, wanted)
+
+    def take(self, wanted: Overrides, reading: T) -> None:
+        """Have it read like this, which are these overrides."""
+        self.overrides, self.reading, self._form = wanted, reading, self.role.form(wanted)
+
+    def read_as(self, wanted: Overrides) -> None:
+        """Have it read under these overrides, unless it is; a link's that do not fit are passed over."""
+        if self.overrides != wanted:
+            look = partial(self.look, wanted)
+            with suppress(BayesEngineError):
+                job = self.role.job(self.file, wanted)
+                self.take(wanted, jobs.run(job, look, READING) if self.role.apart else look())
+            self.overrides = wanted
+
+
+# the store of a session -----------------------------------------------------------------------------------------
+
+
+def keep(upload: Upload[T]) -> None:
+    """Keep a file for the session; of those with its role the ones that were given first go."""
+    alike = st.session_state.setdefault("files", {}).setdefault(upload.role.name, {})
+    alike.pop(upload.file.digest, None)
+    alike[upload.file.digest] = upload
+    for old in list(alike)[: -upload.role.most]:
+        del alike[old]
+
+
+def held(role: Role[T], session: Mapping[str, Any] | None = None) -> Mapping[str, Upload[T]]:
+    """The files of this role that a session (this one) was given, by digest."""
+    session = cast(Mapping[str, Any], st.session_state) if session is None else session
+    alike: Mapping[str, Upload[T]] = session.get("files", {}).get(role.name, {})
+    return alike
+
+
+def in_use(role: Role[T], state: State) -> Upload[T] | None:
+    """The file that the state names in this role, read as it wants; None where this session does not hold it."""
+    upload = held(role).get(role.named(state))
+    if upload is not None:
+        upload.read_as(role.wanted(state))
+    return upload
+
+
+def overrides(state: State, key: ViewKey[Overrides]) -> Overrides:
+    """How the state wants a file read where that differs from the guess: pairs of a keyword of `read_table` and its
+    value. What a forged link may hold besides counts as not said."""
+    fits: Mapping[str, Callable[[Any], bool]] = {
+        "encoding": lambda v: v in (*ENCODINGS, DOUBLE_ENCODED) or (isinstance(v, str) and _known(v)),
+        "delimiter": lambda v: isinstance(v, str) and (len(v) <= 1 or v == "aligned"),
+        "quote": lambda v: isinstance(v, str) and len(v) <= 1,
+        "decimal": lambda v: v in (".", ","),
+        "header": lambda v: v is False or (isinstance(v, int) and v > 0),
+        "sheet": lambda v: isinstance(v, str),
+        "missing": lambda v: isinstance(v, tuple) and all(isinstance(t, str) for t in v),
+        "types": lambda v: isinstance(v, tuple) and all(
+            isinstance(p, tuple) and len(p) == 2 and type(p[0]) is int and p[1] in get_args(ReadAs) for p in v),
+        "trim": lambda v: isinstance(v, bool),
+    }  # fmt: skip
+    wanted = [p for p in state.seen(key) if isinstance(p, tuple) and len(p) == 2]
+    return tuple((name, value) for name, value in wanted if name in fits and fits[name](value))
+
+
+def _known(encoding: str) -> bool:
+    """Whether this is the name of an encoding of text."""
+    try:
+        return len(encoding) < 40 and bool("".encode(encoding) is not None)
+    except (LookupError, ValueError):
+        return False
