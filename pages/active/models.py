@@ -115,7 +115,7 @@ def settings(spec: Spec) -> dict[str, Any]:
     preset = PRESETS[spec.preset] if naive else {}
     if naive:
         defaults |= {**NAIVE[spec.family], "likelihoods": (), "terms": "words", "counting": "counts"}
-    columns = {name: -1 for name in COLUMN_KNOBS if name in defaults}
+    columns: dict[str, Any] = {name: -1 for name in COLUMN_KNOBS if name in defaults}
     columns |= {"alphas": ()} if "alpha" in defaults else {}
     own = {**defaults, "calibration": AS_IT_IS, **columns, **preset, **dict(spec.knobs)}
     return {k: v for k, v in own.items() if k not in ("schema", "text")}
@@ -197,7 +197,7 @@ def _usable(spec: Spec, opening: Spec, table: FittableTable) -> Spec:
         fits = {**fits, "criterion": lambda v: v in ("accuracy", "log_loss") or _priced(v, table)}
     whole = ("bins", "k", "max_parents", *COLUMN_KNOBS)
     known = settings(Spec(spec.preset, (), spec.family))
-    kept = {
+    kept: dict[str, Any] = {
         k: float(v) if type(v) is int and k not in whole else v
         for k, v in spec.knobs
         if k in fits and k in known and fits[k](v)

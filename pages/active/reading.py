@@ -146,7 +146,7 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
     cells[0].selectbox(
         _("Decimal mark"),
         [".", ","],
-        format_func={".": _("point 1.5"), ",": _("comma 1,5")}.get,
+        format_func={".": _("point 1.5"), ",": _("comma 1,5")}.__getitem__,
         **bound(f"{key}_decimal", recipe.decimal, override("decimal")),
     )
     tokens = list(recipe.missing or ())
@@ -182,7 +182,7 @@ def _types(reading: Reading, key: str, override: Callable[[str], Callable[[State
     cells[3].selectbox(
         _("is read as"),
         list(kinds),
-        format_func=kinds.get,
+        format_func=kinds.__getitem__,
         **bound(f"{key}_type", dict(recipe.types).get(at, "auto"), lambda s, kind: types(s, ((at, kind),))),
     )
 

@@ -162,8 +162,8 @@ def table_in_use() -> TableInUse:
 def in_use(state: State) -> TableInUse:
     """The table of any state: what would be in use if it were the current one."""
     reading = upload_in(state) if state.table.startswith("upload:") else None
-    dataset = None if reading else _dataset_or_start(state.table)
-    source: Any = reading or dataset
+    source = reading or _dataset_or_start(state.table)
+    dataset = source if isinstance(source, Dataset) else None
     frame, schema, problem = source.frame, source.schema, None
     repairs: tuple[tuple[Entry, Repair], ...] = ()
     recipe = reading and reading.recipe
@@ -191,7 +191,7 @@ def fittable(table: TableInUse) -> FittableTable:
 
 def cells_as_read(state: State) -> pd.DataFrame:
     """The cells before any of them was mended."""
-    source: Any = upload_in(state) or _dataset_or_start(state.table)
+    source = upload_in(state) or _dataset_or_start(state.table)
     return source.frame
 
 
@@ -268,9 +268,10 @@ def _mended(
         return frame, schema, error, tuple(done)
     for v in schema:  # a byte a cell, as an upload holds them, and no level that is gone
         named = v.discrete and v.levels and all(isinstance(level, str) for level in v.levels)
-        held = frame[v.name].dtype
-        held = held.categories.tolist() if isinstance(held, pd.CategoricalDtype) else [] if held.kind == "O" else None
-        if named and held is not None and held != list(v.levels):
+        dtype = frame[v.name].dtype
+        held = dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else []
+        recoded = isinstance(dtype, pd.CategoricalDtype) or dtype.kind == "O"
+        if named and recoded and held != list(v.levels):
             codes = pd.Categorical(frame[v.name].astype(object), categories=list(v.levels))
             frame = put(frame, {v.name: codes})
     return frame, schema, None, tuple(done)

@@ -81,7 +81,7 @@ def follower(
     return st.components.v2.component(name, html=html, css=style, js=script)
 
 
-def read_message(key: str, name: str, read: Callable[[Mapping[str, Any]], Known | None]) -> Known | None:
+def read_message(key: str, name: str, read: Callable[[Mapping[str, Any]], Known]) -> Known | None:
     """What came from the drawing of this key under a name, as `read` understands it; for its callback. None for what
     has no number, or what `read` does not know: a browser may send anything."""
     value = widget_message(key, name)

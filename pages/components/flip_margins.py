@@ -8,8 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.loss import LossMatrix
 from bayes_engine.decision.margins import Flip, FlipMargins
+from bayes_engine.decision.risk import LossTable
 from bayes_engine.language import _
 from bayes_engine.ledger import Ledger
 from bayes_engine.numerals import certain, near, number, plain
@@ -64,7 +64,7 @@ def flip_sentences(table: active.InUse, margins: FlipMargins) -> None:
         )
 
 
-def flip_sentence(table: active.InUse, flip: Flip, loss: LossMatrix) -> str:
+def flip_sentence(table: active.InUse, flip: Flip, loss: LossTable) -> str:
     """«This decision flips to … when λ(decide reject, truth is healthy) passes 3.7», as Markdown."""
     asked = {
         "takes": words.decision_name(table, flip.takes, md),
@@ -93,7 +93,7 @@ def cell_of(table: active.InUse, action: Any, truth: Any) -> str:
     )
 
 
-def prices_right_decisions(loss: LossMatrix) -> bool:
+def prices_right_decisions(loss: LossTable) -> bool:
     """Whether a right decision costs or gains anything."""
     return any(loss.cell(c, c) for c in loss.classes if c in loss.actions)
 
@@ -116,7 +116,7 @@ def loss_words(value: float, way: float) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
-def _unit(table: active.InUse, flip: Flip, loss: LossMatrix) -> str:
+def _unit(table: active.InUse, flip: Flip, loss: LossTable) -> str:
     """What stands behind the margin: «× credit amount» where that multiplies the cell, else the unit of the losses."""
     if table.amount_column and loss.units(0.0)[loss.actions.index(flip.action), loss.classes.index(flip.truth)] == 0:
         return " × " + md(table.column(table.amount_column), 24)

@@ -24,6 +24,7 @@ _graph = component(__file__, "bayes_graph", _PLACE, uses=("stage",), draws="crea
 NodeTone = Literal["", "class", "evidence", "super", "end", "lit", "shut", "faint"]
 EdgeTone = Literal["", "new", "faint", "rejected", "class", "lit", "married"]
 Kind = Literal["node", "edge", "state"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Click = tuple[Literal["node"], str] | tuple[Literal["edge"], str, str] | tuple[Literal["state"], str, int]
 """("node", id), ("edge", source, target) as the edge was given, or ("state", id of the node, position of the bar)."""
 
@@ -71,7 +72,7 @@ class Clicking(NamedTuple):
     the page can put the event into its state."""
 
     on_click: Callable[[Click], object]
-    kinds: Collection[Kind] = get_args(Kind)
+    kinds: Collection[Kind] = KINDS
 
 
 def graph(
@@ -120,13 +121,13 @@ def drawing(
         "selected": list(selected) if isinstance(selected, tuple) else selected,
         "height": height,
         "zoom": zoom,
-        "clicks": [kind for kind in get_args(Kind) if kind in clicks],
+        "clicks": [kind for kind in KINDS if kind in clicks],
         "label": clean(label, 200),
     }
 
 
 def read_click(
-    value: object, nodes: Sequence[Node], edges: Sequence[Edge], clicks: Collection[Kind] = get_args(Kind)
+    value: object, nodes: Sequence[Node], edges: Sequence[Edge], clicks: Collection[Kind] = KINDS
 ) -> Click | None:
     """The event a browser sent, if it is one on something that was drawn and can be clicked; else None.
 

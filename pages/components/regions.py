@@ -264,12 +264,12 @@ def _side(table: active.InUse, variable: Variable, axis: Axis) -> Side:
 
 
 def _case(axes: Axes, grid: Plane, values: dict[str, Any], ledger: Ledger, order: list[int]) -> Case | None:
-    place = [grid.x.position(values[axes.x.name])]
-    place += [] if axes.y is None or grid.y is None else [grid.y.position(values[axes.y.name])]
-    if any(p is None for p in place):
+    x = grid.x.position(values[axes.x.name])
+    y = 0.0 if axes.y is None or grid.y is None else grid.y.position(values[axes.y.name])
+    if x is None or y is None:
         return None
     posterior = tuple(ledger.posterior()[0, order].tolist()) if ledger.status[0] == Status.OK else ()
-    return Case(place[0], place[1] if len(place) > 1 else 0.0, _("the case"), posterior)
+    return Case(x, y, _("the case"), posterior)
 
 
 def _moved(state: State, table: active.InUse, axes: Axes, x: float, y: float) -> State:

@@ -190,7 +190,7 @@ def language() -> None:
     st.segmented_control(
         _("Language"),
         list(LANGUAGES),
-        format_func=LANGUAGES.get,
+        format_func=LANGUAGES.__getitem__,
         label_visibility="collapsed",
         required=True,
         **bound("language", current_language(), lambda s, code: replace(s, language=code)),

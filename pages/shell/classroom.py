@@ -53,7 +53,7 @@ def qr(address: str) -> Code:
     """The QR code of an address, black on white with its rim whatever the theme; with the strongest correction of
     errors that costs no modules."""
     code, out = segno.make(address, micro=False, error="l"), io.BytesIO()
-    modules = code.symbol_size(border=0)[0]
+    modules = int(code.symbol_size(border=0)[0])
     code.save(out, kind="png", border=4, scale=-(-PIXELS // (modules + 8)))
     return Code(out.getvalue(), modules)
 
@@ -99,7 +99,7 @@ def _inside() -> None:
         choices = {False: _("All of it"), True: _("Page and table only")}
         brief = bool(
             st.segmented_control(
-                _("What the link opens"), [False, True], format_func=choices.get, default=False, required=True,
+                _("What the link opens"), [False, True], format_func=choices.__getitem__, default=False, required=True,
                 key="share_brief",
             )
         )  # fmt: skip

@@ -39,7 +39,7 @@ from bayes_engine.table.discretize import Split, mdlp_trace
 from bayes_engine.table.encode import MISSING, Table, code_dtype, numbers
 from bayes_engine.table.schema import Schema, Variable
 from bayes_engine.workbench.derivation.derive import Cell, WorkingStep, in_order, rows_behind
-from bayes_engine.workbench.derivation.likelihoods import Other, column_factors, likelihood
+from bayes_engine.workbench.derivation.likelihoods import Curves, Other, column_factors, likelihood
 
 
 @dataclass(frozen=True)
@@ -459,7 +459,7 @@ def rows_of(table: Conditional, frame: pd.DataFrame, step: WorkingStep, label: A
     return rows.assign(**{f"x − x̄{mark}": deviation, f"(x − x̄)²{mark}": deviation**2})
 
 
-def values_of(table: Conditional, X: pd.DataFrame, y: pd.Series) -> tuple[Array, ...]:
+def values_of(table: Conditional | Curves, X: pd.DataFrame, y: pd.Series) -> tuple[Array, ...]:
     """The known values behind each class's Gaussian, or behind the intervals of a column of numbers, sorted."""
     x = X[table.variable.name].to_numpy(dtype=float, na_value=np.nan)
     known, there = ~np.isnan(x), np.ones(len(x), dtype=bool)

@@ -134,7 +134,7 @@ def chip(pages: frozenset[str]) -> None:
 
 
 def _save() -> None:
-    workspace = present()
+    workspace = current_workspace()
     has_files = any(given.content is not None for given in workspace.files.values())
     bare_only = False
     if has_files:
@@ -280,7 +280,7 @@ def _way_back(lost: str, state: State, pages: frozenset[str]) -> disk.Saved | No
     if lost and not mark and replace(state, language="") != START:
         return None
     for one in kept:
-        glanced = disk.glance(one, disk.folder(), pages)
+        glanced = disk.load_summary(one, disk.folder(), pages)
         if glanced and not sessions.connected(one.session) and mark in ("", TABLE.named(glanced.state)):
             return one
     return None

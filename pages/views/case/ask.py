@@ -185,7 +185,7 @@ def _next_question(talk: Talk, now: Inquiry) -> None:
     st.selectbox(
         _("Question"),
         ranked,
-        format_func=labels.get,
+        format_func=labels.__getitem__,
         help=_("The best question stands first; another may be asked instead."),
         **bound_to(keys.ASK_ABOUT, j),
     )
@@ -224,7 +224,10 @@ def _answers(talk: Talk, variable: Variable, j: int, question: Question) -> None
         if codes:
             shown = {code: clean(name, 80) for code, name in codes.items()}
             st.selectbox(
-                _("Answer"), list(shown), format_func=shown.get, **bound("answer", None, lambda s, c: _tell(s, j, c))
+                _("Answer"),
+                list(shown),
+                format_func=shown.__getitem__,
+                **bound("answer", None, lambda s, c: _tell(s, j, c)),
             )
         else:
             info = talk.one.table.info

@@ -110,7 +110,7 @@ def choose_classes(one: Study, working: Working) -> None:
     if len(working.classes) > MOST_CLASSES:
         names = {k: clean(one.table.class_(c), 40) for k, c in enumerate(working.classes)}
         st.multiselect(
-            _("Classes shown"), list(names), max_selections=MOST_CLASSES, format_func=names.get,
+            _("Classes shown"), list(names), max_selections=MOST_CLASSES, format_func=names.__getitem__,
             **bound_to(keys.CLASSES, tuple(shown_classes(working))),
         )  # fmt: skip
 
@@ -358,7 +358,7 @@ def _said(one: Study, working: Working, step: WorkingStep, k: int) -> str:
         return _said_of_term(one, step, source)
     if isinstance(source, Density):
         return _said_of_density(one, step, k, source, target, own if source.stands_in else name)
-    if isinstance(source, Given):
+    if not isinstance(source, Fraction):
         return _("This number was set, not counted.")
     column, value = md(table.column(step.row.child), 40), md(render.shown(step, table), 40)
     if step.alike or (step.row.kind == "prior" and step.given):
@@ -542,7 +542,8 @@ def _rows(one: Study, working: Working, step: WorkingStep, label: Any, source: F
         for cell in step.given:
             whole = whole.loc[cell.held_by(whole[cell.variable.name])]
         if step.variable is not None:
-            whole = whole.loc[whole[column].notna() | (not counted.empty and counted[column].isna().any())]
+            if counted.empty or not counted[column].isna().any():
+                whole = whole.loc[whole[column].notna()]
         elif not step.row.parents:
             whole = one.counted
         order = [*counted.index, *whole.index.difference(counted.index)][:MOST_ROWS]

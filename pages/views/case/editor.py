@@ -144,7 +144,9 @@ def _worked_cases(table: active.InUse, values: Mapping[str, Any]) -> None:
     def take(state: State, i: int | None) -> State:
         return state if i is None else _fresh(replace(state, case=asked[i], row=-1, amount=cases[i].amount))
 
-    st.pills(_("Worked cases"), list(asked), format_func=names.get, wrap=True, **bound("case_worked", here, take))
+    st.pills(
+        _("Worked cases"), list(asked), format_func=names.__getitem__, wrap=True, **bound("case_worked", here, take)
+    )
     if here is not None:
         _note(cases[here], language)
 
@@ -160,21 +162,26 @@ def _field(table: active.InUse, variable: Variable, values: Mapping[str, Any]) -
     unit = table.info.column(name).unit if table.info else ""
     label = md(table.column(name), 40) + (f" ({md(unit, 12)})" if unit else "")
     key = f"case_{table.parts.schema.features.names.index(name)}"
+    missing = f"({_('missing')})"
     if variable.discrete:
         options = [None, *range(len(variable.levels))]
         at = variable.levels.index(value) if value in variable.levels else None
-        words = {None: f"({_('missing')})"}
-        words |= {i: clean(table.level(name, v), 200) for i, v in enumerate(variable.levels)}
-        st.selectbox(label, options, format_func=words.get, **bound(key, at, _typed(table, name)))
+        levels = [clean(table.level(name, level), 200) for level in variable.levels]
+        st.selectbox(
+            label,
+            options,
+            format_func=lambda i: missing if i is None else levels[i],
+            **bound(key, at, _typed(table, name)),
+        )
         return
     read = read_as(table, variable)
     if read.discrete and read.cuts is None:
-        levels = [float(level) for level in read.levels]
+        numbers = [float(level) for level in read.levels]
         stands = None if value is None else float(value)
-        if stands is not None and stands not in levels:
-            levels.append(stands)
-        words = {None: f"({_('missing')})", **{level: f"{level:.10g}" for level in levels}}
-        st.selectbox(label, [None, *levels], format_func=words.get, **bound(key, stands, _typed(table, name)))
+        if stands is not None and stands not in numbers:
+            numbers.append(stands)
+        st.selectbox(label, [None, *numbers], format_func=lambda x: missing if x is None else f"{x:.10g}",
+                     **bound(key, stands, _typed(table, name)))  # fmt: skip
     else:
         counts = read.likelihood == "poisson" or variable.kind == "count"
         st.number_input(

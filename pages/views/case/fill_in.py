@@ -38,8 +38,8 @@ def blanks(one: Study, exact: Working) -> None:
                     cell.markdown(render.factor(exact, step, k))
                     continue
                 name = render.name_of(step, exact.classes[k], exact.target, one.table)
-                key, right = f"f{i}_{k}", (step.factors[k], hand.steps[i].factors[k])
-                marks[key] = _blank(cell, key, name, answers, *right)
+                key = f"f{i}_{k}"
+                marks[key] = _blank(cell, key, name, answers, step.factors[k], hand.steps[i].factors[k])
                 if marks[key] in ("wrong", "unreadable"):
                     wrong.append(hint(exact, i, k, answers[key], one.table))
             _hints(wrong)

@@ -56,7 +56,7 @@ def how_firm(one: Study, working: Working) -> None:
             st.selectbox(
                 _("What would make it another decision?"),
                 [-1, *others],
-                format_func={-1: _("What would make it another decision?"), **names}.get,
+                format_func={-1: _("What would make it another decision?"), **names}.__getitem__,
                 label_visibility="collapsed",
                 width=330,
                 **bound_to(keys.WISH, wish),
@@ -135,8 +135,8 @@ def _wish(table: active.InUse, implied: ImpliedLosses) -> None:
     least change of all losses together."""
     name = md(table.action(implied.wished), 24)
     single = implied.nearest(MOST, right=prices_right_decisions(implied.loss)) or implied.nearest(1)
-    ways = [(way, _settable(implied, way)) for way in (*single, *implied.nearest_priors())]
-    ways = [(way, value) for way, value in ways if value is not None]
+    nearest = [*single, *implied.nearest_priors()]
+    ways = [(way, value) for way in nearest if (value := _settable(implied, way)) is not None]
     if not any(way.action is not None for way, _value in ways):
         st.markdown(_("No single loss within reach makes it **{name}**.").format(name=name))
     elif ways[-1][0].action is None:

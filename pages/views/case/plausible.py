@@ -148,7 +148,7 @@ def _class_shown(one: Study, order: list[int]) -> int:
 def _choose_class(one: Study, order: list[int], k: int) -> None:
     names = {j: f"P({clean(one.table.class_(one.table.classes[j]), 30)} | x)" for j in range(len(order))}
     if len(order) > 2:
-        st.selectbox(_("Class"), list(names), format_func=names.get, label_visibility="collapsed", width=260,
+        st.selectbox(_("Class"), list(names), format_func=names.__getitem__, label_visibility="collapsed", width=260,
                      **bound_to(keys.PLAUSIBLE_CLASS, k))  # fmt: skip
         return
     choose(_("Class"), keys.PLAUSIBLE_CLASS, {j: md(name) for j, name in names.items()}, otherwise=k, titled=False)

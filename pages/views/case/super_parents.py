@@ -11,7 +11,7 @@ import streamlit as st
 from bayes_engine.language import _
 from bayes_engine.ledger import CALIBRATION
 from bayes_engine.models.one_dependence import AODE
-from bayes_engine.numerals import count, number
+from bayes_engine.numerals import count, number, number_of_log
 from bayes_engine.workbench.derivation import latex, render
 from bayes_engine.workbench.derivation.averaged import Mean, SuperParent, as_misprinted, average, derive_member
 from bayes_engine.workbench.derivation.derive import Working
@@ -70,7 +70,7 @@ def choice(one: Study, under: Under) -> None:
     st.selectbox(
         _("Super-parent"),
         list(names),
-        format_func=names.get,
+        format_func=names.__getitem__,
         help=_("The factors of one super-parent are filled in at a time."),
         width=420,
         **bound("super_parent", under.mean.parents.index(under.chosen), entered),
@@ -141,7 +141,7 @@ def _named(parent: SuperParent, one: Study) -> str:
 
 
 def _joint(parent: SuperParent, k: int, digits: int) -> str:
-    return render.number_of_log(parent.log_joint[k], digits + 2)
+    return number_of_log(parent.log_joint[k], digits + 2)
 
 
 def _no_super_parent(mean: Mean) -> str:
@@ -161,10 +161,10 @@ def _mean(one: Study, mean: Mean, columns: Sequence[int], digits: int) -> None:
 def latex_mean(one: Study, mean: Mean, k: int, digits: int) -> str:
     """1/m Σ_i of the joints with the numbers filled in, for one class."""
     label = latex.tex(one.table.class_(mean.classes[k]))
-    joints = [latex.power(render.number_of_log(p.log_joint[k], digits)) for p in mean.active]
+    joints = [latex.power(number_of_log(p.log_joint[k], digits)) for p in mean.active]
     if len(joints) > TYPESET:
         joints = [*joints[:3], r"\cdots", joints[-1]]
-    value = latex.power(render.number_of_log(mean.log_joint[k], digits + 2))
+    value = latex.power(number_of_log(mean.log_joint[k], digits + 2))
     m = len(mean.active)
     return rf"P({label}, \boldsymbol{{x}}) &= \tfrac{{1}}{{{m}}}\,({' + '.join(joints)}) = {value}"
 
@@ -176,9 +176,9 @@ def latex_calibrated(one: Study, exact: Working, k: int, digits: int) -> str:
         return ""
     label, shift = latex.tex(one.table.class_(exact.classes[k])), steps[0].log_factors[k]
     before, after = (
-        latex.power(render.number_of_log(v, digits + 2)) for v in (exact.log_joint[k] - shift, exact.log_joint[k])
+        latex.power(number_of_log(v, digits + 2)) for v in (exact.log_joint[k] - shift, exact.log_joint[k])
     )
-    times = latex.power(render.number_of_log(shift, digits))
+    times = latex.power(number_of_log(shift, digits))
     of = rf"{latex.tex(_('calibration'))}({label})"
     return rf"P({label}, \boldsymbol{{x}}) \times {of} &= {before} \times {times} = {after}"
 
@@ -222,9 +222,9 @@ def lines(one: Study, under: Under, exact: Working, digits: int) -> dict[str, st
         [_named(p, one), *(_joint(p, k, digits) if p.why == "takes part" else "–" for k in range(len(labels)))]
         for p in mean.parents
     ]
-    rows.append([_("mean"), *(render.number_of_log(v, digits + 2) for v in mean.log_joint)])
+    rows.append([_("mean"), *(number_of_log(v, digits + 2) for v in mean.log_joint)])
     rows += [
-        [_("calibration"), *(render.number_of_log(v, digits) for v in step.log_factors)]
+        [_("calibration"), *(number_of_log(v, digits) for v in step.log_factors)]
         for step in exact.steps
         if step.row == CALIBRATION
     ]

@@ -170,8 +170,8 @@ def choose_sides(one: Study, working: Working) -> tuple[int, int]:
     left.selectbox(
         _("For"),
         range(len(likely)),
-        format_func=names.get,
+        format_func=names.__getitem__,
         **bound_to(keys.FOR, first),
     )
-    right.selectbox(_("against"), rest, format_func=names.get, **bound_to(keys.AGAINST, second))
+    right.selectbox(_("against"), rest, format_func=names.__getitem__, **bound_to(keys.AGAINST, second))
     return first, second

@@ -108,7 +108,7 @@ def row_table(judged: Judged) -> None:
 def _case_of(state: State, table: active.InUse, rows: Incoming, i: int) -> State:
     """The state with row i of the file as its case; what the model cannot read there is missing."""
     cells = rows.frame.iloc[i]
-    values = {k: None if pd.isna(v) or v in (float("inf"), float("-inf")) else v for k, v in cells.items()}
+    values = {str(k): None if pd.isna(v) or v in (float("inf"), float("-inf")) else v for k, v in cells.items()}
     keep_out_of_links(str(values[v.name]) for v in table.features if v.textual and values.get(v.name) is not None)
     own = -1.0 if rows.amount is None or not rows.amount[i] >= 0 else float(rows.amount[i])
     return replace(state, case=active.case_codes(table, values), row=-1, amount=own)

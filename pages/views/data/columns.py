@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from bayes_engine.errors import TableError
 from bayes_engine.language import Word
-from bayes_engine.table.schema import MAX_CLASSES, Schema, Variable, recast
+from bayes_engine.table.schema import MAX_CLASSES, Kind, Schema, Variable, recast
 from bayes_engine.workbench.doctor.finding import Repair
 from pages import active
 from pages.runtime.state import Spec, State
@@ -102,7 +102,7 @@ def with_kind(state: State, position: int, kind: str) -> State:
             column=variable.name,
             kind=Word(kind),
         )
-    read = recast(variable, before.frame[variable.name], kind)
+    read = recast(variable, before.frame[variable.name], cast(Kind, kind))
     if kind == "binary" and len(read.levels) != 2:
         raise TableError(
             "column '{column}' cannot be binary: it holds {n} different values; make it categorical",

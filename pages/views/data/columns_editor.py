@@ -42,9 +42,11 @@ def columns_editor(table: active.TableInUse) -> None:
         column_config={
             "column": st.column_config.TextColumn(_("column"), pinned=True),
             "role": st.column_config.SelectboxColumn(
-                _("role"), options=list(columns.ROLES), format_func=words.role, required=True, width=90),
+                _("role"), options=list(columns.ROLES), format_func=lambda name: words.role(str(name)), required=True,
+                width=90),
             "kind": st.column_config.SelectboxColumn(
-                _("kind"), options=[*columns.KINDS, *found], format_func=words.kind, required=True, width=112),
+                _("kind"), options=[*columns.KINDS, *found], format_func=lambda name: words.kind(str(name)),
+                required=True, width=112),
             "holds": st.column_config.TextColumn(_("holds"), width=300 if table.info else 440),
             "distinct": st.column_config.NumberColumn(_("distinct"), width=72),
             "missing": st.column_config.NumberColumn(_("missing"), format="percent", width=72),

@@ -37,7 +37,7 @@ def stories(table: active.TableInUse) -> None:
     st.pills(
         _("Stories"),
         offered,
-        format_func=names.get,
+        format_func=names.__getitem__,
         label_visibility="collapsed",
         **bound("story", here, lambda s, name: opened(s, name) if name else s),
     )

@@ -74,13 +74,13 @@ def cost(table: active.InUse) -> None:
     except BayesEngineError as error:
         st.caption(error.message.local(md))
         return
-    more, low, high = (float(losses.loc["tan", name]) for name in ("more", "more_low", "more_high"))
+    more, low, high = (float(losses[name]["tan"]) for name in ("more", "more_low", "more_high"))
     if math.isnan(more):
         st.markdown(_("What it costs naive Bayes cannot be told: of a row left out, its own class is impossible."))
         return
     told = {
-        "naive": f"{float(losses.loc['naive-bayes', 'log_loss']):.4f}",
-        "tree": f"{float(losses.loc['tan', 'log_loss']):.4f}",
+        "naive": f"{float(losses['log_loss']['naive-bayes']):.4f}",
+        "tree": f"{float(losses['log_loss']['tan']):.4f}",
         "nats": f"**{abs(more):.4f}**",
         "low": signed(0.0 - high, 3),
         "high": signed(0.0 - low, 3),

@@ -42,7 +42,7 @@ def roots(table: active.InUse, found: Study) -> None:
     st.selectbox(
         _("Root"),
         offered,
-        format_func=named_by.get,
+        format_func=named_by.__getitem__,
         help=_(
             "The tree hangs from the column that says most of the class. Without smoothing, on complete data, any root "
             "gives the same joint."
@@ -103,7 +103,7 @@ def _player(table: active.InUse, found: Study, chosen: Pair) -> None:
         key="dependence_tree",
         selected=ends,
         height=620,
-        clicking=Clicking(pick, ("edge",)),
+        clicking=Clicking(pick, {"edge"}),
         label=_("the maximum spanning tree"),
     )
     st.caption(

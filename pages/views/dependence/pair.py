@@ -81,7 +81,7 @@ def _which_class(table: active.InUse, cells: Contingency, k: int) -> int:
     chosen: int = st.selectbox(
         _("Class"),
         list(named_by),
-        format_func=named_by.get,
+        format_func=named_by.__getitem__,
         width=320,
         **bound("pair_class", k, lambda s, c: s.showing(keys.PAIR_CELL.to((c, *_cell(cells)[1:])))),
     )

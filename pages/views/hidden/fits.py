@@ -9,7 +9,7 @@ import pandas as pd
 
 from bayes_engine.errors import listen
 from bayes_engine.language import Message
-from bayes_engine.models.components import Conditional
+from bayes_engine.models.components import Conditional, Form
 from bayes_engine.models.hiding import Hiding, ceiling, hidden_rows, hide
 from bayes_engine.models.mixture import GaussianMixture
 from bayes_engine.models.mixture_climb import (
@@ -51,7 +51,7 @@ class Run:
 
     columns: tuple[int, ...]
     k: int
-    form: str = "full"
+    form: Form = "full"
     start: str = "kmeans"
     seed: int = 0
     points: tuple[tuple[float, float], ...] = ()
@@ -68,7 +68,12 @@ def numeric(table: active.InUse) -> list[str]:
 
 def truth(table: active.InUse, rows: Any) -> Any:
     """The classes of some rows, as positions among the table's."""
-    return table.parts.y.cat.codes.to_numpy()[rows]
+    return _codes(table.parts)[rows]
+
+
+def _codes(parts: Parts) -> Any:
+    """The class of each row, as a position among the table's."""
+    return parts.y.cat.codes.to_numpy()
 
 
 def axes(table: active.InUse) -> tuple[int, int]:
@@ -83,7 +88,7 @@ def axes(table: active.InUse) -> tuple[int, int]:
 @cached(max_entries=64)
 def _telling(key: str, _parts: Parts) -> tuple[int, int]:
     n = sum(v.numeric for v in _parts.schema.features)
-    return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _parts.y.cat.codes.to_numpy())
+    return most_discriminating_columns(_matrix(_parts, tuple(range(n)))[0], _codes(_parts))
 
 
 def chosen(table: active.InUse) -> Run:
@@ -191,7 +196,7 @@ def _side(key: str, name: str, _parts: Parts) -> Any:
 
 def _begin(run: Run, x: Any, parts: Parts) -> Any:
     if run.start == "labels":
-        return one_hot(parts.y.cat.codes.to_numpy(), run.k)
+        return one_hot(_codes(parts), run.k)
     if run.start != "hand":
         return run.start
     return [list(p) for p in run.points] if len(run.columns) == 2 else nearest_rows(x, (0, 1), run.points)
@@ -248,7 +253,7 @@ def _bills(key: str, columns: tuple[int, ...], form: str, prior: bool, _parts: P
 def _supervised(key: str, columns: tuple[int, ...], form: str, _parts: Parts) -> Supervised:
     x, names = _matrix(_parts, columns)
     levels = _parts.target.levels
-    return supervised(x, _parts.y.cat.codes.to_numpy(), len(levels), form, columns=names, classes=levels)
+    return supervised(x, _codes(_parts), len(levels), form, columns=names, classes=levels)
 
 
 # hidden labels ------------------------------------------------------------------------------------------------------
@@ -360,7 +365,7 @@ def missing(table: active.InUse, row: int, column: int, run: Run) -> Filled:
 
 @cached(max_entries=64)
 @long_running(Message("climbing by EM"))
-def _missing(key: str, row: int, column: int, k: int, form: str, _parts: Parts) -> Filled:
+def _missing(key: str, row: int, column: int, k: int, form: Form, _parts: Parts) -> Filled:
     names = [v.name for v in _parts.schema.features if v.numeric]
     x = _parts.X[names].to_numpy(dtype="float64", na_value=float("nan")).copy()
     true = float(x[row, column])

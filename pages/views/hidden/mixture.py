@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -75,7 +76,7 @@ def _begin(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
     start.selectbox(
         _("Start from"),
         keys.EM_START.options,
-        format_func=words.get,
+        format_func=words.__getitem__,
         help=_("Drag a numbered ring in the figure, or click beside the rows, and the start is yours."),
         **bound_to(keys.EM_START, also=parts.AT_END),
     )
@@ -119,7 +120,7 @@ def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
             "objective": _("the objective, per row"),
             "q": _("Q, per row"),
             "parameters": _("the parameters, in standard deviations"),
-        }.get,
+        }.__getitem__,
         **bound_to(keys.EM_STOP, also=parts.AT_END),
     )
     st.select_slider(
@@ -138,18 +139,19 @@ def _more(table: active.InUse, run: Run, names: tuple[str, str]) -> None:
                 f"{k + 1} · {md(names[axis], 20)}",
                 step=fits.unit(table, axis),
                 format="%g",
-                **bound(
-                    f"em_point_{k}_{axis}",
-                    float(point[axis]),
-                    lambda s, v, k=k, axis=axis: _with_point(s, points, k, axis, v),
-                ),
+                **bound(f"em_point_{k}_{axis}", float(point[axis]), _with_point(points, k, axis)),
             )
 
 
-def _with_point(state: State, points: tuple[tuple[float, float], ...], k: int, axis: int, value: float) -> State:
-    moved = [list(p) for p in points]
-    moved[k][axis] = value
-    return _by_hand(state, tuple((x, y) for x, y in moved))
+def _with_point(points: tuple[tuple[float, float], ...], k: int, axis: int) -> Callable[[State, float], State]:
+    """A start point's number on an axis, set by hand."""
+
+    def edit(state: State, value: float) -> State:
+        moved = [list(p) for p in points]
+        moved[k][axis] = value
+        return _by_hand(state, tuple((x, y) for x, y in moved))
+
+    return edit
 
 
 def _by_hand(state: State, points: tuple[tuple[float, float], ...]) -> State:
@@ -313,7 +315,10 @@ def _how_many(table: active.InUse, run: Run, found: Climb) -> None:
                 **{c: st.column_config.NumberColumn(c.upper(), format="%.3f") for c in ("bic", "aic", "icl")},
             },
         )
-    least = [_("{name}: K = {k}").format(name=c.upper(), k=int(got.table[c].idxmin())) for c in ("bic", "icl", "aic")]
+    least = [
+        _("{name}: K = {k}").format(name=c.upper(), k=int(got.table.index.to_numpy()[got.table[c].argmin()]))
+        for c in ("bic", "icl", "aic")
+    ]
     st.caption(
         _("Smaller is better. Least: {list}.").format(list=" · ".join(least))
         + " "

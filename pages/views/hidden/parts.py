@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from bayes_engine.models.components import FORMS
 from pages import active
 from pages.runtime import view_keys as keys
 from pages.runtime.escape import md
-from pages.runtime.state import bound, bound_to, change, choose, current
+from pages.runtime.state import State, bound, bound_to, change, choose, current
 from pages.views.hidden import fits
 
 AT_END = (keys.EM_STEP.to(-1),)
@@ -41,17 +41,22 @@ def choose_axes(table: active.InUse, places: Sequence[Any]) -> tuple[str, str]:
             words,
             range(len(names)),
             format_func=lambda j: table.column(names[j]),
-            **bound(key.widget, shown[axis], lambda s, j, axis=axis: _with_axis(s, shown, axis, j)),
+            **bound(key.widget, shown[axis], _onto(shown, axis)),
         )
     return table.column(names[shown[0]]), table.column(names[shown[1]])
 
 
-def _with_axis(state: Any, shown: tuple[int, int], axis: int, j: int) -> Any:
-    """The axes change places where they would be the same; a start set by hand belonged to the old plane."""
-    x, y = (j, shown[1]) if axis == 0 else (shown[0], j)
-    if x == y:
-        x, y = (j, shown[0]) if axis == 0 else (shown[1], j)
-    return state.showing(keys.EM_X.to(x), keys.EM_Y.to(y), keys.EM_POINTS.to(()), *AT_END)
+def _onto(shown: tuple[int, int], axis: int) -> Callable[[State, int], State]:
+    """Another column on an axis: the axes change places where they would be the same; a start set by hand belonged to
+    the old plane."""
+
+    def edit(state: State, j: int) -> State:
+        x, y = (j, shown[1]) if axis == 0 else (shown[0], j)
+        if x == y:
+            x, y = (j, shown[0]) if axis == 0 else (shown[1], j)
+        return state.showing(keys.EM_X.to(x), keys.EM_Y.to(y), keys.EM_POINTS.to(()), *AT_END)
+
+    return edit
 
 
 def choose_components(table: active.InUse, place: Any) -> None:

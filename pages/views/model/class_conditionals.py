@@ -19,7 +19,6 @@ from bayes_engine.workbench.derivation.conditionals import (
     Conditional,
     GaussianConditionals,
     LevelConditionals,
-    Other,
     Smoothed,
     best_cut,
     choices,
@@ -33,7 +32,7 @@ from bayes_engine.workbench.derivation.conditionals import (
     values_of,
 )
 from bayes_engine.workbench.derivation.derive import Cell, WorkingStep
-from bayes_engine.workbench.derivation.likelihoods import Curves
+from bayes_engine.workbench.derivation.likelihoods import Curves, Other
 from bayes_engine.workbench.derivation.render import fraction
 from bayes_engine.workbench.figures.conditionals import STRIP, cut_histogram, density_curves, level_bars
 from pages import active
@@ -102,7 +101,8 @@ def choose_column(table: active.InUse, fitted: active.Fitted) -> Variable:
         orders = {"information": _("most telling"), "table": _("table order")}
         choose(_("Columns"), keys.COLUMNS_BY, orders, titled=False)
     kept = getattr(fitted.model, "kept_", None)
-    heads, shown = [], []
+    heads: list[Head] = []
+    shown: list[list[str | tables.Bar]] = []
     if not texts:
         heads.append(Head("I(x; c)", " ".join(_measure(fitted)).format(nats=f"{entropy:.3f}"), width=92))
         shown.append([_bar(told[v.name], entropy) for v in listed])

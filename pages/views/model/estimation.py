@@ -3,6 +3,7 @@ with what the rows leave open of each; and the prior itself, for all columns or 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -82,7 +83,7 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
     kinds, top = ("", *prior_choice.KINDS), 1e6 * len(table.parts.X)
     bases = ("uniform",) if spec.family == "aode" else prior_choice.BASES
 
-    def edit_own(value: Any) -> Any:
+    def edit_own(value: Any) -> Callable[[State], State]:
         kept = {at: v for at, v in own.items() if at != position}
         kept |= {} if value is None else {position: value}
         return shelf.edit_active_model(table, lambda old: shelf.with_knob(old, "alphas", tuple(sorted(kept.items()))))
@@ -90,10 +91,8 @@ def _prior(table: active.InUse, spec: Spec, position: int) -> None:
     def choose(state: State, kind: str) -> State:
         if not alone:
             return shelf.edit_active_model(table, lambda old: shelf.with_prior(old, kind))(state)
-        value = prior_choice.default_of(kind) if kind else None
-        if kind == "m-estimate":
-            value = (*value[:2], bases[0])
-        return edit_own(value)(state)
+        opening = prior_choice.default_of(kind) if kind else None
+        return edit_own((*opening[:2], bases[0]) if opening and kind == "m-estimate" else opening)(state)
 
     def turn(state: State, value: Any) -> State:
         if not alone:

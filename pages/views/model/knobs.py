@@ -337,7 +337,7 @@ def _own_likelihoods(table: active.InUse, spec: Spec) -> None:
     st.multiselect(
         _("Likelihoods of their own"),
         list(shown),
-        format_func=shown.get,
+        format_func=shown.__getitem__,
         help=_("Chosen beside the column's class-conditionals below."),
         **bound("knob_likelihoods", list(shown), keep),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -76,14 +78,14 @@ def _evidence(found: LikelihoodComparison) -> None:
     """What each word says under the three: log-odds, and what they come to."""
     first, second = (md(str(c)) for c in found.classes)
     st.markdown(_("What each says for *{for_}* against *{against}*, in nats:").format(for_=first, against=second))
-    rows = [(_("class prior"), "", *found.prior)]
-    rows += [(line.word, f"× {line.times}", *line.nats) for line in found.lines]
-    rows.append((_("the words not in it"), "", *found.absent))
+    rows: list[tuple[str, str, Sequence[float]]] = [(_("class prior"), "", found.prior)]
+    rows += [(line.word, f"× {line.times}", line.nats) for line in found.lines]
+    rows.append((_("the words not in it"), "", found.absent))
     sums = [found.prior[k] + sum(line.nats[k] for line in found.lines) + found.absent[k] for k in range(3)]
-    rows.append((_("sum"), "", *sums))
+    rows.append((_("sum"), "", sums))
     named = _names()
     shown = pd.DataFrame(
-        [(clean(what, 24), times, *(signed(v) if v else "0" for v in values)) for what, times, *values in rows],
+        [(clean(what, 24), times, *(signed(v) if v else "0" for v in values)) for what, times, values in rows],
         columns=["what", "times", *named],
     )
     st.dataframe(

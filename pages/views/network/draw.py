@@ -55,9 +55,12 @@ def draw(
     places = _places(source.key, network.names, network.graph.arcs)
     shown = {name: shown_levels(source, name, answer) for name in network.names} if answer is not None else {}
 
+    def bars_of(name: str) -> tuple[Bar, ...]:
+        return () if answer is None else tuple(_bar(source, name, k, answer, name == target) for k in shown[name])
+
     def node(name: str) -> Node:
         x, y = places[name]
-        bars = tuple(_bar(source, name, k, answer, name == target) for k in shown.get(name, ()))
+        bars = bars_of(name)
         left_out = len(network[name].variable.levels) - len(bars)
         more = f"+{left_out}" if bars and left_out else ""
         tone = marks.nodes.get(name, "")
@@ -73,11 +76,10 @@ def draw(
         return Edge(*pair, marks.labels.get(pair, ""), 0.45 if tone == "lit" else 0.08, False, tone)
 
     def clicked(event: Click) -> None:
-        match event:
-            case ("state", str(name), int(k)) if on_state is not None:
-                on_state(name, shown[name][k])
-            case ("node", str(name)) if on_node is not None:
-                on_node(name)
+        if event[0] == "state" and on_state is not None:
+            on_state(event[1], shown[event[1]][event[2]])
+        elif event[0] == "node" and on_node is not None:
+            on_node(event[1])
 
     clicks: set[Kind] = set()
     if on_node is not None:

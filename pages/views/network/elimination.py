@@ -160,7 +160,8 @@ def _costs(
             continue
         try:
             steps = _film_of(source, evidence, target, order).trace.steps
-            largest, total = (f"{f((s.cells for s in steps), default=0)}" for f in (max, _sum))
+            cells = [step.cells for step in steps]
+            largest, total = str(max(cells, default=0)), str(sum(cells))
         except TooLarge:
             largest = total = _("too large")
         rows.append([("● " if name == way else "") + words[name][0], largest, total])
@@ -169,10 +170,6 @@ def _costs(
         hide_index=True,
         key="net_costs",
     )
-
-
-def _sum(values: Any, default: int = 0) -> int:
-    return sum(values, start=default)
 
 
 def _film_of(source: Source, evidence: Mapping[str, Any], target: str, order: tuple[str, ...] | None) -> Film:

@@ -95,7 +95,7 @@ def separation(source: Source) -> None:
     st.segmented_control(
         _("Shown"),
         list(views),
-        format_func=views.get,
+        format_func=views.__getitem__,
         required=True,
         label_visibility="collapsed",
         **bound("net_graph_view", view, lambda s, v: s.showing(net_graph_view=v)),

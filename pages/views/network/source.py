@@ -36,7 +36,7 @@ BINS = 3
 """Columns of numbers are cut into so many intervals with equally many rows."""
 PATIENCE = 20.0
 """Seconds after which a search gives the best it found."""
-SETTLED = {"tol": 1e-7, "max_iter": 500}
+TOLERANCE, MOST_STEPS = 1e-7, 500
 """When EM, which completes cells not known, has settled: nats per row, and steps at most."""
 FOUND = ("hill-climb", "exact", "tree")
 """The methods a link may ask for; other structures travel as arcs."""
@@ -234,7 +234,7 @@ def _learned(table: active.InUse) -> Source:
 def _model(
     key: str, _rows: Rows, _arcs: tuple[Arc, ...] | None, _method: Method, _score: ScoreName, _parents: int, _bins: int
 ) -> BayesianNetwork:
-    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, **SETTLED)
+    model = BayesianNetwork(_arcs or (), schema=_rows.schema, bins=_bins, tol=TOLERANCE, max_iter=MOST_STEPS)
     if _arcs is not None:
         return model.fit(_rows.frame, sample_weight=_rows.weight)
     return model.learn(

@@ -133,7 +133,7 @@ def choose_direction(line: Line) -> None:
     st.segmented_control(
         _("Turn the line to"),
         list(named),
-        format_func=named.get,
+        format_func=named.__getitem__,
         help=_(
             "Fisher: the largest J. PCA: the largest spread of all rows, whatever their class. LDA: "
             "$\\Sigma^{-1}(\\mu_i - \\mu_j)$, with more than two classes for the two that are hardest to tell apart."

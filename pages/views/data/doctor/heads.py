@@ -50,12 +50,13 @@ def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
     picked = picked_in(table, current())
     target = table.schema.target
     k = len(target.levels) if target is not None and target.discrete else 0
+    numbers = [int(i) + 1 for i in table.frame.index[: _rows(len(shown))]]
     sent = {
         "key": f"{table.key}|{start}",
         "label": _("The rows of the table. Arrow keys go from one column's head to the next, Enter chooses it."),
         "corner": "#",
         "missing": "·",
-        "numbers": [int(i) + 1 for i in table.frame.index[: _rows(len(shown))]],
+        "numbers": numbers,
         "colours": [list(pair) for pair in CLASS_COLOURS[: max(k, 1)]] if k else [],
         "legend": [clean(table.class_(c), 24) for c in table.classes]
         if isinstance(table, active.FittableTable)
@@ -73,9 +74,8 @@ def heads(table: active.TableInUse, findings: Sequence[Finding]) -> None:
             change(lambda state: picking(state, None if picked == names[place] else start + place))
 
     _heads(key="heads", data=sent | {"seen": last_message("heads")}, on_picked_change=clicked)
-    rows = len(sent["numbers"])
-    if len(table.frame) > rows:
-        st.caption(_("The first {n} of {all} rows.").format(n=f"{rows:,}", all=f"{len(table.frame):,}"))
+    if len(table.frame) > len(numbers):
+        st.caption(_("The first {n} of {all} rows.").format(n=f"{len(numbers):,}", all=f"{len(table.frame):,}"))
 
 
 def picked_in(table: active.TableInUse, state: State) -> str:

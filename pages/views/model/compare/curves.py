@@ -39,7 +39,9 @@ def curves(judged: Judged) -> None:
     st.subheader(_("Thresholds and probabilities"))
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         kind = choose(_("Curve"), keys.COMPARE_CURVE, {kind: _name(kind) for kind in keys.COMPARE_CURVE.options})
-        chooser: Callable[..., Any] = st.segmented_control if len(classes) <= 6 else st.selectbox
+        chooser: Callable[..., Any] = st.selectbox
+        if len(classes) <= 6:
+            chooser = st.segmented_control
         escape = md if len(classes) <= 6 else clean
         chooser(
             _("of the class") if len(classes) == 2 else _("of the class, against the rest"),

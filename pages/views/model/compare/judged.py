@@ -117,9 +117,10 @@ def judge(table: active.InUse) -> Judged:
     with st.spinner(_("{model}: judging rows it has not seen …").format(model=_("logistic regression"))):
         try:
             raw[COUNTERPART] = _counterpart(table.key, table.parts, table.classes)
-        except (BayesEngineError, ValueError) as error:
-            known = isinstance(error, BayesEngineError)
-            faults[COUNTERPART] = error if known else BayesEngineError("scikit-learn: {why}", why=str(error)[:200])
+        except BayesEngineError as error:
+            faults[COUNTERPART] = error
+        except ValueError as fault:
+            faults[COUNTERPART] = BayesEngineError("scikit-learn: {why}", why=str(fault)[:200])
     key = repr((table.key, [(name, specs[int(name)]) for name in raw if name != COUNTERPART], COUNTERPART in raw))
     held = {}
     with st.spinner(_("calibrating …")):

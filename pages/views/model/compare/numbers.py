@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -112,10 +113,15 @@ def _values(judged: Judged, measure: str) -> dict[str, float]:
     return {str(name): float(v) for name, v in table[measure].items()}
 
 
+def _rows(found: pd.DataFrame) -> Iterable[Any]:
+    """The comparisons, a tuple each whose fields are the columns."""
+    return found.itertuples()
+
+
 def _against(found: pd.DataFrame, best: str) -> dict[str, Any]:
     """The comparison of each model with the best: its difference above it, interval and p."""
     out: dict[str, Any] = {}
-    for row in found.itertuples():
+    for row in _rows(found):
         if row.one == best:
             out[row.other] = (-row.difference, -row.high, -row.low, row.p, row.real)
         elif row.other == best:
@@ -276,7 +282,7 @@ def _pairs(judged: Judged, found: pd.DataFrame) -> None:
             "–" if math.isnan(row.p) else f"{row.p:.3f}",
             _("yes") if row.real else _("no"),
         ]
-        for row in found.itertuples()
+        for row in _rows(found)
     ]
     difference, p = Head(_("difference [95 %]"), right=True), Head(_("p, Holm"), right=True)
     word_table(

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from bayes_engine.decision.regions import Plane, axis_of, posterior_plane, scatter
+from bayes_engine.decision.regions import Axis, Plane, axis_of, posterior_plane, scatter
 from bayes_engine.errors import BayesEngineError
 from bayes_engine.language import Message, _
 from bayes_engine.models.discriminative import Whole, discriminative_counterpart
@@ -100,6 +100,6 @@ def _theirs(key: str, axes: Axes, _table: active.InUse) -> Plane:
         return posterior_plane(whole, two, *_axes(axes, _table), None, SIDE)
 
 
-def _axes(axes: Axes, table: active.InUse) -> Any:
+def _axes(axes: Axes, table: active.InUse) -> tuple[Axis, Axis | None]:
     X = table.parts.X
     return axis_of(axes.x, X[axes.x.name]), None if axes.y is None else axis_of(axes.y, X[axes.y.name])
