@@ -57,7 +57,7 @@ def session_of(page: str, state: State, **files: tuple[str, bytes]) -> AppTest:
 
 def workspace_of(at: AppTest) -> Workspace:
     held = ("state", "page", "files", "files_asked")
-    return session.present({name: at.session_state[name] for name in held if name in at.session_state})
+    return session.current_workspace({name: at.session_state[name] for name in held if name in at.session_state})
 
 
 def opening(content: bytes, at: AppTest | None = None) -> AppTest:
