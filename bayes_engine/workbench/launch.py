@@ -139,12 +139,12 @@ def split(arguments: Sequence[str]) -> tuple[bool, str, list[str]]:
 def lan_addresses() -> list[str]:
     """The private addresses of this computer, that of the default route first. Nothing is sent: a datagram socket that
     is «connected» only looks up the route."""
-    found: list[str] = []
+    addresses: list[str] = []
     for address in _sources():
         one = ipaddress.ip_address(address)
         if one.is_private and not (one.is_loopback or one.is_link_local or one.is_unspecified):
-            found.append(address)
-    return list(dict.fromkeys(found))
+            addresses.append(address)
+    return list(dict.fromkeys(addresses))
 
 
 def _sources() -> Iterator[str]:
@@ -181,11 +181,11 @@ def classroom_address(wanted: str, others: Sequence[str]) -> str:
             _end(_("'{address}' is no address of this computer. Its addresses in local networks: {list}.").format(
                 address=wanted, list=", ".join(lan_addresses()) or _("none")))  # fmt: skip
         return str(address)
-    found = lan_addresses()
-    if not found:
+    addresses = lan_addresses()
+    if not addresses:
         _end(_("This computer has no address in a local network. Connect it to the classroom's network, or name its "
                "address: bayes-workbench --classroom ADDRESS"))  # fmt: skip
-    return found[0]
+    return addresses[0]
 
 
 def _end(sentence: str) -> NoReturn:
@@ -256,8 +256,8 @@ class Front:
 
     def __init__(self, app: Application, address: str | None = None, opened: Callable[[], None] | None = None) -> None:
         self.app, self.address, self.opened = app, address, opened
-        found = find_spec("streamlit")
-        self.streamlit = Path(found.origin or "").parent if found else Path()
+        spec = find_spec("streamlit")
+        self.streamlit = Path(spec.origin or "").parent if spec else Path()
         static = self.streamlit / "static"
         self.files = {
             file.relative_to(static).as_posix(): file for file in static.rglob("*") if file.suffix in _PACKED

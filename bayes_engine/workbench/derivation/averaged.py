@@ -94,7 +94,7 @@ def average(
     joints, active = factor.joints(table, _log_prior(factor))
     total = log_sum(joints[:, 0], axis=0) if active.any() else np.zeros(len(order))
     q = exp(joints[:, 0] - np.where(np.isfinite(total), total, 0.0))
-    found = []
+    members = []
     for i, member in enumerate(factor.members):
         place, variable = int(member.domain.places(table)[0]), member.domain.variable
         value = variable.levels[place] if 0 <= place < len(variable.levels) else None
@@ -102,7 +102,7 @@ def average(
         if not active[i, 0]:
             why = "missing" if place < 0 else "rare"
         raw = case[variable.name].iloc[0] if variable.cuts is not None and variable.name in case.columns else None
-        found.append(SuperParent(
+        members.append(SuperParent(
             Cell(variable, value, raw),
             float(member.frequency[place]) if place >= 0 else 0.0,
             why,
@@ -112,7 +112,7 @@ def average(
     joint = total - np.log(active.sum()) if active.any() else factor.log(table)[0]
     log_joint = in_order(joint + shift, order)
     labels = model.classes_.tolist()
-    return Mean(tuple(labels[k] for k in order), tuple(found), factor.min_frequency, log_joint)
+    return Mean(tuple(labels[k] for k in order), tuple(members), factor.min_frequency, log_joint)
 
 
 def derive_member(
@@ -137,15 +137,15 @@ def derive_member(
     """
     table, factor, _order, _shift = _read(model, case, prior_of_use, classes)
     if super_parent is None:
-        rows, found = list(factor.naive.rows(table)), list(factor.naive.origins(table))
+        rows, sources = list(factor.naive.rows(table)), list(factor.naive.origins(table))
     else:
         member = next((m for m in factor.members if m.name == super_parent), None)
         if member is None or int(member.domain.places(table)[0]) < 0:
             raise ParameterError("column '{column}' is no super-parent of this case", column=super_parent)
-        rows, found = _under(factor, member, table)
+        rows, sources = _under(factor, member, table)
     ledger = Ledger(tuple(rows), tuple(model.classes_.tolist()), np.zeros(1, dtype=np.int8))
     ledger = replace(ledger, status=model._status(table, ledger.joint(), None))
-    return derive_from(model, ledger, found, case, loss, prior_of_use, classes)
+    return derive_from(model, ledger, sources, case, loss, prior_of_use, classes)
 
 
 def _under(factor: Averaged, member: Member, table: Table) -> tuple[list[tuple[Row, Array]], list[tuple[Source, ...]]]:
@@ -155,26 +155,26 @@ def _under(factor: Averaged, member: Member, table: Table) -> tuple[list[tuple[R
     counts = member.counts[:, place] if place < member.domain.size else np.zeros(len(member.counts))
     size, a = member.domain.size, member.alpha
     rows: list[tuple[Row, Array]] = []
-    found: list[tuple[Source, ...]] = []
+    sources: list[tuple[Source, ...]] = []
     if member.given:  # the class prior is not the rows' own: P(c) P(x_i | c)
         rows += list(factor.prior.rows(table))
-        found += list(factor.prior.origins(table))
+        sources += list(factor.prior.origins(table))
         rows.append((Row(member.name, member.name, (target,), "log-probability"), first - _log_prior(factor)))
         totals = member.counts.sum(axis=1).tolist()
-        found.append(tuple(
+        sources.append(tuple(
             Fraction(float(n), t, 1.0 if t == 0 == a else a, size) for n, t in zip(counts, totals, strict=True)
         ))  # fmt: skip
     else:
         rows.append((Row(member.name, member.name, (), "log-probability"), first))
         n = float(member.counts.sum())
-        found.append(tuple(Fraction(float(c), n, a, len(counts) * size) for c in counts))
+        sources.append(tuple(Fraction(float(c), n, a, len(counts) * size) for c in counts))
     for family in member.families:
         if bool(family.known(table)[0]):
             kind: Any = "log-density" if family.variable.numeric else "log-probability"
             name = family.variable.name
             rows.append((Row(name, name, (target, member.name), kind), family.term(table, (), None)))
-            found.append(family.sources(table))
-    return rows, found
+            sources.append(family.sources(table))
+    return rows, sources
 
 
 # as misprinted --------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
     """What to look at when the factor of step i and class k is wrong: the slip it looks like, else what to count."""
     step, source = working.steps[i], working.steps[i].sources[k]
     target, value = names.column(working.target), read_number(text)
-    said: dict[str, Any] = {
+    params: dict[str, Any] = {
         "target": target,
         "label": where(step, names.level(working.target, working.classes[k]), names),
         "column": names.column(step.row.child) if step.variable is not None else "",  # a prior is of no column
@@ -136,25 +136,25 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
             return Message(
                 "Count the rows with {target} = {label} and {column} = {value}, and add {added}; divide by the number "
                 "of rows where {column} is known plus {extra}.",
-                said | extra,
+                params | extra,
             )
         if not step.row.parents:
-            return Message("Count the rows with {target} = {label}; divide by all rows.", said)
+            return Message("Count the rows with {target} = {label}; divide by all rows.", params)
         other_way = sum(s.count for s in step.sources if isinstance(s, Fraction))
         if other_way and not step.given and same(value, source.count / other_way):
             return Message(
                 "That is the share of {label} among the rows with {value}. Turn it round: among the rows with "
                 "{target} = {label}, the share that has {column} = {value}.",
-                said,
+                params,
             )
         if source.pseudo_total:
             return Message(
                 "Take the rows with {target} = {label}; count those with {column} = {value} and add {added}; divide by "
                 "their number plus {extra}.",
-                said | extra,
+                params | extra,
             )
         return Message(
-            "Take the rows with {target} = {label}; of these, count the ones with {column} = {value}; divide.", said
+            "Take the rows with {target} = {label}; of these, count the ones with {column} = {value}; divide.", params
         )
     if isinstance(source, Density):
         other_ddof = 1 - source.ddof
@@ -163,10 +163,10 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
                 "Take the values of {column} in the rows with {target} = {label}, and {added} imagined rows with the "
                 "mean and the variance of the whole class: their mean and variance, its root; then the normal density "
                 "at {value}.",
-                said | {"added": f"{source.pseudo_counts.rows:g}"},
+                params | {"added": f"{source.pseudo_counts.rows:g}"},
             )
         if source.stands_in:
-            said["label"] = names.level(working.target, working.classes[k])
+            params["label"] = names.level(working.target, working.classes[k])
         if source.n > max(source.ddof, other_ddof) and not source.replaced:
             swapped = replace(source, ddof=other_ddof, variance=source.m2 / (source.n - other_ddof))
             if same(value, swapped.value) and not same(source.value, swapped.value):
@@ -178,31 +178,31 @@ def hint(working: Working, i: int, k: int, text: str, names: DisplayNames = AS_I
         return Message(
             "Take the values of {column} in the rows with {target} = {label}: their mean, the sum of the squared "
             "deviations divided by {degrees}, its root; then the normal density at {value}.",
-            said | {"degrees": "n" if source.ddof == 0 else "n−1"},
+            params | {"degrees": "n" if source.ddof == 0 else "n−1"},
         )
     if isinstance(source, Rate):
         return Message(
             "Take the rows with {target} = {label}: the sum of their values of {column} plus {extra}, divided by their "
             "number plus {added}, is the rate λ; then λ^x e^−λ/x! at x = {value}.",
-            said | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
+            params | {"added": f"{source.added:g}", "extra": f"{source.added * source.mean:g}"},
         )
     if isinstance(source, Parametric):
         return Message(
             "Take the values of {column} in the rows with {target} = {label} and estimate {parameters} from them; then "
             "the probability of {value}.",
-            said | {"parameters": ", ".join(q.symbol for q in source.estimated)},
+            params | {"parameters": ", ".join(q.symbol for q in source.estimated)},
         )
     if isinstance(source, KernelEstimate):
         return Message(
             "Take the values of {column} in the rows with {target} = {label}: at {value}, the mean of the normal "
             "densities about each of them, with the standard deviation h = {bandwidth}.",
-            said | {"bandwidth": f"{source.bandwidth:.6g}"},
+            params | {"bandwidth": f"{source.bandwidth:.6g}"},
         )
     if isinstance(source, Words):
         return Message(
             "Multiply, over the words of {column}, the probability of each in the rows with {target} = {label}; for "
             "words that are asked only if they are there, those that are absent count too.",
-            said,
+            params,
         )
     return Message("This number was set, not counted: look at the model's settings.")
 

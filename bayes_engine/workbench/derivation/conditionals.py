@@ -71,9 +71,9 @@ class LevelConditionals:
 
     def fractions(self, s: int) -> tuple[Fraction, ...]:
         """Where P(level s | class) was counted, for each class."""
-        found = tuple(f for f in self.steps[s].sources if isinstance(f, Fraction))
-        assert len(found) == len(self.classes)
-        return found
+        fractions = tuple(f for f in self.steps[s].sources if isinstance(f, Fraction))
+        assert len(fractions) == len(self.classes)
+        return fractions
 
     def plain(self, s: int) -> tuple[float | None, ...]:
         """count/total without smoothing, for each class; None for a class without a known cell."""
@@ -186,21 +186,21 @@ def _gaussians(
     (plain,) = _steps(model, leaf.alone, [variable.pivot], [None], order, ())
     of_class = [_as_its_own(d) for d in plain.sources]
     smoothed = tuple(_smoothed(leaf, leaf.cells, held, k, d) for k, d in zip(order, of_class, strict=True))
-    found = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
+    densities = [s.whole if s.borrowed else _as_its_own(d) for s, d in zip(smoothed, step.sources, strict=True)]
     absent = in_order(_left_out(stats, variable.name, held), order)
     return GaussianConditionals(
-        variable, target, classes, replace(step, sources=tuple(found)), absent, False, held, smoothed
+        variable, target, classes, replace(step, sources=tuple(densities)), absent, False, held, smoothed
     )
 
 
 def _smoothed(leaf: GaussianLeaf, cells: ColumnMoments, held: tuple[Cell, ...], k: int, whole: Density) -> Smoothed:
     """How the k-th class's Gaussian at the parents' cells came about."""
     places = [choices(d).index(cell.value) for d, cell in zip(leaf.parents, held, strict=True)]
-    at = np.ravel_multi_index((k, *places), (len(leaf.variance), *(d.size for d in leaf.parents)))
+    i = np.ravel_multi_index((k, *places), (len(leaf.variance), *(d.size for d in leaf.parents)))
     outside: Any = (k, *(d.size for d in leaf.parents))  # an unseen value's place: the class's own
     here: Any = (k, *places)
-    borrowed = all(a[here] == a[outside] for a in leaf.gaussians) and cells.weight[at] < whole.n
-    mean = float(cells.offset[at]) + leaf.variable.pivot
+    borrowed = all(a[here] == a[outside] for a in leaf.gaussians) and cells.weight[i] < whole.n
+    mean = float(cells.offset[i]) + leaf.variable.pivot
     return Smoothed(mean, whole, leaf.rule.rows, borrowed)
 
 
@@ -282,8 +282,8 @@ def prior_step(model: GenerativeClassifier, classes: Sequence[Any] | None = None
         return WorkingStep(Row(model.target_.name, model.target_.name, (), "prior"), None, p, tuple(map(Summed, p)))
     nothing = Table(Schema(()), (), 1)
     ((row, term),) = prior.rows(nothing)
-    found = prior.sources(nothing)
-    return WorkingStep(row, None, in_order(exp(term[0]), order), tuple(found[k] for k in order))
+    sources = prior.sources(nothing)
+    return WorkingStep(row, None, in_order(exp(term[0]), order), tuple(sources[k] for k in order))
 
 
 def information(model: GenerativeClassifier) -> dict[str, float]:
@@ -304,8 +304,8 @@ def information(model: GenerativeClassifier) -> dict[str, float]:
     """
     prior, *leaves = _parts(model)
     log_prior = log(prior.p)
-    found = ((leaf.variable.name, leaf.information(log_prior)) for leaf in leaves)
-    return {name: nats for name, nats in found if nats is not None}
+    informations = ((leaf.variable.name, leaf.information(log_prior)) for leaf in leaves)
+    return {name: nats for name, nats in informations if nats is not None}
 
 
 def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = None) -> tuple[WorkingStep, ...]:
@@ -321,15 +321,15 @@ def class_steps(model: GenerativeClassifier, classes: Sequence[Any] | None = Non
     above = model.factor_.above if isinstance(model.factor_, Directed) else None
     if above is None:
         return ()
-    order, found = _order(model, classes), []
+    order, steps = _order(model, classes), []
     row = Row(model.target_.name, model.target_.name, tuple(d.variable.name for d in above.parents), "prior")
     for values in product(*(choices(d) for d in above.parents)):
         held = tuple(Cell(d.variable, v) for d, v in zip(above.parents, values, strict=True))
         codes = [np.array([_code(c.variable, c.value)], dtype=code_dtype(len(c.variable.levels))) for c in held]
         table = Table(Schema(tuple(c.variable for c in held)), tuple(codes), 1)
         own, p = above.sources(table), exp(above.term(table)[0])
-        found.append(WorkingStep(row, None, in_order(p, order), tuple(own[k] for k in order), held))
-    return tuple(found)
+        steps.append(WorkingStep(row, None, in_order(p, order), tuple(own[k] for k in order), held))
+    return tuple(steps)
 
 
 def class_entropy(model: GenerativeClassifier) -> float:
@@ -527,13 +527,13 @@ def _parts(model: GenerativeClassifier) -> tuple[Any, ...]:
 
 def _marginals(model: GenerativeClassifier, factor: Discriminant) -> Iterator[GaussianLeaf]:
     """N(x_j; μ_cj, Σ_jj) of every column that the discriminant uses."""
-    found = factor.gaussian
-    tied = found.covariance.ndim == 2
+    gaussian = factor.gaussian
+    tied = gaussian.covariance.ndim == 2
     k, ddof = len(model.target_.levels), 1 if getattr(model, "variance", "mle") == "unbiased" else 0
-    variances = np.broadcast_to(np.diagonal(found.covariance, axis1=-2, axis2=-1), (k, len(found.names)))
-    for j, name in enumerate(found.names):
+    variances = np.broadcast_to(np.diagonal(gaussian.covariance, axis1=-2, axis2=-1), (k, len(gaussian.names)))
+    for j, name in enumerate(gaussian.names):
         m = model.stats_.moments.column(name)
-        offset = found.centre[j] + found.apart[:, j] - m.pivot
+        offset = gaussian.centre[j] + gaussian.apart[:, j] - m.pivot
         degrees = (m.weight - ddof).sum(keepdims=True) if tied else m.weight - ddof
         own = (m.m2.sum(keepdims=True) if tied else m.m2) / np.where(degrees > 0, degrees, 1.0)
         moments = ColumnMoments(m.weight, offset, m.m2, m.pivot)
@@ -549,9 +549,9 @@ def _prior(model: GenerativeClassifier) -> ClassPrior:
 
 def _leaf_of(model: GenerativeClassifier, column: str, super_parent: str | None) -> Leaf:
     """What the model believes of a column: a leaf of its factor; of a super-parent of AODE P(c, x_i)."""
-    for found in _leaves(model, super_parent):
-        if found.variable.name == column:
-            return found
+    for leaf in _leaves(model, super_parent):
+        if leaf.variable.name == column:
+            return leaf
     raise ParameterError("the model has no factor for column '{column}': it is constant, or no feature", column=column)
 
 
@@ -633,10 +633,10 @@ def _steps(
     row, term = leaf.row, np.broadcast_to(leaf.term(table), (len(column), len(model.target_.levels)))
 
     def step(i: int) -> WorkingStep:
-        found = leaf.sources(table.take(slice(i, i + 1)))
-        found *= len(order) // len(found)  # of a column that the class is no parent of: one for all
+        sources = leaf.sources(table.take(slice(i, i + 1)))
+        sources *= len(order) // len(sources)  # of a column that the class is no parent of: one for all
         return WorkingStep(
-            row, values[i], in_order(exp(term[i]), order), tuple(found[k] for k in order), held, variable
+            row, values[i], in_order(exp(term[i]), order), tuple(sources[k] for k in order), held, variable
         )
 
     return tuple(step(i) for i in range(len(column)))

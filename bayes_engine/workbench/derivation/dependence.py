@@ -64,21 +64,21 @@ def all_tested(model: SemiNaive) -> tuple[Pair, ...]:
     >>> [(p.edge, round(p.given_class.found.information, 4)) for p in all_tested(model)[:2]]
     [(('根蒂', '脐部'), 0.5975), (('纹理', '脐部'), 0.382)]
     """
-    found = model.dependences()
+    computed = model.dependences()
     names = set(varying(model))
-    edges = [e for e in found.given_class if names.issuperset(e)]
+    edges = [e for e in computed.given_class if names.issuperset(e)]
     tested = []
-    for of in (found.given_class, found.overall):
+    for of in (computed.given_class, computed.overall):
         own = [of[e] for e in edges]
         tested.append({e: Judged(d, p) for e, d, p in zip(edges, own, holm_of(own), strict=True)})
-    order = ranked({e: found.given_class[e].information for e in edges})
+    order = ranked({e: computed.given_class[e].information for e in edges})
     return tuple(Pair(e, tested[0][e], tested[1][e]) for e in order)
 
 
-def holm_of(found: Sequence[Dependence]) -> list[float]:
+def holm_of(dependences: Sequence[Dependence]) -> list[float]:
     """p-values by Holm's step-down correction (1979); a pair without a degree of freedom is no test and keeps 1."""
-    p, tested = np.array([d.p_value for d in found]), np.array([d.degrees > 0 for d in found], dtype=bool)
-    corrected = np.ones(len(found))
+    p, tested = np.array([d.p_value for d in dependences]), np.array([d.degrees > 0 for d in dependences], dtype=bool)
+    corrected = np.ones(len(dependences))
     corrected[tested] = holm(p[tested])
     return [float(v) for v in corrected]
 
@@ -112,14 +112,14 @@ def map_of(pairs: Sequence[Pair], names: Sequence[str], *, overall: bool = False
     [[nan, nan], [0.7, nan]]
     """
     d = len(names)
-    found = Map(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
+    drawn = Map(tuple(names), np.full((d, d), np.nan), np.zeros((d, d), dtype=bool), 0.0)
     most = 0.0
     for pair in steps(pairs):
-        if (place := found.place(pair.edge)) is not None:
-            found.nats[place] = pair.of(overall).found.information
-            found.significant[place] = pair.of(overall).significant
+        if (place := drawn.place(pair.edge)) is not None:
+            drawn.nats[place] = pair.of(overall).found.information
+            drawn.significant[place] = pair.of(overall).significant
             most = max(most, *(pair.of(o).found.information for o in (False, True)))
-    return Map(found.names, found.nats, found.significant, most)
+    return Map(drawn.names, drawn.nats, drawn.significant, most)
 
 
 def strongest(pairs: Sequence[Pair], names: Sequence[str], most: int) -> list[str]:
@@ -212,8 +212,8 @@ class Contingency:
     @property
     def weightiest(self) -> tuple[int, int, int]:
         """The cell with the largest term; among equals the first."""
-        at = int(np.flatnonzero(self.terms.ravel() >= self.terms.max() - TIE)[0])
-        k, i, j = np.unravel_index(at, self.terms.shape)
+        place = int(np.flatnonzero(self.terms.ravel() >= self.terms.max() - TIE)[0])
+        k, i, j = np.unravel_index(place, self.terms.shape)
         return int(k), int(i), int(j)
 
     def factors(self, k: int, i: int, j: int) -> tuple[float, float, float, float]:

@@ -177,29 +177,29 @@ def derive(
     Fraction(count=5.0, total=8.0, added=0.0, levels=3)
     """
     inner = model.estimator_ if isinstance(model, CalibratedClassifier) else model
-    ledger, found = model.explain(case), list(inner.factor_.origins(inner._encode(case)))
+    ledger, sources = model.explain(case), list(inner.factor_.origins(inner._encode(case)))
     if inner is not model:
-        found.append(tuple(map(Term, ledger.rows[-1][1][0].tolist())))  # log q − log p
-    return derive_from(inner, ledger, found, case, loss, prior_of_use, classes, own=model.prior_by_class)
+        sources.append(tuple(map(Term, ledger.rows[-1][1][0].tolist())))  # log q − log p
+    return derive_from(inner, ledger, sources, case, loss, prior_of_use, classes, own=model.prior_by_class)
 
 
 def derive_from(
     model: GenerativeClassifier,
     ledger: Ledger,
-    found: list[tuple[Source, ...]],
+    sources: list[tuple[Source, ...]],
     case: pd.DataFrame,
     loss: LossMatrix | None = None,
     prior_of_use: Mapping[Any, float] | None = None,
     classes: Sequence[Any] | None = None,
     own: Mapping[Any, float] | None = None,
 ) -> Working:
-    """The working of a ledger of one row: `found` are the sources of its terms, in the model's order of classes; `own`
-    is the prior in its posterior, the model's if None."""
+    """The working of a ledger of one row: `sources` are those of its terms, in the model's order of classes; `own` is
+    the prior in its posterior, the model's if None."""
     table = model._encode(case)
     if prior_of_use is not None:
         own = model.prior_by_class if own is None else own
         ledger = ledger.at_prior(own, prior_of_use)
-        found = [*found, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
+        sources = [*sources, tuple(Shift(float(prior_of_use[c]), own[c]) for c in ledger.classes)]
     order = [ledger.classes.index(c) for c in (ledger.classes if classes is None else classes)]
     steps = tuple(
         WorkingStep(
@@ -211,7 +211,7 @@ def derive_from(
             table.schema[row.child] if _of_column(table, row) else None,
             _raw(case, table, row.child) if _of_column(table, row) else None,
         )
-        for (row, term), source in zip(ledger.rows, found, strict=True)
+        for (row, term), source in zip(ledger.rows, sources, strict=True)
     )
     return _closed(Working(
         target=model.target_.name,

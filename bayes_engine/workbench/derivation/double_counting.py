@@ -162,14 +162,14 @@ def _other_pairs(
     factor, table = mean.factor_, mean._encode(case)
     assert isinstance(factor, Averaged)
     place = {family.variable.name: i for i, family in enumerate(tree.factor_.upward)}
-    found = []
+    pairs = []
     for member in factor.members:
         for family in member.families:
             i, j = member.name, family.variable.name
             if {i, j} <= set(known) and frozenset((i, j)) not in arcs and place[i] < place[j]:
                 term = family.term(table, (), None)[0]
-                found.append(SharedEvidence(i, j, own[j] - float(term[best] - term[other]), False))
-    return found
+                pairs.append(SharedEvidence(i, j, own[j] - float(term[best] - term[other]), False))
+    return pairs
 
 
 def _by_size(shared: tuple[SharedEvidence, ...]) -> tuple[SharedEvidence, ...]:

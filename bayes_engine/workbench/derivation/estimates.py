@@ -99,16 +99,16 @@ def estimates(
     [[0.6842, 0.2632, 0.0526]] [[0.9203, 0.5668, 0.2493]]
     """
     belief, order = _belief(model, column, classes)
-    at: tuple[Any, ...] = (slice(None), *_cells(belief, given or {}))
+    cell: tuple[Any, ...] = (slice(None), *_cells(belief, given or {}))
     if isinstance(belief, NormalPosterior):
         centre, kappa, degrees, square, fixed = (
-            a[at][order] for a in (belief.centre, belief.kappa, belief.degrees, belief.square, belief.fixed)
+            a[cell][order] for a in (belief.centre, belief.kappa, belief.degrees, belief.square, belief.fixed)
         )
         here = replace(belief, centre=centre, kappa=kappa, degrees=degrees, square=square, fixed=fixed)
-        found = here.mean_interval(level), here.variance_interval(level)
-        return MomentEstimates(here.mean, *found, degrees, kappa)
+        intervals = here.mean_interval(level), here.variance_interval(level)
+        return MomentEstimates(here.mean, *intervals, degrees, kappa)
     pick = order if len(belief.counts) > 1 else [0] * len(order)  # the class is no parent: the same for every class
-    counts, added = (a[at][pick] for a in (belief.counts, belief.added))
+    counts, added = (a[cell][pick] for a in (belief.counts, belief.added))
     used = DirichletPosterior(belief.domain, (), counts, added)
     laplace = replace(used, added=np.ones(counts.shape))
     total = counts.sum(axis=1, keepdims=True)
@@ -145,24 +145,24 @@ def plausible_gaussians(
     belief, order = _belief(model, column, [label])
     if not isinstance(belief, NormalPosterior):
         raise ParameterError("column '{column}' is no Gaussian in this model", column=column)
-    at = (order[0], *_cells(belief, given or {}))
-    kappa, nu, square = (float(a[at]) for a in (belief.kappa, belief.degrees, belief.square))
+    cell = (order[0], *_cells(belief, given or {}))
+    kappa, nu, square = (float(a[cell]) for a in (belief.kappa, belief.degrees, belief.square))
     generator = np.random.default_rng(rng)
-    variance = np.full(n, float(belief.fixed[at]))
+    variance = np.full(n, float(belief.fixed[cell]))
     if nu > 0:
         variance = square / np.maximum(generator.chisquare(nu, n), np.finfo(float).tiny)
     shaken = generator.standard_normal(n) * np.sqrt(variance / kappa) if kappa > 0 else np.zeros(n)
-    return float(belief.mean[at]) + shaken, np.sqrt(variance)
+    return float(belief.mean[cell]) + shaken, np.sqrt(variance)
 
 
 def _belief(
     model: GenerativeClassifier, column: str, classes: Sequence[Any] | None
 ) -> tuple[DirichletPosterior | NormalPosterior, list[int]]:
-    found = credible(plain_model(model), column).columns.get(column)
-    if not isinstance(found, DirichletPosterior | NormalPosterior):
+    belief = credible(plain_model(model), column).columns.get(column)
+    if not isinstance(belief, DirichletPosterior | NormalPosterior):
         raise ParameterError("column '{column}' has neither a table nor a Gaussian in this model", column=column)
     levels = model.target_.levels
-    return found, [levels.index(c) for c in (levels if classes is None else classes)]
+    return belief, [levels.index(c) for c in (levels if classes is None else classes)]
 
 
 def plain_model(model: GenerativeClassifier) -> GenerativeClassifier:

@@ -60,13 +60,13 @@ def softened(network: Network, noise: float) -> Network:
     """
     if noise == 0:
         return network
-    found = []
+    cpts = []
     for cpt in network.cpts:
         zero = cpt.p == 0
         count = zero.sum(axis=-1, keepdims=True)
         share = np.where(zero, noise / np.maximum(count, 1), cpt.p * np.where(count > 0, 1.0 - noise, 1.0))
-        found.append(CPT(cpt.variable, cpt.parents, share))
-    return Network(found)
+        cpts.append(CPT(cpt.variable, cpt.parents, share))
+    return Network(cpts)
 
 
 def exact(network: Network, evidence: Places, event: Places) -> float:
@@ -123,11 +123,11 @@ def walk(network: Network, evidence: Places, event: Places, sweeps: int, seed: i
     first = kernel.places(start(kernel, rng, 1, "consistent"))[0]
     hidden = tuple(sorted(kernel.hidden))
     sweeps = min(sweeps, max(SHOWN // max(len(hidden), 1), 1)) if hidden else 0
-    found = updates(kernel, rng, first, sweeps * len(hidden))
+    steps = updates(kernel, rng, first, sweeps * len(hidden))
     asked = event != HIDDEN
-    ends = found[len(hidden) - 1 :: len(hidden)] if hidden else []
+    ends = steps[len(hidden) - 1 :: len(hidden)] if hidden else []
     hits = np.array([bool((u.places[asked] == event[asked]).all()) for u in ends], dtype=bool)
-    return Walk(network, hidden, first, tuple(found), hits)
+    return Walk(network, hidden, first, tuple(steps), hits)
 
 
 # the estimates beside one another -------------------------------------------------------------------------------------
@@ -218,14 +218,14 @@ def weighted(
     hit = (x[asked] == event[asked, None]).all(axis=0)
     top = log_w.max()
     w = exp(log_w - top) if top > -np.inf else np.zeros(n)
-    at = np.unique(np.geomspace(1, n, min(POINTS, n)).astype(np.intp))
-    s1, s2, h1, h2 = (np.cumsum(v)[at - 1] for v in (w, w * w, w * hit, w * w * hit))
+    draws = np.unique(np.geomspace(1, n, min(POINTS, n)).astype(np.intp))
+    s1, s2, h1, h2 = (np.cumsum(v)[draws - 1] for v in (w, w * w, w * hit, w * w * hit))
     with np.errstate(divide="ignore", invalid="ignore"):
         p = h1 / s1
         error = np.sqrt(np.maximum(h2 * (1.0 - 2.0 * p) + p * p * s2, 0.0)) / s1
         ess = s1[-1] ** 2 / s2[-1]
     return WeightedRunningEstimate(
-        RunningEstimate(at.astype(float), np.asarray(p), np.asarray(error)), float(ess) if s2[-1] > 0 else 0.0, n
+        RunningEstimate(draws.astype(float), np.asarray(p), np.asarray(error)), float(ess) if s2[-1] > 0 else 0.0, n
     )
 
 
@@ -293,12 +293,12 @@ def communicating_classes(
     names = tuple(network.names[j] for j in nodes)
     further = [int(j) for j in np.flatnonzero((event != HIDDEN) & (evidence == HIDDEN)) if j not in nodes]
     joint = junction_tree(network).joint((*names, *(network.names[j] for j in further)), evidence[None])[0]
-    at = joint[tuple(states.T)]  # (n, *S_further)
-    p = at.reshape(len(states), -1).sum(axis=1)
+    given = joint[tuple(states.T)]  # (n, *S_further)
+    p = given.reshape(len(states), -1).sum(axis=1)
     holds = np.all([(states[:, k] == event[j]) | (event[j] == HIDDEN) for k, j in enumerate(nodes)], axis=0)
     seen = evidence != HIDDEN
     holds &= bool(((event[seen] == evidence[seen]) | (event[seen] == HIDDEN)).all())
-    hit = np.where(holds, at[(slice(None), *event[further])], 0.0)
+    hit = np.where(holds, given[(slice(None), *event[further])], 0.0)
     weight: Array = np.bincount(class_of, p).astype(float)
     return CommunicatingClasses(
         names, states, p, class_of.astype(np.intp), _pairs(near), _pairs(reach & ~near), weight,

@@ -192,8 +192,8 @@ def latex_risk(working: Working, names: DisplayNames = AS_IN_FILE, digits: int =
 def typeset(cell: Relation) -> str:
     """A cell as it stands in a formula."""
     sign = {"≤": r"\le ", "∈": r"\in "}.get(cell.sign, cell.sign)
-    said = tex(cell.column) + sign + (r"\mathbb{R}" if cell.after == "ℝ" else tex(cell.after) if sign else "")
-    return f"{tex(cell.before)}<{said}" if cell.before else said
+    relation = tex(cell.column) + sign + (r"\mathbb{R}" if cell.after == "ℝ" else tex(cell.after) if sign else "")
+    return f"{tex(cell.before)}<{relation}" if cell.before else relation
 
 
 def _latex_name(working: Working, step: WorkingStep, k: int, names: DisplayNames) -> str:
@@ -256,8 +256,8 @@ def _latex_source(working: Working, source: Source) -> str:
         return rf"\frac{{1}}{{{count(source.n)}\times {width}}}\sum_i {bump}"
     if isinstance(source, Parametric):
         known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
-        said = ", ".join(f"{name}={power(moment_of(working, v))}" for name, v in known)
-        return rf"{tex(source.name)}\left({count(source.x)};\,{said}\right)"
+        parameters = ", ".join(f"{name}={power(moment_of(working, v))}" for name, v in known)
+        return rf"{tex(source.name)}\left({count(source.x)};\,{parameters}\right)"
     if isinstance(source, Words):
         return _latex_words(source)
     if isinstance(source, Term):
@@ -267,7 +267,7 @@ def _latex_source(working: Working, source: Source) -> str:
 
 def _latex_words(source: Words) -> str:
     """The product over the words of a text; the last of many, and the absent ones, as e to the power of their nats."""
-    told = [
+    terms = [
         rf"\underset{{{tex(t.term)}}}{{\left({_latex_fraction(t.source)}\right)}}"
         + (f"^{{{count(t.times)}}}" if t.times != 1 else "")
         for t in source.terms[:MOST_TYPESET]
@@ -275,10 +275,10 @@ def _latex_words(source: Words) -> str:
     more = len(source.terms) - MOST_TYPESET
     if more > 0:
         rest = sum(t.log_value for t in source.terms[MOST_TYPESET:])
-        told.append(rf"\underset{{{tex(_('… {n} more terms').format(n=more))}}}{{{_power_of_e(rest)}}}")
+        terms.append(rf"\underset{{{tex(_('… {n} more terms').format(n=more))}}}{{{_power_of_e(rest)}}}")
     if source.absent:
-        told.append(rf"\underset{{{tex(_('absent terms'))}}}{{{_power_of_e(source.absent)}}}")
-    return r"\times ".join(told or [_power_of_e(0.0)])
+        terms.append(rf"\underset{{{tex(_('absent terms'))}}}{{{_power_of_e(source.absent)}}}")
+    return r"\times ".join(terms or [_power_of_e(0.0)])
 
 
 def _power_of_e(nats: float) -> str:

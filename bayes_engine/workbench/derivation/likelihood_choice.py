@@ -120,7 +120,7 @@ def compared(message: str = ASKED, taught: Sequence[tuple[str, str]] = MESSAGES)
     )
     absent = tuple(float(sum(v for name, v in pull.items() if name not in asked)) for pull in pulls)
     order = [[ledger.classes.index(c) for c in classes] for ledger in ledgers]
-    posterior = tuple(tuple(ledger.posterior()[0, at].tolist()) for ledger, at in zip(ledgers, order, strict=True))
+    posterior = tuple(tuple(ledger.posterior()[0, k].tolist()) for ledger, k in zip(ledgers, order, strict=True))
     return LikelihoodComparison(classes, lines, prior, absent, posterior, tuple(sorted(set(bag) - set(known))))
 
 

@@ -68,12 +68,12 @@ class Curves:
         chosen = np.unique(np.linspace(0, len(values) - 1, min(len(values), most)).round().astype(int))
         h, half = self.bandwidth[k], 0.0 if self.precision is None else self.precision / 2
         away = np.linspace(-half - 3.5 * h, half + 3.5 * h, 61)
-        found = []
+        bumps = []
         for i in chosen:
             x = values[i] + away
             log_p = log_kernel_density(x, values[i : i + 1], np.ones(1), h, self.precision)
-            found.append((x, exp(log_p) * weight[i] / weight.sum()))
-        return tuple(found)
+            bumps.append((x, exp(log_p) * weight[i] / weight.sum()))
+        return tuple(bumps)
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def _against(likelihood: Likelihood, variable: Variable, x: pd.Series, y: pd.Ser
 # the rows behind ------------------------------------------------------------------------------------------------
 
 
-def rows_of_class(found: Other, frame: pd.DataFrame, label: Any, term: str | None = None) -> pd.DataFrame:
+def rows_of_class(conditional: Other, frame: pd.DataFrame, label: Any, term: str | None = None) -> pd.DataFrame:
     """The rows of `frame` (features and target) behind the numbers of class `label`: those with a known cell; of a text
     those in which `term` stands, where one is said, with how often it does in a column of that name.
 
@@ -314,11 +314,11 @@ def rows_of_class(found: Other, frame: pd.DataFrame, label: Any, term: str | Non
     >>> rows_of_class(likelihood(model, "text"), mails, "spam", "prize")["×"].tolist()
     [1]
     """
-    name = found.variable.name
-    rows: pd.DataFrame = frame.loc[(frame[found.target] == label) & frame[name].notna()]
-    if not isinstance(found, WordTable) or term is None or found.variable.text is None:
+    name = conditional.variable.name
+    rows: pd.DataFrame = frame.loc[(frame[conditional.target] == label) & frame[name].notna()]
+    if not isinstance(conditional, WordTable) or term is None or conditional.variable.text is None:
         return rows
-    read = found.variable.text.vectorizer().build_analyzer()
+    read = conditional.variable.text.vectorizer().build_analyzer()
     times = [sum(t == term for t in read(str(text))) for text in rows[name]]
     there: pd.DataFrame = rows.assign(**{"×": times})
     return there[there["×"] > 0]

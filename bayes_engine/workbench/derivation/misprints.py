@@ -75,13 +75,13 @@ def agrees(value: float, right: str) -> bool:
 
 
 def _numbers(working: Working) -> list[tuple[WorkingPlace, float]]:
-    found: list[tuple[WorkingPlace, float]] = []
+    numbers: list[tuple[WorkingPlace, float]] = []
     for i, step in enumerate(working.steps):
         for k, (factor, source) in enumerate(zip(step.factors, step.sources, strict=True)):
-            found.append((WorkingPlace(i, k, "factor"), factor))
+            numbers.append((WorkingPlace(i, k, "factor"), factor))
             if isinstance(source, Density):
-                found.append((WorkingPlace(i, k, "mean"), source.mean))
-    return found + [(WorkingPlace(None, k, "joint"), joint) for k, joint in enumerate(working.joint)]
+                numbers.append((WorkingPlace(i, k, "mean"), source.mean))
+    return numbers + [(WorkingPlace(None, k, "joint"), joint) for k, joint in enumerate(working.joint)]
 
 
 def _anchored(working: Working, place: WorkingPlace, misprint: Misprint) -> bool:

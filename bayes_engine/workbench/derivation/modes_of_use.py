@@ -137,10 +137,10 @@ def moved_numbers(before: Statistics, after: Statistics) -> pd.DataFrame:
     1  dull   bad     1.0    0.0
     """
     classes = before.target.levels
-    found: list[tuple[Any, ...]] = []
+    moved: list[tuple[Any, ...]] = []
 
     def put(column: str | None, entry: str, level: Any, old: Array, new: Array) -> None:
-        found.extend(
+        moved.extend(
             (column, entry, level, c, float(a), float(b)) for c, a, b in zip(classes, old, new, strict=True) if a != b
         )
 
@@ -157,7 +157,7 @@ def moved_numbers(before: Statistics, after: Statistics) -> pd.DataFrame:
             put(variable.name, "mean", None, a.pivot[j] + a.mean[:, j], a.pivot[j] + b.mean[:, j])
             put(variable.name, "squares", None, a.m2[:, j], b.m2[:, j])
     names = ["column", "entry", "level", "class", "before", "after"]
-    return pd.DataFrame(found, columns=names, dtype=object).astype({"before": float, "after": float})
+    return pd.DataFrame(moved, columns=names, dtype=object).astype({"before": float, "after": float})
 
 
 # the work ---------------------------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ def work(costs: Sequence[Cost], ratios: Sequence[float]) -> tuple[str, dict[Mode
     def of(cost: Cost) -> float:
         return float(cost.seconds or 0.0) if measured else float(cost.read + cost.entries + cost.additions)
 
-    at = {(cost.mode, cost.moment): of(cost) for cost in costs}
+    work_of = {(cost.mode, cost.moment): of(cost) for cost in costs}
     return (
         "s" if measured else "steps",
-        {mode: [at[mode, "update"] + r * at[mode, "predict"] for r in ratios] for mode in MODES_OF_USE},
+        {mode: [work_of[mode, "update"] + r * work_of[mode, "predict"] for r in ratios] for mode in MODES_OF_USE},
     )

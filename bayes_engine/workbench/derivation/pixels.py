@@ -91,13 +91,13 @@ def class_images(
     sd = np.array([of_class.std(ddof=0).to_numpy() for of_class in rows])
     inked = np.full(mean.shape, np.nan)
     for j, name in enumerate(names):
-        found = _believed(model, name, classes)
-        if isinstance(found, GaussianConditionals):
-            mean[:, j], sd[:, j] = [d.mean for d in found.densities], [d.sd for d in found.densities]
-        elif isinstance(found, Rates):
-            mean[:, j], sd[:, j] = found.rate, np.sqrt(found.rate)
-        elif isinstance(found, LevelConditionals) and not found.given and not found.joint:
-            inked[:, j] = 1.0 - np.array(found.steps[0].factors)
+        believed = _believed(model, name, classes)
+        if isinstance(believed, GaussianConditionals):
+            mean[:, j], sd[:, j] = [d.mean for d in believed.densities], [d.sd for d in believed.densities]
+        elif isinstance(believed, Rates):
+            mean[:, j], sd[:, j] = believed.rate, np.sqrt(believed.rate)
+        elif isinstance(believed, LevelConditionals) and not believed.given and not believed.joint:
+            inked[:, j] = 1.0 - np.array(believed.steps[0].factors)
     return ClassImages(tuple(classes), mean, sd, None if np.isnan(inked).all() else inked)
 
 

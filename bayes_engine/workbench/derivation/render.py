@@ -152,8 +152,8 @@ class Relation(NamedTuple):
     @property
     def spaced(self) -> str:
         """With room about the sign."""
-        said = f"{self.column} {self.sign} {self.after}" if self.sign else self.column
-        return f"{self.before} < {said}" if self.before else said
+        relation = f"{self.column} {self.sign} {self.after}" if self.sign else self.column
+        return f"{self.before} < {relation}" if self.before else relation
 
 
 def relation(variable: Variable, value: Any, names: DisplayNames, *, hidden: bool = False) -> Relation:
@@ -164,12 +164,12 @@ def relation(variable: Variable, value: Any, names: DisplayNames, *, hidden: boo
     if variable.cuts is None:
         written = _number(value) if variable.numeric else one_line(names.level(variable.name, value))
         return Relation("", column, "=", _beginning(written) if variable.kind == "text" else written)
-    at, last = variable.levels.index(value), len(variable.levels) - 1
+    place, last = variable.levels.index(value), len(variable.levels) - 1
     if last == 0:
         return Relation("", column, "∈", "ℝ")
-    if at == 0:
+    if place == 0:
         return Relation("", column, "≤", str(value).removeprefix("≤ "))
-    if at == last:
+    if place == last:
         return Relation("", column, ">", str(value).removeprefix("> "))
     low, _dash, high = str(value).partition(" – ")
     return Relation(low, column, "≤", high)
@@ -309,8 +309,8 @@ def fraction(source: Source, digits: int | None = None) -> str:
         return f"Poisson({count(source.x)}; {plain(source.rate if digits is None else by_hand(source.rate, digits))})"
     if isinstance(source, Parametric):
         known = [*source.stated, *((q.symbol, q.value) for q in source.estimated)]
-        said = ", ".join(f"{name} = {plain(v if digits is None else by_hand(v, digits))}" for name, v in known)
-        return f"{source.name}({count(source.x)}; {said})"
+        parameters = ", ".join(f"{name} = {plain(v if digits is None else by_hand(v, digits))}" for name, v in known)
+        return f"{source.name}({count(source.x)}; {parameters})"
     if isinstance(source, KernelEstimate):
         width = plain(source.bandwidth if digits is None else by_hand(source.bandwidth, digits))
         return f"K({count(source.x)}; n = {count(source.n)}, h = {width})"
@@ -399,7 +399,7 @@ def behind(
         shares = [(f"{plain(b.value)} ({b.share:.1%})", b.share) for b in loudest(source)[:most]]
         rest = 1.0 - sum(share for _said, share in shares)
         more = [_("all others ({share})").format(share=f"{rest:.1%}")] if shares and rest >= 0.0005 else []
-        return ["x_i" + _(": ") + ", ".join([*(said for said, _share in shares), *more])] if shares else []
+        return ["x_i" + _(": ") + ", ".join([*(formula for formula, _share in shares), *more])] if shares else []
     if isinstance(source, Words):
         lines = [f"{one_line(t.term)}{_times(t)}{_(': ')}{_log_of(t.source, t.times)} = {signed(t.log_value, DIGITS)}"
                  for t in (source.terms[v] for v in most_discriminating(step)[:most])]  # fmt: skip

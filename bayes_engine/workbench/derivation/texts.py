@@ -103,16 +103,16 @@ def read_text(step: WorkingStep, for_: int, against: int) -> TextRead:
     pair = plain.sources[for_], plain.sources[against]
     first, second = pair
     assert isinstance(first, Words) and isinstance(second, Words)
-    said = {
+    words = {
         a.term: Said(a.term, a.times, float(_difference(a.log_value, b.log_value, weight)), (a.source, b.source),
                      tuple(k for k, t in enumerate((a, b)) if np.isneginf(t.log_value)))
         for a, b in zip(first.terms, second.terms, strict=True)
     }  # fmt: skip
     asked = step.variable.likelihood == "bernoulli"
     absent = float(_difference(first.absent, second.absent, weight)) if asked else None
-    places = [place for place in term_places(rule, text) if place.term in said]
+    places = [place for place in term_places(rule, text) if place.term in words]
     order = {term: i for i, term in enumerate(dict.fromkeys(p.term for p in sorted(places, key=lambda p: p.start)))}
-    terms = tuple(said[term] for term in order)
+    terms = tuple(words[term] for term in order)
     return TextRead(step.row.child, text, terms, _units(rule, text, places, order, terms), absent, weight)
 
 
@@ -210,7 +210,7 @@ class LookedUp(NamedTuple):
     of: tuple[int, ...]
 
 
-def look_up(found: WordTable, frame: pd.DataFrame, typed: str) -> LookedUp:
+def look_up(words: WordTable, frame: pd.DataFrame, typed: str) -> LookedUp:
     """The term that a person typed, read as the texts are read: of several words the longest run that is a term.
 
     Raises ParameterError where no word is typed.
@@ -223,16 +223,16 @@ def look_up(found: WordTable, frame: pd.DataFrame, typed: str) -> LookedUp:
     >>> look_up(table, mails, "Prize!"), look_up(table, mails, "dinner").place
     (LookedUp(term='prize', place=2, texts=(2, 0), of=(2, 1)), -1)
     """
-    rule = found.variable.text
+    rule = words.variable.text
     assert rule is not None
     places = term_places(rule, typed)
     if not places:
         raise ParameterError("'{typed}' holds no word; type one", typed=typed)
-    order = {term: v for v, term in enumerate(found.terms)}
+    order = {term: v for v, term in enumerate(words.terms)}
     longest = sorted(places, key=lambda p: p.start - p.end)
     term = next((p.term for p in longest if p.term in order), longest[0].term)
-    known = frame[found.variable.name].notna()
-    classes = [frame.loc[known & (frame[found.target] == label), found.variable.name] for label in found.classes]
+    known = frame[words.variable.name].notna()
+    classes = [frame.loc[known & (frame[words.target] == label), words.variable.name] for label in words.classes]
     texts = tuple(int((holding(rule, column, term) > 0).sum()) for column in classes)
     return LookedUp(term, order.get(term, -1), texts, tuple(len(column) for column in classes))
 
@@ -248,7 +248,7 @@ def holding(rule: TextRule, column: pd.Series, term: str) -> Array:
     return np.asarray(rule.vectorizer(vocabulary=[term]).transform(column.astype(str)).toarray()[:, 0])
 
 
-def weights_of_evidence(found: WordTable) -> Array:
+def weights_of_evidence(words: WordTable) -> Array:
     """(C, V) log P(w|c) − log of the mean of the other classes' P(w|c'): how far a word moves the odds of c against
     the others, alike in weight. Of two classes it is the log ratio and its negative; 0 where a term is 0 in all.
 
@@ -259,12 +259,12 @@ def weights_of_evidence(found: WordTable) -> Array:
     >>> weights_of_evidence(table).round(4).tolist()
     [[-0.47, 0.9163, -0.47], [0.47, -0.9163, 0.47]]
     """
-    others = log(np.array(len(found.log_p) - 1.0))
-    rest = [log_sum(np.delete(found.log_p, k, axis=0), axis=0) - others for k in range(len(found.log_p))]
-    return np.asarray(_difference(found.log_p, np.stack(rest), 1.0))
+    others = log(np.array(len(words.log_p) - 1.0))
+    rest = [log_sum(np.delete(words.log_p, k, axis=0), axis=0) - others for k in range(len(words.log_p))]
+    return np.asarray(_difference(words.log_p, np.stack(rest), 1.0))
 
 
-def discriminating_terms(found: WordTable, n: int) -> list[list[int]]:
+def discriminating_terms(words: WordTable, n: int) -> list[list[int]]:
     """For each class the places of the n terms that speak for it most, by what a text of the class gets from each on
     average: P(w|c) times the weight of evidence. Rare words have large weights and seldom come; this is what tells.
 
@@ -275,11 +275,11 @@ def discriminating_terms(found: WordTable, n: int) -> list[list[int]]:
     >>> [[table.terms[v] for v in places] for places in discriminating_terms(table, 2)]
     [['lunch'], ['a', 'prize']]
     """
-    weight = weights_of_evidence(found)
-    p = exp(found.log_p)
+    weight = weights_of_evidence(words)
+    p = exp(words.log_p)
     with np.errstate(invalid="ignore"):
         gain = np.where(p > 0, p * weight, 0.0)
-    names = np.array(found.terms)
+    names = np.array(words.terms)
     return [[int(v) for v in np.lexsort((names, -of_class))[:n] if of_class[v] > 0] for of_class in gain]
 
 

@@ -133,7 +133,7 @@ def reliability(curves: Sequence[tuple[str, pd.DataFrame]], *, dark: bool = Fals
 
 
 def recount(
-    found: DoubleCounting,
+    counted: DoubleCounting,
     labels: Sequence[str],
     sides: tuple[ClassStyle, ClassStyle],
     *,
@@ -142,7 +142,7 @@ def recount(
 ) -> go.Figure:
     """From naive Bayes's log-odds, less what each edge shares, to the tree's. `labels` (already escaped): naive Bayes,
     each edge, the rest, the tree."""
-    balance = found.balance()
+    balance = counted.balance()
     figure = waterfall(balance, labels[: len(balance.weights)], sides, needed=needed, dark=dark)
     bars = [trace for trace in figure.data if trace.type == "bar"]
     low, high = figure.layout.xaxis.range  # the totals are long, and so are their numbers
@@ -177,11 +177,11 @@ def example(
         )  # fmt: skip
         figure.update_yaxes(showticklabels=col == 1, row=1, col=col)
     cells = [(i, j) for i in (1, 0) for j in (1, 0)]
-    at = list(range(4))
+    ys = list(range(4))
     exact, naive = ([float(table[c]) for c in cells] for table in (shown.exact, shown.naive))
     figure.add_scatter(
         x=[v for e, n in zip(exact, naive, strict=True) for v in (e, n, None)],
-        y=[v for y in at for v in (y, y, None)],
+        y=[v for y in ys for v in (y, y, None)],
         mode="lines",
         line={"width": 2, "color": EXTRA_COLOURS[0][dark]},
         hoverinfo="skip",
@@ -198,14 +198,14 @@ def example(
         ),
     ):
         figure.add_scatter(
-            x=values, y=at, mode="markers", name=name, marker=marker, hovertemplate=f"{name} %{{x:.4f}}<extra></extra>",
+            x=values, y=ys, mode="markers", name=name, marker=marker, hovertemplate=f"{name} %{{x:.4f}}<extra></extra>",
             row=1, col=5,
         )  # fmt: skip
     figure.update_yaxes(showgrid=False, zeroline=False, ticks="")
     figure.update_xaxes(showgrid=False, zeroline=False, ticks="")
     figure.update_xaxes(range=[-0.04, 1.04], showgrid=True, row=1, col=5)
     figure.update_yaxes(
-        tickvals=at, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
+        tickvals=ys, ticktext=[_(", ").join((first[i], second[j])) for i, j in cells], range=[3.5, -0.5], row=1, col=5
     )
     figure.update_annotations(font={"size": 13, "color": INK[dark]}, yshift=2)
     figure.update_layout(
@@ -230,9 +230,9 @@ class CopiesCurve(NamedTuple):
     panels: Sequence[Sequence[tuple[int, float]]]
 
 
-def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, at: int = 0, dark: bool = False) -> go.Figure:
-    """What happens to each model when one column stands there again and again; `at` marks the number chosen. The second
-    and the third panel, confidence and accuracy, have one scale."""
+def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, chosen: int = 0, dark: bool = False) -> go.Figure:
+    """What happens to each model when one column stands there again and again; a line marks the number
+    `chosen`. The second and the third panel, confidence and accuracy, have one scale."""
     figure = make_subplots(cols=len(titles), horizontal_spacing=0.05, column_titles=list(titles))
     looks = [
         {"colour": CLASS_COLOURS[1][dark], "symbol": "circle"},
@@ -256,7 +256,7 @@ def copies(lines: Sequence[CopiesCurve], titles: Sequence[str], *, at: int = 0, 
                 col=col,
             )
     for col in range(1, len(titles) + 1):
-        figure.add_vline(x=at, line={"dash": "dot", "width": 1.5, "color": INK[dark]}, row=1, col=col)
+        figure.add_vline(x=chosen, line={"dash": "dot", "width": 1.5, "color": INK[dark]}, row=1, col=col)
     shared = [v for line in lines for points in line.panels[1:3] for _k, v in points]
     room = 0.05 * (1.0 - min(shared)) + 1e-3
     for col in (2, 3):

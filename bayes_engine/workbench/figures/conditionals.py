@@ -53,10 +53,10 @@ def level_bars(
     written = _texts(table, len(levels) * (len(classes) + 0.5))
     tallest = max([p for step in table.steps for p in step.factors] + [p for row in plain for p in row])
     wide = 0.74 / len(classes)
-    at = [[s + wide * (k - (len(classes) - 1) / 2) for s in places] for k in range(len(classes))]
+    centres = [[s + wide * (k - (len(classes) - 1) / 2) for s in places] for k in range(len(classes))]
     for k in range(len(classes)) if table.smoothed else ():
         figure.add_bar(
-            x=at[k],
+            x=centres[k],
             y=plain[k],
             width=0.97 * wide,
             opacity=0.3,
@@ -70,7 +70,7 @@ def level_bars(
     for k, name in enumerate(classes):
         heights = [step.factors[k] for step in table.steps]
         figure.add_bar(
-            x=at[k],
+            x=centres[k],
             y=heights,
             width=(0.62 if table.smoothed else 0.94) * wide,
             name=name,
@@ -80,7 +80,7 @@ def level_bars(
             hovertemplate="%{hovertext}<extra></extra>",
         )
         figure.add_scatter(
-            x=at[k],
+            x=centres[k],
             y=[
                 (max(p, bare) if table.smoothed else p) + 0.012 * tallest
                 for p, bare in zip(heights, plain[k], strict=True)
@@ -138,63 +138,63 @@ def density_curves(
 
 
 def kernel_curves(
-    found: Curves, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
+    density: Curves, values: Sequence[Array], *, classes: Sequence[str], name: str, dark: bool = False
 ) -> go.Figure:
     """p(x | class) of each class as a kernel density, with the bumps it is the sum of, `magnified` times as high where
     they would be too low to see; values and histograms as in `density_curves`."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.03, row_heights=[0.8, 0.2])
-    low, high = float(found.x[0]), float(found.x[-1])
-    peaks = found.values.max(axis=1)
+    low, high = float(density.x[0]), float(density.x[-1])
+    peaks = density.values.max(axis=1)
     lowest = float(peaks.min())
     ceiling = 1.1 * float(max(p for p in peaks if p <= 100.0 * lowest))
     ceiling = _histograms(figure, values, (low, high), ceiling, dark)
-    times = magnified(found)
+    times = magnified(density)
     for k, label in enumerate(classes):
         colour = colour_of(k, dark)
         x: list[float | None] = []
         y: list[float | None] = []
-        for at, height in found.bumps(k, BUMPS):
-            x += [*at.tolist(), None]
+        for x_of_bump, height in density.bumps(k, BUMPS):
+            x += [*x_of_bump.tolist(), None]
             y += [*(times * height).tolist(), None]
         figure.add_scatter(x=x, y=y, mode="lines", opacity=0.45, hoverinfo="skip", showlegend=False,
                            line={"color": colour, "width": 0.9}, legendgroup=str(k), row=1, col=1)  # fmt: skip
-        figure.add_scatter(x=found.x.tolist(), y=found.values[k].tolist(), mode="lines", name=label,
+        figure.add_scatter(x=density.x.tolist(), y=density.values[k].tolist(), mode="lines", name=label,
                            legendgroup=str(k), line={"color": colour, "width": 2.4}, row=1, col=1,
                            hovertemplate="x = %{x}<br>p = %{y:.5g}<extra>" + label + "</extra>")  # fmt: skip
     return _over_values(figure, values, (low, high, ceiling), classes, name, dark)
 
 
-def magnified(found: Curves) -> int:
+def magnified(density: Curves) -> int:
     """How many times as high as they are the bumps are drawn: a whole number, 1 where they can be seen as they are."""
-    tallest = max(float(h.max()) for k in range(len(found.classes)) for _x, h in found.bumps(k, BUMPS))
-    return max(1, round(SEEN * float(found.values.max(axis=1).min()) / tallest))
+    tallest = max(float(h.max()) for k in range(len(density.classes)) for _x, h in density.bumps(k, BUMPS))
+    return max(1, round(SEEN * float(density.values.max(axis=1).min()) / tallest))
 
 
-def rate_bars(found: Rates | Distributions, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
+def rate_bars(rates: Rates | Distributions, *, classes: Sequence[str], name: str, dark: bool = False) -> go.Figure:
     """P(x | class) of a count by its distribution, full, over the shares of the rows, pale; of many counts the former
     is a line. A mark stands at the mean. `name` is the column's."""
     figure = go.Figure()
-    wide = 0.74 / len(classes) if len(found.x) <= SEPARATE else 1.0
-    apart = len(found.x) <= SEPARATE
+    wide = 0.74 / len(classes) if len(rates.x) <= SEPARATE else 1.0
+    apart = len(rates.x) <= SEPARATE
     for k, label in enumerate(classes):
         colour = colour_of(k, dark)
-        at = found.x + (wide * (k - (len(classes) - 1) / 2) if apart else 0.0)
+        places = rates.x + (wide * (k - (len(classes) - 1) / 2) if apart else 0.0)
         hover = [f"P({name} = {x:g} | {label}) = {number(p)}<br>" + _("share of the rows {p}").format(p=number(o))
-                 for x, p, o in zip(found.x, found.values[k], found.observed[k], strict=True)]  # fmt: skip
-        figure.add_bar(x=at, y=found.observed[k], width=0.97 * wide, opacity=0.3, hoverinfo="skip",
+                 for x, p, o in zip(rates.x, rates.values[k], rates.observed[k], strict=True)]  # fmt: skip
+        figure.add_bar(x=places, y=rates.observed[k], width=0.97 * wide, opacity=0.3, hoverinfo="skip",
                        name=_("share of the rows"), legendgroup="seen", legendrank=2000, showlegend=k == 0,
                        marker={"color": colour, "line": {"width": 0}})  # fmt: skip
         drawn = {"name": label, "legendgroup": str(k), "hovertext": hover,
                  "hovertemplate": "%{hovertext}<extra></extra>"}  # fmt: skip
         if apart:
-            figure.add_bar(x=at, y=found.values[k], width=0.55 * wide, marker={"color": colour, "line": {"width": 0}},
-                           **drawn)  # fmt: skip
+            marker = {"color": colour, "line": {"width": 0}}
+            figure.add_bar(x=places, y=rates.values[k], width=0.55 * wide, marker=marker, **drawn)
         else:
-            figure.add_scatter(x=at, y=found.values[k], mode="lines", line={"color": colour, "width": 2.2}, **drawn)
-        mean = found.mean_of(k)
+            figure.add_scatter(x=places, y=rates.values[k], mode="lines", line={"color": colour, "width": 2.2}, **drawn)
+        mean = rates.mean_of(k)
         figure.add_scatter(x=[mean], y=[0.0], mode="markers", showlegend=False, legendgroup=str(k),
                            cliponaxis=False, marker={"symbol": "triangle-up", "size": 11, "color": colour},
-                           hovertemplate=f"{found.mark} = {number(mean)}<extra>{label}</extra>")  # fmt: skip
+                           hovertemplate=f"{rates.mark} = {number(mean)}<extra>{label}</extra>")  # fmt: skip
     figure.update_layout(height=340, barmode="overlay", hovermode="closest", **_frame())
     figure.update_xaxes(title=name, showgrid=False, nticks=16)
     figure.update_yaxes(title=_("P(x | class)"), rangemode="tozero", nticks=6)

@@ -150,11 +150,11 @@ def _brief(value: float) -> str:
 
 def _stairs(balance: Balance, unit: float) -> tuple[list[float], list[float]]:
     """Where each bar begins and ends; one without an end leaves the sum where it was."""
-    starts, ends, at = [], [], 0.0
+    starts, ends, height = [], [], 0.0
     for weight in balance.weights:
-        starts.append(at)
-        at += 0.0 if weight.never else weight.nats / unit
-        ends.append(at)
+        starts.append(height)
+        height += 0.0 if weight.never else weight.nats / unit
+        ends.append(height)
     return starts, ends
 
 

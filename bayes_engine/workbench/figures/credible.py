@@ -22,19 +22,21 @@ POINTS = 121
 """So many points make a curve."""
 
 
-def estimate_marks(found: Estimates, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False) -> go.Figure:
+def estimate_marks(
+    estimates: Estimates, *, levels: Sequence[str], classes: Sequence[str], dark: bool = False
+) -> go.Figure:
     """Each level of each class on a line of its own: the plain share as a ring, Laplace's estimate as a diamond, the
     estimate under the prior in use as a dot on its credible interval."""
     figure = go.Figure()
-    n, prior = len(classes), _("Jeffreys") if found.bare else _("prior in use")
+    n, prior = len(classes), _("Jeffreys") if estimates.bare else _("prior in use")
     for k, name in enumerate(classes):
         rows = [s + 0.8 * (k + 0.5) / n - 0.4 for s in range(len(levels))]
         colour = colour_of(k, dark)
-        _bars(figure, found.used, k, rows, colour)
+        _bars(figure, estimates.used, k, rows, colour)
         for estimate, symbol, size, what in (
-            (found.likely, "circle-open", 11, _("maximum likelihood")),
-            (found.laplace, "diamond-open", 8, "Laplace"),
-            (found.used, "circle", 7, prior),
+            (estimates.likely, "circle-open", 11, _("maximum likelihood")),
+            (estimates.laplace, "diamond-open", 8, "Laplace"),
+            (estimates.used, "circle", 7, prior),
         ):
             figure.add_scatter(
                 x=estimate.value[k].tolist(),
@@ -81,11 +83,11 @@ def _bars(figure: go.Figure, estimate: Estimate, k: int, rows: Sequence[float], 
 
 
 def _hover(estimate: Estimate, k: int, s: int, name: str, what: str) -> str:
-    said = f"{name} = {number(float(estimate.value[k, s]))}<br>{what}"
+    text = f"{name} = {number(float(estimate.value[k, s]))}<br>{what}"
     if estimate.interval is None:
-        return said
+        return text
     low, high = (number(float(end[k, s])) for end in estimate.interval)
-    return f"{said}, {low} – {high}"
+    return f"{text}, {low} – {high}"
 
 
 def gaussian_fans(
@@ -151,17 +153,17 @@ def _density(x: Array, mean: float, sd: float) -> Array:
 
 
 def bands(
-    found: Plausible, order: Sequence[int], *, classes: Sequence[str], colours: Sequence[str], dark: bool = False
+    plausible: Plausible, order: Sequence[int], *, classes: Sequence[str], colours: Sequence[str], dark: bool = False
 ) -> go.Figure:
     """P(c|x) of each class: 95 % of the plausible models as a bar, their median as a stroke, the model's own as a dot.
-    `order` are the classes' positions in `found`."""
+    `order` are the classes' positions in `plausible`."""
     figure = go.Figure()
-    low, middle, high = found.band()
+    low, middle, high = plausible.band()
     for row, (k, colour) in enumerate(zip(order, colours, strict=True)):
         text = _("95 % from {low} to {high}, median {median}, the model's own {own}")
-        places = {"low": low, "high": high, "median": middle, "own": found.own}
-        said = f"P({classes[row]} | x)<br>" + text.format(**{n: number(float(v[k])) for n, v in places.items()})
-        hover = {"hovertext": said, "hovertemplate": "%{hovertext}<extra></extra>", "showlegend": False}
+        places = {"low": low, "high": high, "median": middle, "own": plausible.own}
+        label = f"P({classes[row]} | x)<br>" + text.format(**{n: number(float(v[k])) for n, v in places.items()})
+        hover = {"hovertext": label, "hovertemplate": "%{hovertext}<extra></extra>", "showlegend": False}
         ends = [float(low[k]), float(high[k])]
         figure.add_scatter(
             x=ends, y=[row, row], mode="lines", line={"width": 9, "color": colour}, opacity=0.35, **hover
@@ -169,7 +171,7 @@ def bands(
         stroke = {"symbol": "line-ns-open", "size": 15, "line": {"width": 2}, "color": colour}
         figure.add_scatter(x=[float(middle[k])], y=[row], mode="markers", marker=stroke, cliponaxis=False, **hover)
         dot = {"size": 9, "color": colour, "line": {"width": 1.5, "color": GROUND[dark]}}
-        figure.add_scatter(x=[float(found.own[k])], y=[row], mode="markers", marker=dot, cliponaxis=False, **hover)
+        figure.add_scatter(x=[float(plausible.own[k])], y=[row], mode="markers", marker=dot, cliponaxis=False, **hover)
     figure.update_layout(height=44 + 34 * len(order), margin={"l": 8, "r": 14, "t": 6, "b": 8}, showlegend=False)
     figure.update_xaxes(range=[-0.01, 1.01], nticks=6)
     figure.update_yaxes(
@@ -179,13 +181,13 @@ def bands(
 
 
 def histogram_of(
-    found: Plausible, label: object, *, name: str, colour: str, needed: float | None = None, dark: bool = False
+    plausible: Plausible, label: object, *, name: str, colour: str, needed: float | None = None, dark: bool = False
 ) -> go.Figure:
     """P(label|x) over all plausible models: their share in each twentieth, the middle 95 % in full colour; the model's
     own value, and dotted where the decision turns, at `needed` nats of log-odds. `name` is the class's."""
-    shares, edges = found.histogram(label)
-    k = found.classes.index(label)
-    low, _median, high = (float(v) for v in found.band()[:, k])
+    shares, edges = plausible.histogram(label)
+    k = plausible.classes.index(label)
+    low, _median, high = (float(v) for v in plausible.band()[:, k])
     middle, wide = (edges[1:] + edges[:-1]) / 2, float(edges[1] - edges[0])
     inside = [a < high and b > low for a, b in pairwise(edges)]
     figure = go.Figure(
@@ -200,7 +202,7 @@ def histogram_of(
             hovertemplate="%{customdata[0]} – %{customdata[1]}: %{customdata[2]}<extra></extra>",
         )
     )
-    own = float(found.own[k])
+    own = float(plausible.own[k])
     figure.add_vline(x=own, line={"width": 2, "color": INK[dark]})
     figure.add_annotation(
         x=own,

@@ -48,9 +48,9 @@ def _framed(figure: go.Figure, dark: bool, height: int) -> go.Figure:
 
 
 def calibration(
-    curves: Sequence[tuple[CurveStyle, pd.DataFrame]], said: str, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, pd.DataFrame]], forecast: str, *, height: int = 430, dark: bool = False
 ) -> go.Figure:
-    """The share that is so against what was `said` (the axis title), a point a bin of equal weight, for frames of
+    """The share that is so against what was `forecast` (the axis title), a point a bin of equal weight, for frames of
     `curves.calibration`; the active model's with its intervals. On the diagonal a probability means what it says."""
     figure = go.Figure()
     figure.add_scatter(
@@ -79,7 +79,7 @@ def calibration(
     least = min(float(f["said"].min()) for _look, f in curves)
     lowest = min(float(f["low"].min() if look.active else f["true"].min()) for look, f in curves)
     left, foot = (v if v > 0.3 else 0.0 for v in (least, min(least, lowest)))  # a largest posterior is never small
-    figure.update_xaxes(title=said, range=[left - 0.02, 1.02])
+    figure.update_xaxes(title=forecast, range=[left - 0.02, 1.02])
     figure.update_yaxes(title=_("share that is so"), range=[foot - 0.03, 1.04])
     return _framed(figure, dark, height)
 
@@ -99,7 +99,7 @@ def roc(
             _iso_risk(figure, swept, priced, dark)
     for i in _order([look for look, _s in curves]):
         look, swept = curves[i]
-        line, at = _line(look, dark), swept.corners
+        line, corners = _line(look, dark), swept.corners
         if look.active:
             hull = swept.hull
             figure.add_scatter(
@@ -108,13 +108,13 @@ def roc(
                 hoverinfo="skip",
             )  # fmt: skip
         figure.add_scatter(
-            x=swept.fpr[at].tolist(),
-            y=swept.tpr[at].tolist(),
+            x=swept.fpr[corners].tolist(),
+            y=swept.tpr[corners].tolist(),
             mode="lines",
             name=look.name,
             legendrank=look.place,
             line=line,
-            customdata=swept.threshold[at].tolist(),
+            customdata=swept.threshold[corners].tolist(),
             hovertemplate=f"{look.name}<br>P ≥ %{{customdata:.4g}}<br>FPR %{{x:.4f}} · TPR %{{y:.4f}}<extra></extra>",
         )
     figure.update_xaxes(title=_("false positives among the others (FPR)"), range=[-0.02, 1.02])
@@ -173,13 +173,13 @@ def precision_recall(curves: Sequence[tuple[CurveStyle, Sweep]], *, height: int 
 
 
 def risk_steps(
-    curves: Sequence[tuple[CurveStyle, RiskSteps]], at: float | None, *, height: int = 430, dark: bool = False
+    curves: Sequence[tuple[CurveStyle, RiskSteps]], threshold: float | None, *, height: int = 430, dark: bool = False
 ) -> go.Figure:
-    """Estimated risk against the threshold, exact steps; the line stands `at` the threshold that the losses ask for if
+    """Estimated risk against the threshold, exact steps; the line stands at the `threshold` that the losses ask for if
     probabilities are true. A mark on each curve is its lowest point."""
     figure, top = go.Figure(), 0.0
-    if at is not None:
-        figure.add_vline(x=at, line={"dash": "dot", "width": 1.5, "color": INK[dark]})
+    if threshold is not None:
+        figure.add_vline(x=threshold, line={"dash": "dot", "width": 1.5, "color": INK[dark]})
     for i in _order([look for look, _s in curves]):
         look, steps = curves[i]
         line, few, (t, least) = _line(look, dark), steps.thinned(), steps.best()

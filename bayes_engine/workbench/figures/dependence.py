@@ -27,7 +27,7 @@ WIDTH = 540
 """About so many pixels stand for the cells."""
 
 
-def dependence_map(found: Map, labels: Sequence[str], *, chosen: tuple[int, int] | None, dark: bool) -> go.Figure:
+def dependence_map(dependences: Map, labels: Sequence[str], *, chosen: tuple[int, int] | None, dark: bool) -> go.Figure:
     """The lower triangle of the map, the columns' names on its stairs; a cell that is not significant is hollow. The
     (row, column) `chosen` is framed. A point's customdata are its row and column."""
     d = len(labels)
@@ -37,9 +37,9 @@ def dependence_map(found: Map, labels: Sequence[str], *, chosen: tuple[int, int]
     figure.add_heatmap(
         x=edges,
         y=edges,
-        z=_rims(found),
+        z=_rims(dependences),
         zmin=0.0,
-        zmax=max(found.most, 1e-9),
+        zmax=max(dependences.most, 1e-9),
         colorscale=_scale(dark),
         hoverinfo="skip",
         showscale=d > 5,
@@ -67,8 +67,8 @@ def dependence_map(found: Map, labels: Sequence[str], *, chosen: tuple[int, int]
         hoverinfo="skip",
     )
     figure.update_traces(selector={"mode": "text"}, x=[i - 0.45 for i in range(d)])
-    places = [(i, j) for i in range(d) for j in range(i) if not np.isnan(found.nats[i, j])]
-    nats = [float(found.nats[p]) for p in places]
+    places = [(i, j) for i in range(d) for j in range(i) if not np.isnan(dependences.nats[i, j])]
+    nats = [float(dependences.nats[p]) for p in places]
     figure.add_scatter(
         x=[j for _i, j in places],
         y=[i for i, _j in places],
@@ -78,7 +78,7 @@ def dependence_map(found: Map, labels: Sequence[str], *, chosen: tuple[int, int]
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
         text=[f"{v:.3f}" if cell >= 48 else f"{v:.2f}" for v in nats],
-        textfont={"size": 12, "color": [_ink(found, p, dark) for p in places]},
+        textfont={"size": 12, "color": [_ink(dependences, p, dark) for p in places]},
         hovertext=[
             f"{labels[j]} – {labels[i]}<br>{v:.4f} " + _("nats") for (i, j), v in zip(places, nats, strict=True)
         ],
@@ -151,15 +151,15 @@ def super_parent_scores(scores: pd.DataFrame, labels: Sequence[str], *, chosen: 
     return figure
 
 
-def _rims(found: Map) -> Array:
+def _rims(dependences: Map) -> Array:
     """(5d, 5d) every cell as 5 × 5: empty gaps, the rim, and the hole, which is filled only where it is significant."""
-    d = len(found.names)
+    d = len(dependences.names)
     rim = np.zeros((5, 5), dtype=bool)
     rim[1:4, 1:4] = True
     full = rim.copy()
     rim[2, 2] = False
-    shape = np.where(found.significant[:, :, None, None], full, rim)
-    fine = np.where(shape, found.nats[:, :, None, None], np.nan)
+    shape = np.where(dependences.significant[:, :, None, None], full, rim)
+    fine = np.where(shape, dependences.nats[:, :, None, None], np.nan)
     return fine.transpose(0, 2, 1, 3).reshape(5 * d, 5 * d)
 
 
@@ -168,9 +168,9 @@ def _scale(dark: bool) -> list[tuple[float, str]]:
     return [(k / (len(stops) - 1), colour) for k, colour in enumerate(stops)]
 
 
-def _ink(found: Map, place: tuple[int, int], dark: bool) -> str:
+def _ink(dependences: Map, place: tuple[int, int], dark: bool) -> str:
     """What is legible on the cell: on a strong one the ink of the other ground."""
-    strong = found.significant[place] and found.nats[place] > 0.5 * found.most
+    strong = dependences.significant[place] and dependences.nats[place] > 0.5 * dependences.most
     return INK[not dark] if strong else INK[dark]
 
 

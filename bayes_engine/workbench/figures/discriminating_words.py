@@ -64,8 +64,8 @@ def discriminating_words(
                 bars.append(Bar(asked, k, asked=True))
             bars.sort(key=lambda bar: -float(weight[k, bar.place]))
             most = max(most, len(bars))
-            at = (k // ACROSS + 1, k % ACROSS + 1)
-            _bars(figure, bars, [float(weight[k, bar.place]) for bar in bars], labels, hover, dark, at)
+            panel = (k // ACROSS + 1, k % ACROSS + 1)
+            _bars(figure, bars, [float(weight[k, bar.place]) for bar in bars], labels, hover, dark, panel)
         high = rows * (52 + ROW * most) + 20
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, ticks="")
     figure.update_layout(template=template(dark), height=high, showlegend=False, bargap=0.24, barmode="overlay",
@@ -80,10 +80,10 @@ def _bars(
     labels: Mapping[int, str],
     hover: Mapping[int, str],
     dark: bool,
-    at: tuple[int, int] | None = None,
+    panel: tuple[int, int] | None = None,
 ) -> None:
     """Bars from 0 with the word on the other side of 0 and the nats at the end; one without end is hatched."""
-    where = {} if at is None else {"row": at[0], "col": at[1]}
+    where = {} if panel is None else {"row": panel[0], "col": panel[1]}
     reach = max([abs(v) for v in values if math.isfinite(v)], default=0.0) or 1.0
     drawn = [v if math.isfinite(v) else math.copysign(1.15 * reach, v) for v in values]
     colours = [colour_of(bar.k, dark) if v else MUTED["other"] for bar, v in zip(bars, values, strict=True)]

@@ -28,14 +28,14 @@ def _pale(colour: str, alpha: float) -> str:
     return f"rgba({r},{g},{b},{alpha})"
 
 
-def estimates(found: SamplerComparison, *, dark: bool = False) -> go.Figure:
+def estimates(both: SamplerComparison, *, dark: bool = False) -> go.Figure:
     """n_q / T of one chain and of many, and likelihood weighting, against the states counted (on a logarithmic axis),
     each with a band of BAND standard errors; the exact answer is a dashed line."""
     figure = go.Figure(layout={"template": template(dark)})
     lines = (
-        (found.weighted.line, WEIGHTED, "dot", _("likelihood weighting")),
-        (line_of(found.textbook), TEXTBOOK, "solid", _("one chain")),
-        (line_of(found.improved), IMPROVED, "solid", _("many chains")),
+        (both.weighted.line, WEIGHTED, "dot", _("likelihood weighting")),
+        (line_of(both.textbook), TEXTBOOK, "solid", _("one chain")),
+        (line_of(both.improved), IMPROVED, "solid", _("many chains")),
     )
     for line, ink, dash, name in lines:
         colour = colour_of(ink, dark)
@@ -50,15 +50,15 @@ def estimates(found: SamplerComparison, *, dark: bool = False) -> go.Figure:
             x=x, y=y, mode="lines", name=name, legendgroup=name, line={"color": colour, "width": 2.2, "dash": dash},
             customdata=half / BAND, hovertemplate="%{x:.0f}: %{y:.4f} ± %{customdata:.4f}<extra>" + name + "</extra>",
         )  # fmt: skip
-    if found.exact is not None:
-        figure.add_hline(found.exact, line={"color": INK[dark], "width": 1.6, "dash": "dash"})
+    if both.exact is not None:
+        figure.add_hline(both.exact, line={"color": INK[dark], "width": 1.6, "dash": "dash"})
         figure.add_annotation(
-            x=0.0, xref="paper", y=found.exact, text=_("exact {p}").format(p=f"{found.exact:.4f}"), showarrow=False,
+            x=0.0, xref="paper", y=both.exact, text=_("exact {p}").format(p=f"{both.exact:.4f}"), showarrow=False,
             xanchor="left", yanchor="bottom", bgcolor=_pale(GROUND[dark], 0.75), font={"size": 14},
         )  # fmt: skip
     title = _("states counted (rows weighed), logarithmic")
     figure.update_xaxes(type="log", title_text=title, dtick=1, exponentformat="none")
-    figure.update_yaxes(title_text=_("estimate"), range=_window([line for line, *_rest in lines], found.exact))
+    figure.update_yaxes(title_text=_("estimate"), range=_window([line for line, *_rest in lines], both.exact))
     figure.update_layout(height=360, hovermode="closest")
     return figure
 

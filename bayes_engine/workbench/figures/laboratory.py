@@ -154,9 +154,9 @@ def cells(
 # base rates -----------------------------------------------------------------------------------------------------------
 
 
-def people(found: BaseRate, names: tuple[str, str, str, str], *, dark: bool = False) -> go.Figure:
+def people(rate: BaseRate, names: tuple[str, str, str, str], *, dark: bool = False) -> go.Figure:
     """A thousand people as dots, 40 columns of 25: ill and found, ill and missed, well and alarmed, well and calm."""
-    counts = found.of_thousand
+    counts = rate.of_thousand
     kinds = [k for k, count in enumerate(counts) for _person in range(count)]
     sick, well = colour_of(1, dark), colour_of(0, dark)
     looks = ((sick, "circle", 1.0), (sick, "circle-open", 1.0), (well, "circle", 1.0), (well, "circle", 0.22))
@@ -323,26 +323,26 @@ def shares_bars(
 # underflow ------------------------------------------------------------------------------------------------------------
 
 
-def underflow_lines(found: Underflow, names: tuple[str, str, str], *, dark: bool = False) -> go.Figure:
+def underflow_lines(products: Underflow, names: tuple[str, str, str], *, dark: bool = False) -> go.Figure:
     """log₁₀ of the product over the number of columns: as a sum of logs, and as float64 and float32 hold the product,
     until it is 0."""
     figure = go.Figure()
-    d = found.steps.tolist()
+    d = products.steps.tolist()
     figure.add_scatter(
-        x=d, y=found.log10.tolist(), mode="lines", name=names[0], line={"color": INK[dark], "width": 3},
+        x=d, y=products.log10.tolist(), mode="lines", name=names[0], line={"color": INK[dark], "width": 3},
         hovertemplate="d = %{x}: 10^%{y:.1f}<extra></extra>",
     )  # fmt: skip
-    for label, values, place, width in ((names[1], found.double, 1, 7), (names[2], found.single, 0, 11)):
+    for label, values, place, width in ((names[1], products.double, 1, 7), (names[2], products.single, 0, 11)):
         colour = colour_of(place, dark)
         alive = np.isfinite(values)
         figure.add_scatter(
-            x=found.steps[alive].tolist(), y=values[alive].tolist(), mode="lines", name=label, opacity=0.55,
+            x=products.steps[alive].tolist(), y=values[alive].tolist(), mode="lines", name=label, opacity=0.55,
             line={"color": colour, "width": width}, hoverinfo="skip",
         )  # fmt: skip
         if not alive.all():
             end = int(np.argmin(alive))
             figure.add_scatter(
-                x=[int(found.steps[end])], y=[float(found.log10[end])], mode="markers", showlegend=False,
+                x=[int(products.steps[end])], y=[float(products.log10[end])], mode="markers", showlegend=False,
                 marker={"symbol": "x", "size": 14, "color": colour}, hovertemplate="d = %{x}: 0<extra></extra>",
             )  # fmt: skip
     figure.update_layout(template=template(dark), height=360, margin={"l": 8, "r": 12, "t": 40, "b": 8})

@@ -134,9 +134,9 @@ def _depths(names: Sequence[str], arcs: Sequence[Arc]) -> dict[str, int]:
         while path[-1] not in path[:-1]:  # upwards, and round
             path.append(next(name for name in parents[path[-1]] if waiting[name]))
         raise ParameterError("the arcs run in a cycle through '{name}'", name=path[-1])
-    found = {n: depth[n] if parents[n] else min(depth[c] for c in children[n]) - 1 for n in names}
-    _thin_out(found, [name for name in names if not children[name]])
-    return found
+    layer_of = {n: depth[n] if parents[n] else min(depth[c] for c in children[n]) - 1 for n in names}
+    _thin_out(layer_of, [name for name in names if not children[name]])
+    return layer_of
 
 
 def _thin_out(depth: dict[str, int], ends: Sequence[str]) -> None:
@@ -191,8 +191,8 @@ class _Layers:
                 layer.sort(key=start)
                 self._order(layer)
             for sweep in range(SWEEPS + 1):
-                if (found := self.crossings()) < best:
-                    best, kept = found, [list(layer) for layer in self.layers]
+                if (crossings := self.crossings()) < best:
+                    best, kept = crossings, [list(layer) for layer in self.layers]
                 beside, layers = (self.down, self.layers[-2::-1]) if sweep % 2 else (self.up, self.layers[1:])
                 for layer in layers:
                     ranked = sorted((_mean([self.at[q] for q in beside[p]], self.at[p]), p) for p in layer)

@@ -162,21 +162,21 @@ def _finite(value: float | None) -> float | None:
 def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, dark: bool = False) -> go.Figure:
     """Where each start ended, in nats below the best: one mark for each of `reached` (None: it collapsed), the first,
     which is no random one, a little apart; `shown` is the position of the one that is played, −1 for none."""
-    places = [at + 2.0 if at else 0.0 for at in range(len(names))]
-    alive = [(at, value) for at, value in enumerate(reached) if value is not None]
+    places = [run + 2.0 if run else 0.0 for run in range(len(names))]
+    alive = [(run, value) for run, value in enumerate(reached) if value is not None]
     best = max(value for _at, value in alive)
     top = [best - value < 1e-3 * max(1.0, abs(best)) for _at, value in alive]
     marks = go.Scatter(
-        x=[places[at] for at, _value in alive],
+        x=[places[run] for run, _value in alive],
         y=[value - best for _at, value in alive],
         mode="markers",
         marker={
-            "size": [15 if at == shown else 10 for at, _value in alive],
+            "size": [15 if run == shown else 10 for run, _value in alive],
             "color": [colour_of(2 if reached_top else 1, dark) for reached_top in top],
-            "line": {"width": [2.5 if at == shown else 0 for at, _value in alive], "color": INK[dark]},
+            "line": {"width": [2.5 if run == shown else 0 for run, _value in alive], "color": INK[dark]},
             "opacity": 1,
         },
-        text=[f"{names[at]}{_(': ')}{value:.5f}" for at, value in alive],
+        text=[f"{names[run]}{_(': ')}{value:.5f}" for run, value in alive],
         hovertemplate="%{text}<extra></extra>",
     )
     figure = go.Figure(marks)
@@ -184,7 +184,7 @@ def ends(reached: Sequence[float | None], names: Sequence[str], shown: int, *, d
     figure.update_layout(height=250, margin={"l": 6, "r": 6, "t": 6, "b": 6}, showlegend=False)
     figure.update_xaxes(
         tickvals=places,
-        ticktext=[name if at % 2 or not at else "" for at, name in enumerate(names)],
+        ticktext=[name if run % 2 or not run else "" for run, name in enumerate(names)],
         tickangle=0,
         showgrid=False,
         zeroline=False,
@@ -277,37 +277,37 @@ def minds(shares: Sequence[Array], truth: Sequence[int], names: Sequence[str], *
     return figure
 
 
-def only(found: Conditional, column: str) -> Conditional:
+def only(given: Conditional, column: str) -> Conditional:
     """Of the missing cells one alone.
 
     >>> both = Conditional(("a", "b"), np.ones(1), np.array([[1.0, 2.0]]), np.array([[[4.0, 0.0], [0.0, 9.0]]]))
     >>> only(both, "b").mean.tolist(), only(both, "b").sd.tolist()
     ([2.0], [3.0])
     """
-    j = found.columns.index(column)
-    return Conditional((column,), found.weights, found.means[:, j : j + 1], found.covariances[:, j : j + 1, j : j + 1])
+    j = given.columns.index(column)
+    return Conditional((column,), given.weights, given.means[:, j : j + 1], given.covariances[:, j : j + 1, j : j + 1])
 
 
 def filled(
-    found: Conditional, own: Array, marks: Sequence[tuple[str, float, str]], names: Sequence[str], *, dark: bool = False
+    given: Conditional, own: Array, marks: Sequence[tuple[str, float, str]], names: Sequence[str], *, dark: bool = False
 ) -> go.Figure:
     """The density of the one missing cell given the others, and its components (`names`); `own` are the column's known
     values, which set the range; `marks` are (words, value, dash) of values worth comparing."""
-    column = found.columns[0]
-    mean, sd = float(found.mean[0]), float(found.sd[0])
+    column = given.columns[0]
+    mean, sd = float(given.mean[0]), float(given.sd[0])
     known = own[np.isfinite(own)]
     places = [*known, mean - 4 * sd, mean + 4 * sd, *(value for _words, value, _dash in marks)]
     low, high = min(places), max(places)
-    near = [m + s * np.linspace(-4, 4, 80) for m, s in zip(found.means[:, 0], found.sds[:, 0], strict=True)]
+    near = [m + s * np.linspace(-4, 4, 80) for m, s in zip(given.means[:, 0], given.sds[:, 0], strict=True)]
     grid = np.unique(np.concatenate([np.linspace(low, high, 300), *near]))
     grid = grid[(grid >= low) & (grid <= high)]
-    whole = found.density(column, grid)
+    whole = given.density(column, grid)
     top = float(whole.max())
     figure = go.Figure()
-    for k, weight in enumerate(found.weights):
+    for k, weight in enumerate(given.weights):
         if weight < 0.0005:
             continue
-        part = Conditional((column,), np.ones(1), found.means[k : k + 1], found.covariances[k : k + 1])
+        part = Conditional((column,), np.ones(1), given.means[k : k + 1], given.covariances[k : k + 1])
         colour = colour_of(k, dark)
         figure.add_scatter(
             x=grid,

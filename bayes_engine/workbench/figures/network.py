@@ -19,7 +19,7 @@ BELIEF, SEEN = ("#5F86A6", "#7FA9CC"), ("#1F5F96", "#8CC4F2")
 
 
 def joint_table(
-    found: Together, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
+    together: Together, levels: Sequence[Sequence[str]], names: Sequence[str], *, dark: bool = False
 ) -> go.Figure:
     """P(a, b | e), shaded by probability; beneath each number, in brackets, the product of the margins where it is
     another. `levels` and `names` of a and of b are shown as they come.
@@ -30,29 +30,29 @@ def joint_table(
     >>> joint_table(pair, [["no", "yes"], ["dry", "wet"]], ["rain", "grass"]).data[0].text[0][0]
     '0.7200<br>(0.6080)'
     """
-    product = found.of_a[:, None] * found.of_b[None, :]
+    product = together.of_a[:, None] * together.of_b[None, :]
 
     def text(p: float, alone: float) -> str:
-        return certain(p) + ("" if found.independent else f"<br>({certain(alone)})")
+        return certain(p) + ("" if together.independent else f"<br>({certain(alone)})")
 
-    rows = zip(found.p.tolist(), product.tolist(), strict=True)
+    rows = zip(together.p.tolist(), product.tolist(), strict=True)
     texts = [[text(*pair) for pair in zip(*row, strict=True)] for row in rows]
-    written = found.p.size <= WRITTEN
+    written = together.p.size <= WRITTEN
     across, down = (
         {
             "tickvals": list(range(len(own))),
             "ticktext": [f"{v}{gap}{certain(float(p))}" for v, p in zip(own, of, strict=True)],
         }
-        for own, of, gap in ((levels[1], found.of_b, "<br>"), (levels[0], found.of_a, "  "))
+        for own, of, gap in ((levels[1], together.of_b, "<br>"), (levels[0], together.of_a, "  "))
     )  # by position: two long names may look the same
     figure = go.Figure(
         go.Heatmap(
-            z=found.p,
+            z=together.p,
             text=texts if written else None,
             texttemplate="%{text}" if written else None,
             colorscale=[[0.0, GROUND[dark]], [1.0, CLASS_COLOURS[0][dark]]],
             zmin=0.0,
-            zmax=1.0 if written else float(found.p.max()),
+            zmax=1.0 if written else float(together.p.max()),
             xgap=2,
             ygap=2,
             showscale=False,

@@ -282,10 +282,10 @@ def _words(model: Any, frame: pd.DataFrame, name: str, rivals: _Rivals) -> Seque
     """Of each row's text the words that speak loudest for one class and against another, after a colon; nothing where
     the column is no text."""
     whole = getattr(getattr(model, "estimator_", model), "factor_", None)
-    found = None if whole is None else whole.part_of(name)
-    if found is None or not found[0].variable.textual or not len(frame):
+    part = None if whole is None else whole.part_of(name)
+    if part is None or not part[0].variable.textual or not len(frame):
         return [""] * len(frame)
-    factor = found[0]
+    factor = part[0]
     counts = encode(frame[[name]], Schema((factor.variable,)))[name].counts
     weight = factor.terms.present if factor.terms.absent is None else factor.terms.present - factor.terms.absent
     phrases = []

@@ -327,7 +327,7 @@ def duplicates(table: active.InUse) -> None:
         )
     )  # fmt: skip
     chart(
-        copies(lines, titles, at=times, dark=dark()),
+        copies(lines, titles, chosen=times, dark=dark()),
         key="copies_figure",
         alt=_("confidence and accuracy over the copies"),
     )
