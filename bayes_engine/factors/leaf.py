@@ -235,6 +235,8 @@ def cells_of(table: Array, domains: Sequence[Domain], hidden: tuple[str, ...], X
 
 def cells_of_rows(table: Array, domains: Sequence[Domain], hidden: tuple[str, ...], X: Table) -> Array:
     """As `cells_of`, for a `table` (n, C, …) of each row's own."""
+    if not domains:
+        return table
     names = [d.variable.name for d in domains]
     index = [slice(0, d.size) if d.variable.name in hidden else d.places(X) for d in domains]
     cells = table[(np.arange(X.n), slice(None), *index)]

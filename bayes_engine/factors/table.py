@@ -207,9 +207,10 @@ class TableLeaf(Leaf):
     def _anew(self, own: NDArray[np.intp], weight: Array, cell: tuple[NDArray[np.intp], ...]) -> Array:
         """(n, C) the terms of rows of these classes and places, their distributions estimated without them; rows alike
         in class, places and weight are done once."""
-        weights, of = np.unique(weight, return_inverse=True)
-        key = np.ravel_multi_index((own, *cell, of), (*self.counts.shape, max(len(weights), 1)))
-        first, back = np.unique(key, return_index=True, return_inverse=True)[1:]
+        alike = len(weight) and (weight == weight[0]).all()
+        weights, of = (weight[:1], 0) if alike else np.unique(weight, return_inverse=True)
+        shape = (*self.counts.shape, max(len(weights), 1))
+        first, back = _distinct(np.ravel_multi_index((own, *cell, of), shape), int(np.prod(shape)))
         own, cell, weight, every = own[first], tuple(a[first] for a in cell), weight[first], np.arange(len(first))
         counts = np.moveaxis(self.counts, 0, -2)[cell[:-1]] if self.parents else self.counts
         counts = np.broadcast_to(counts, (len(first), *self.counts.shape[:1], self.counts.shape[-1])).copy()
@@ -274,6 +275,19 @@ class TableLeaf(Leaf):
 
     def information(self, log_prior: Array) -> float:
         return information_of_table(self.log_cpt, log_prior)
+
+
+def _distinct(key: NDArray[np.intp], size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """A place of each distinct key, in their order, and for each key which of them it is; keys are below `size`. Without
+    the sorting of `np.unique` where there are few."""
+    if size > len(key):
+        return np.unique(key, return_index=True, return_inverse=True)[1:]
+    place = np.full(size, -1)
+    place[key] = np.arange(len(key))
+    there = np.flatnonzero(place >= 0)
+    rank = np.empty(size, dtype=np.intp)
+    rank[there] = np.arange(len(there))
+    return place[there], rank[key]
 
 
 def table_likelihood(counts: Array) -> float:

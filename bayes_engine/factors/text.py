@@ -16,7 +16,7 @@ from bayes_engine.factors.columns import TermColumns
 from bayes_engine.factors.leaf import BY_DEFAULT, Estimation, Form, Leaf, LeftOutRows, Numbers
 from bayes_engine.factors.posterior import CHUNK, JEFFREYS, Interval, beta_interval, log_gamma
 from bayes_engine.factors.sources import Estimated, Fraction, Source, fraction_of
-from bayes_engine.logspace import Array, log_sum
+from bayes_engine.logspace import Array, log, log_sum
 from bayes_engine.priors import Dirichlet, Smoothing, log_normalized, pseudo_counts, tilt
 from bayes_engine.progress import steps
 from bayes_engine.stats.collect import Statistics
@@ -77,8 +77,9 @@ class TextLeaf(Leaf):
         names = self.counts.names
         if not self.presence:
             return TermColumns(self.target, names, log_normalized(self.counts.sums + self.added))
-        absent, present = np.moveaxis(log_normalized(self.counts.both + self.added), -1, 0).copy()
-        return TermColumns(self.target, names, present, absent)
+        present, absent = self.counts.sums + self.added[..., -1], self.counts.absent + self.added[..., 0]
+        total = log(present + absent)
+        return TermColumns(self.target, names, log(present) - total, log(absent) - total)
 
     def rows(self, X: Table) -> Iterator[tuple[Row, Array]]:
         column = X[self.variable.name]
@@ -189,7 +190,7 @@ def text_leaf(variable: Variable, target: str, counts: TermCounts, estimation: E
 
 def _of_each_term(counts: TermCounts, prior: float | Dirichlet, smoothing: Smoothing) -> Array:
     """(C, V, 1) or (C, V, 2): `pseudo_counts` of the V tables (C, 2) of absent and present, all at once."""
-    both = counts.both
+    both = np.stack([counts.absent, counts.sums], axis=-1)
     dirichlet = prior if isinstance(prior, Dirichlet) else Dirichlet(prior)
     even = dirichlet.per_level((len(both), 2)) if smoothing != "none" else 0.0
     added = np.full((*both.shape[:-1], 1), even)

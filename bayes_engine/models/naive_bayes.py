@@ -215,14 +215,15 @@ class NaiveBayes(GenerativeClassifier):
             if part := self.factor_.part_of(variable.name):
                 leaf = cast(Leaf, part[0])
                 terms = leaf.known_terms(X, gone)
-                joint = joint + np.where(self._last_missing(variable, X, weight)[:, None], 0.0, terms)
+                last = self._last_missing(variable, X, weight)
+                joint += terms if last is None else np.where(last[:, None], 0.0, terms)
         return joint
 
-    def _last_missing(self, variable: Variable, X: Table, weight: Array) -> NDArray[np.bool_]:
+    def _last_missing(self, variable: Variable, X: Table, weight: Array) -> NDArray[np.bool_] | None:
         """(n,) where a row holds the only missing cell of a column whose missing cell is a level: without it, it is
-        none."""
+        none. None of a column in which it is no level."""
         if self.missing != "category" or not variable.discrete:
-            return np.zeros(X.n, dtype=bool)
+            return None
         every = self.stats_.counts.tables[variable.name][:, 0].sum()
         return np.asarray((X[variable.name] == MISSING) & (every <= weight * (1 + 1e-9)))
 

@@ -50,11 +50,6 @@ class TermCounts:
         return _rest(self.weight[:, None], self.sums)
 
     @property
-    def both(self) -> Array:
-        """(C, V, 2) the weight of the rows without and with the term."""
-        return np.stack([self.absent, self.sums], axis=-1)
-
-    @property
     def others(self) -> Array:
         """(C, V) the sums of all other classes."""
         return _rest(self.sums.sum(axis=0), self.sums)
